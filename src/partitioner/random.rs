@@ -1,0 +1,69 @@
+//! Tokens by MD5: rows are spread evenly and scanned in no useful order.
+
+use md5::{Digest, Md5};
+
+use super::{Partitioner, TokenError, TokenForm};
+use crate::util::Release;
+
+/// The token is the absolute value of the key's MD5, read as a signed 128-bit number: 0 to 2^127.
+#[derive(Debug)]
+pub struct RandomPartitioner;
+
+/// Stored tokens are 16 bytes, big-endian, and one too large: 0 stands for -1, the minimum token since 0.7.
+fn stored(token: i128) -> Vec<u8> {
+    (token.wrapping_add(1) as u128).to_be_bytes().to_vec()
+}
+
+impl Partitioner for RandomPartitioner {
+    fn class_name(&self) -> &'static str {
+        "org.apache.cassandra.dht.RandomPartitioner"
+    }
+
+    fn token(&self, key: &[u8], out: &mut Vec<u8>) {
+        let digest: [u8; 16] = Md5::digest(key).into();
+        let absolute = i128::from_be_bytes(digest).unsigned_abs();
+        out.extend_from_slice(&(absolute + 1).to_be_bytes());
+    }
+
+    fn token_form(&self) -> TokenForm {
+        TokenForm::Fixed(16)
+    }
+
+    fn preserves_order(&self) -> bool {
+        false
+    }
+
+    fn minimum_token(&self, release: Release) -> Vec<u8> {
+        stored(if release >= Release::V0_7 { -1 } else { 0 })
+    }
+
+    fn token_text(&self, token: &[u8]) -> String {
+        let mut wide = [0; 16];
+        let width = token.len().min(16);
+        wide[16 - width..].copy_from_slice(&token[..width]);
+        match u128::from_be_bytes(wide) {
+            0 => "-1".to_owned(),
+            above => (above - 1).to_string(),
+        }
+    }
+
+    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
+        let error = |reason: &str| TokenError {
+            text: text.to_owned(),
+            partitioner: self.class_name().to_owned(),
+            reason: reason.to_owned(),
+        };
+        if text == "-1" {
+            return Ok(stored(-1));
+        }
+        let number: u128 = text.parse().map_err(|_| error("it should be a decimal number"))?;
+        if number > 1 << 127 {
+            return Err(error("the largest token is 2^127"));
+        }
+        Ok((number + 1).to_be_bytes().to_vec())
+    }
+
+    fn random_token(&self, dice: u128) -> Vec<u8> {
+        ((dice >> 1) + 1).to_be_bytes().to_vec()
+    }
+}

@@ -1,0 +1,27 @@
+//! Everything that is defined, as one immutable snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CfDef, KeyspaceDef};
+
+/// All keyspaces. A change makes a new catalog; who holds the old one goes on reading it.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    pub keyspaces: BTreeMap<String, KeyspaceDef>,
+}
+
+impl Catalog {
+    pub fn keyspace(&self, name: &str) -> Option<&KeyspaceDef> {
+        self.keyspaces.get(name)
+    }
+
+    pub fn column_family(&self, keyspace: &str, name: &str) -> Option<&Arc<CfDef>> {
+        self.keyspaces.get(keyspace)?.column_families.get(name)
+    }
+
+    /// Every column family of every keyspace.
+    pub fn column_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
+        self.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values())
+    }
+}

@@ -1,0 +1,14 @@
+//! Every limit of the server, each with its reason.
+
+/// Longest row key, super column name and column name, in bytes: the old servers write their length as a u16.
+pub const NAME_BYTES_MAX: usize = 65_535;
+
+/// Longest Thrift message that is read, in bytes. 0.6 had no limit, 0.7 and later 15 MiB; this much of the
+/// memory may belong to one request, so one client cannot exhaust it by announcing a length.
+pub const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Deepest nesting of structs, maps and lists that is skipped in a message. The API's own deepest is 8.
+pub const NESTING_MAX: usize = 64;
+
+/// Longest method name that is looked up; the API's longest has 28 letters.
+pub const METHOD_NAME_BYTES_MAX: usize = 256;

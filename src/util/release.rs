@@ -1,0 +1,81 @@
+//! The Cassandra releases whose behaviour we know how to give.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A release line of Cassandra, in the order in which they came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Release {
+    V0_4,
+    V0_5,
+    V0_6,
+    V0_7,
+    V0_8,
+    V1_0,
+    V1_1,
+    V1_2,
+    V2_0,
+    V2_1,
+}
+
+impl Release {
+    pub const ALL: [Release; 10] = [
+        Release::V0_4,
+        Release::V0_5,
+        Release::V0_6,
+        Release::V0_7,
+        Release::V0_8,
+        Release::V1_0,
+        Release::V1_1,
+        Release::V1_2,
+        Release::V2_0,
+        Release::V2_1,
+    ];
+
+    /// `"0.6"` and its like.
+    pub fn name(self) -> &'static str {
+        match self {
+            Release::V0_4 => "0.4",
+            Release::V0_5 => "0.5",
+            Release::V0_6 => "0.6",
+            Release::V0_7 => "0.7",
+            Release::V0_8 => "0.8",
+            Release::V1_0 => "1.0",
+            Release::V1_1 => "1.1",
+            Release::V1_2 => "1.2",
+            Release::V2_0 => "2.0",
+            Release::V2_1 => "2.1",
+        }
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Release {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Release, String> {
+        Release::ALL.into_iter().find(|release| release.name() == text).ok_or_else(|| {
+            let known: Vec<&str> = Release::ALL.iter().map(|release| release.name()).collect();
+            format!("unknown release {text:?}; known are {}", known.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_order_is_that_of_time() {
+        for release in Release::ALL {
+            assert_eq!(release.name().parse::<Release>().unwrap(), release);
+        }
+        assert!(Release::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!("0.60".parse::<Release>().unwrap_err().contains("0.4, 0.5, 0.6"));
+    }
+}
