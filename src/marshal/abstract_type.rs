@@ -73,7 +73,7 @@ pub trait AbstractType: Debug + Send + Sync {
     fn to_text(&self, value: &[u8]) -> String;
 
     /// Reads the text form.
-    fn from_text(&self, text: &str) -> Result<Vec<u8>, MarshalError>;
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError>;
 }
 
 /// The type as `release` sees it.

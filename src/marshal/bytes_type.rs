@@ -33,7 +33,7 @@ impl AbstractType for BytesType {
         value.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn from_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let bad = || MarshalError(format!("cannot parse '{text}' as hex bytes"));
         if !text.len().is_multiple_of(2) || !text.is_ascii() {
             return Err(bad());
