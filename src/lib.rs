@@ -1,9 +1,10 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
-//! Layers, each using only those above it: `util`, `marshal`, `model`, `partitioner`, `schema`, `config`,
+//! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
 //! `storage`, `db`, `thrift`, `server`, `stress`, and the command line.
 
 pub mod marshal;
+pub mod model;
 pub mod partitioner;
 pub mod schema;
 pub mod util;

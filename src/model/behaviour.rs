@@ -1,0 +1,119 @@
+//! What changed between releases, as one table.
+
+use crate::util::Release;
+
+/// How two timestamps are compared when one cell meets another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimestampOrder {
+    /// By the sign of their wrapping difference, unless the cell that is there is a tombstone: two that lie
+    /// 2^63 or more apart compare the wrong way round.
+    WrappingUnlessOldIsDeleted,
+    /// By the sign of their wrapping difference, unless either is a tombstone.
+    WrappingBetweenValues,
+    Plain,
+}
+
+/// Which of two values with one timestamp wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueTie {
+    LastWritten,
+    /// By unsigned bytes; a longer value beats its own prefix.
+    LargerUnsigned,
+    /// By bytes as Java's, -128 to 127.
+    LargerSigned,
+}
+
+/// Which super columns use up a slice's count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuperCount {
+    /// Those without a tombstone of their own, whether or not anything in them is live.
+    WithoutTombstone,
+    /// Those with a live cell newer than their tombstone.
+    WithLiveCell,
+}
+
+/// How one release behaves where releases differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Behaviour {
+    /// Whose comparators and texts apply.
+    pub release: Release,
+    pub timestamps: TimestampOrder,
+    pub value_tie: ValueTie,
+    pub super_count: SuperCount,
+    /// get_count counts tombstones that are still kept (0.4).
+    pub count_includes_tombstones: bool,
+    /// get of a super column answers NotFound when it has ever been deleted, and an empty one when only its
+    /// columns were (0.4).
+    pub get_sees_super_tombstones: bool,
+    /// Predicates must have exactly one of names and range (0.5 and later); 0.4 prefers the names.
+    pub predicate_is_checked: bool,
+    /// Names may not be empty or too long in reads either (0.5 and later).
+    pub read_names_are_measured: bool,
+    /// Reads at ALL are refused (0.4 to 0.6.2).
+    pub refuses_reads_at_all: bool,
+    /// Reads at ANY are refused; before 0.6 there was no ANY.
+    pub refuses_reads_at_any: bool,
+    /// Row keys longer than the limit are refused with a sentence; 0.4 and 0.5 had no check.
+    pub key_is_measured: bool,
+    /// White space around the keys of batch_insert is cut off (0.4, 0.5).
+    pub trims_batch_keys: bool,
+    /// Writes count only the replicas that exist (0.5 to 0.7), so they succeed with too few nodes.
+    pub writes_ignore_missing_replicas: bool,
+}
+
+impl Behaviour {
+    /// The table's row of a release.
+    pub fn of(release: Release) -> &'static Behaviour {
+        &TABLE[release as usize]
+    }
+
+    const fn row(release: Release) -> Behaviour {
+        Behaviour {
+            release,
+            timestamps: if before(release, Release::V0_6) {
+                TimestampOrder::WrappingUnlessOldIsDeleted
+            } else if before(release, Release::V0_7) {
+                TimestampOrder::WrappingBetweenValues
+            } else {
+                TimestampOrder::Plain
+            },
+            value_tie: if before(release, Release::V0_6) {
+                ValueTie::LastWritten
+            } else if before(release, Release::V0_7) {
+                ValueTie::LargerUnsigned
+            } else {
+                ValueTie::LargerSigned
+            },
+            super_count: if before(release, Release::V0_7) {
+                SuperCount::WithoutTombstone
+            } else {
+                SuperCount::WithLiveCell
+            },
+            count_includes_tombstones: before(release, Release::V0_5),
+            get_sees_super_tombstones: before(release, Release::V0_5),
+            predicate_is_checked: !before(release, Release::V0_5),
+            read_names_are_measured: !before(release, Release::V0_5),
+            refuses_reads_at_all: before(release, Release::V0_6),
+            refuses_reads_at_any: !before(release, Release::V0_6),
+            key_is_measured: !before(release, Release::V0_6),
+            trims_batch_keys: before(release, Release::V0_6),
+            writes_ignore_missing_replicas: !before(release, Release::V0_5) && before(release, Release::V0_8),
+        }
+    }
+}
+
+/// One row a release, in the order of [`Release::ALL`].
+static TABLE: [Behaviour; Release::ALL.len()] = {
+    let mut table = [const { Behaviour::row(Release::V0_4) }; Release::ALL.len()];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = Behaviour::row(Release::ALL[at]);
+        at += 1;
+    }
+    table
+};
+
+/// Whether `release` came out before `other`.
+const fn before(release: Release, other: Release) -> bool {
+    (release as u8) < (other as u8)
+}

@@ -1,0 +1,17 @@
+//! The nouns: cells, tombstones, rows, mutations, what a read asks for, and which of two writes wins.
+
+mod behaviour;
+mod cell;
+mod command;
+mod consistency;
+mod mutation;
+mod reconcile;
+mod row;
+
+pub use behaviour::{Behaviour, SuperCount, TimestampOrder, ValueTie};
+pub use cell::{Cell, CellKind, DeletionTime};
+pub use command::{Bounds, Predicate, RangeCommand, ReadCommand, SliceRange};
+pub use consistency::ConsistencyLevel;
+pub use mutation::{CfMutation, Change, Mutation};
+pub use reconcile::{Winner, reconcile};
+pub use row::{Row, RowColumns, SuperColumn};

@@ -1,0 +1,33 @@
+//! A write: all changes to one row, the unit of atomicity.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Cell, DeletionTime};
+use crate::schema::CfDef;
+
+/// One change to a row of one column family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A cell of a Standard row, or of a super column.
+    Cell { super_column: Option<Bytes>, cell: Cell },
+    /// A super column's tombstone.
+    DeleteSuper { name: Bytes, deletion: DeletionTime },
+    /// The row's tombstone.
+    DeleteRow { deletion: DeletionTime },
+}
+
+/// The changes to one column family of the row, in the order in which they were asked for.
+#[derive(Debug, Clone)]
+pub struct CfMutation {
+    pub cf: Arc<CfDef>,
+    pub changes: Vec<Change>,
+}
+
+/// All changes to one row key of a keyspace: applied whole or not at all, even when the machine stops.
+#[derive(Debug, Clone)]
+pub struct Mutation {
+    pub key: Bytes,
+    pub families: Vec<CfMutation>,
+}
