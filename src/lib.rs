@@ -7,4 +7,5 @@ pub mod marshal;
 pub mod model;
 pub mod partitioner;
 pub mod schema;
+pub mod storage;
 pub mod util;

@@ -1,0 +1,104 @@
+//! Opens the engine and speaks its errors.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+
+use fjall::Database;
+use parking_lot::RwLock;
+
+use super::purge::TombstoneFilter;
+use crate::storage::StoreError;
+use crate::util::Clock;
+
+/// The file that says what a data directory is, and its first line.
+const FORMAT_FILE: &str = "THRIFTSTORE";
+const FORMAT_TEXT: &str = "thriftstore data, format 1\n";
+
+/// Seconds of gc_grace by the engine's keyspace names, for the compaction filters.
+pub type GcGraces = Arc<RwLock<HashMap<String, Arc<AtomicI32>>>>;
+
+/// What the names of column families' engine keyspaces begin with.
+pub const FAMILY_TREES: &str = "cf_";
+
+/// The gc_grace of an engine keyspace. The engine asks before the schema is known: until then nothing is old.
+pub fn grace_of(gc_graces: &GcGraces, name: &str) -> Arc<AtomicI32> {
+    let mut graces = gc_graces.write();
+    graces.entry(name.to_owned()).or_insert_with(|| Arc::new(AtomicI32::new(i32::MAX))).clone()
+}
+
+/// Turns an engine error into ours.
+pub fn engine_error(error: fjall::Error) -> StoreError {
+    match error {
+        fjall::Error::Poisoned => StoreError::ReadOnly(
+            "a write to the disk has failed, so nothing more is accepted until a restart has replayed the log"
+                .to_owned(),
+        ),
+        fjall::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
+        fjall::Error::Locked => {
+            StoreError::Io("the data directory is in use by another process".to_owned())
+        }
+        fjall::Error::JournalRecovery(error) => StoreError::Corrupt(format!("the write log: {error:?}")),
+        error @ (fjall::Error::InvalidTrailer
+        | fjall::Error::InvalidTag(_)
+        | fjall::Error::Decompress(_)
+        | fjall::Error::InvalidVersion(_)
+        | fjall::Error::Unrecoverable) => StoreError::Corrupt(format!("{error}")),
+        fjall::Error::Storage(error) => storage_error(&error),
+        other => StoreError::Io(format!("{other}")),
+    }
+}
+
+fn storage_error(error: &lsm_tree::Error) -> StoreError {
+    match error {
+        lsm_tree::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
+        other => StoreError::Corrupt(format!("{other:?}")),
+    }
+}
+
+/// Opens the engine in a data directory that is empty or ours.
+pub fn open(
+    directory: &Path,
+    cache_bytes: u64,
+    clock: Arc<Clock>,
+    gc_graces: GcGraces,
+) -> Result<Database, StoreError> {
+    check_format(directory)?;
+    let filters = move |name: &str| -> Option<Arc<dyn lsm_tree::compaction::filter::Factory>> {
+        if !name.starts_with(FAMILY_TREES) {
+            return None;
+        }
+        Some(Arc::new(TombstoneFilter::new(clock.clone(), grace_of(&gc_graces, name))))
+    };
+    Database::builder(directory.join("engine"))
+        .cache_size(cache_bytes)
+        .with_compaction_filter_factories(Arc::new(filters))
+        .open()
+        .map_err(engine_error)
+}
+
+/// Marks an empty directory as ours; refuses one of another format or of something else.
+fn check_format(directory: &Path) -> Result<(), StoreError> {
+    let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", directory.display()));
+    fs::create_dir_all(directory).map_err(io)?;
+    let file = directory.join(FORMAT_FILE);
+    match fs::read_to_string(&file) {
+        Ok(text) if text == FORMAT_TEXT => Ok(()),
+        Ok(text) => Err(StoreError::Mismatch(format!(
+            "{} says {:?}, this program reads {:?}",
+            file.display(),
+            text.lines().next().unwrap_or_default(),
+            FORMAT_TEXT.trim_end(),
+        ))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if directory.join("engine").exists() {
+                return Err(StoreError::Corrupt(format!("{} is missing", file.display())));
+            }
+            fs::write(&file, FORMAT_TEXT).map_err(io)?;
+            fs::File::open(&file).and_then(|file| file.sync_all()).map_err(io)
+        }
+        Err(error) => Err(StoreError::Io(format!("{}: {error}", file.display()))),
+    }
+}

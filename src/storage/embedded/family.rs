@@ -1,0 +1,148 @@
+//! One column family's engine keyspaces.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use fjall::config::CompressionPolicy;
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, Readable, Snapshot,
+};
+use parking_lot::{Mutex, RwLock};
+
+use super::engine::{FAMILY_TREES, engine_error};
+use super::long_keys::{self, Place};
+use super::value;
+use crate::storage::StoreError;
+
+/// What the ledger knows of a column family, and its trees.
+pub struct Family {
+    pub id: u32,
+    pub trees: RwLock<Arc<Trees>>,
+}
+
+/// The engine keyspaces of one generation: made when the first write needs them, so that a schema of many
+/// column families costs nothing at start.
+pub struct Trees {
+    name: String,
+    database: Database,
+    main: OnceLock<Keyspace>,
+    long: OnceLock<Keyspace>,
+    making: Mutex<()>,
+}
+
+/// The engine's name of a generation's keyspace, and of that of its long keys.
+pub fn tree_name(id: u32, generation: u32) -> String {
+    format!("{FAMILY_TREES}{id}_{generation}")
+}
+
+pub fn long_name(name: &str) -> String {
+    format!("{name}_long")
+}
+
+/// Options of every keyspace: leveled compaction (the engine's default), lz4 on every level (the default leaves
+/// the first two raw).
+pub fn create_options() -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .expect_point_read_hits(false)
+}
+
+impl Trees {
+    /// The trees of a generation; those that exist are opened, others wait for a write.
+    pub fn open(database: &Database, id: u32, generation: u32) -> Result<Trees, StoreError> {
+        let name = tree_name(id, generation);
+        let trees = Trees {
+            database: database.clone(),
+            main: OnceLock::new(),
+            long: OnceLock::new(),
+            making: Mutex::new(()),
+            name,
+        };
+        if database.keyspace_exists(&trees.name) {
+            trees.main_or_make()?;
+        }
+        if database.keyspace_exists(&long_name(&trees.name)) {
+            trees.long_or_make()?;
+        }
+        Ok(trees)
+    }
+
+    pub fn main(&self) -> Option<&Keyspace> {
+        self.main.get()
+    }
+
+    pub fn long(&self) -> Option<&Keyspace> {
+        self.long.get()
+    }
+
+    fn main_or_make(&self) -> Result<&Keyspace, StoreError> {
+        self.get_or_make(&self.main, &self.name)
+    }
+
+    fn long_or_make(&self) -> Result<&Keyspace, StoreError> {
+        self.get_or_make(&self.long, &long_name(&self.name))
+    }
+
+    fn get_or_make<'a>(&self, slot: &'a OnceLock<Keyspace>, name: &str) -> Result<&'a Keyspace, StoreError> {
+        if let Some(tree) = slot.get() {
+            return Ok(tree);
+        }
+        let _making = self.making.lock();
+        if slot.get().is_none() {
+            let tree = self.database.keyspace(name, create_options).map_err(engine_error)?;
+            let _ = slot.set(tree);
+        }
+        slot.get().ok_or_else(|| StoreError::Io(format!("engine keyspace {name} was not made")))
+    }
+
+    /// The newest value of a key.
+    pub fn get_latest(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.get_with(key, |tree, key| tree.get(key))
+    }
+
+    /// The value of a key at a moment.
+    pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.get_with(key, |tree, key| snapshot.get(tree, key))
+    }
+
+    fn get_with(
+        &self,
+        key: &[u8],
+        get: impl Fn(&Keyspace, &[u8]) -> fjall::Result<Option<fjall::UserValue>>,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let found = if key.len() < long_keys::CHUNK {
+            self.main().map(|tree| get(tree, key))
+        } else {
+            self.long().map(|tree| get(tree, &long_keys::place(key.to_vec()).key))
+        };
+        match found {
+            None => Ok(None),
+            Some(value) => value.map(|value| value.map(Bytes::from)).map_err(engine_error),
+        }
+    }
+
+    /// Adds a write of one key to a batch.
+    pub fn put(&self, batch: &mut OwnedWriteBatch, key: Vec<u8>, value: Vec<u8>) -> Result<(), StoreError> {
+        let Place { is_long, key, pointers } = long_keys::place(key);
+        for (is_long, pointer) in pointers {
+            let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
+            batch.insert(tree, pointer, value::encode_pointer());
+        }
+        let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
+        batch.insert(tree, key, value);
+        Ok(())
+    }
+
+    /// Adds the removal of one key to a batch.
+    pub fn remove(&self, batch: &mut OwnedWriteBatch, key: Vec<u8>) -> Result<(), StoreError> {
+        let place = long_keys::place(key);
+        let tree = if place.is_long { self.long_or_make()? } else { self.main_or_make()? };
+        batch.remove(tree, place.key);
+        Ok(())
+    }
+
+    /// Every engine keyspace that exists.
+    pub fn existing(&self) -> impl Iterator<Item = &Keyspace> {
+        self.main().into_iter().chain(self.long())
+    }
+}

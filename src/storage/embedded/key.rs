@@ -1,0 +1,310 @@
+//! The keys on disk.
+//!
+//! ```text
+//!   row        token | esc(row key)                     by hash: the token has 16 or 8 bytes
+//!              esc(token)                               where the token is the key itself
+//!   entry      row | 00                                 the row's deletion
+//!              row | 01 | ordered column name           a cell
+//!              row | 01 | esc(super name) | 00          a super column's deletion
+//!              row | 01 | esc(super name) | 01 | ordered name of its cell
+//!
+//!   esc        00 -> 00 FF, and 00 00 at the end: keeps the order, and no name begins another's
+//! ```
+
+use bytes::Bytes;
+
+use crate::marshal::AbstractType;
+use crate::partitioner::{Partitioner, TokenForm};
+
+/// Tag of a deletion; sorts before what it shadows.
+const MARKER: u8 = 0;
+/// Tag of columns.
+const COLUMNS: u8 = 1;
+
+/// Appends bytes so that they end visibly and sort as before.
+pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    escape_open(bytes, out);
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends escaped bytes without their end: the beginning that all longer ones share.
+fn escape_open(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xFF);
+        }
+    }
+}
+
+/// Reads escaped bytes; gives them and how many bytes they took. `None` when they do not end.
+pub fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let mut out = Vec::with_capacity(bytes.len().min(64));
+    let mut at = 0;
+    loop {
+        match (*bytes.get(at)?, bytes.get(at + 1)) {
+            (0, Some(0)) => return Some((out, at + 2)),
+            (0, Some(0xFF)) => {
+                out.push(0);
+                at += 2;
+            }
+            (0, _) => return None,
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// How many bytes escaped bytes take, their end included.
+fn escaped_len(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr_zero(bytes.get(at..)?)?;
+        match bytes.get(at + 1)? {
+            0 => return Some(at + 2),
+            0xFF => at += 2,
+            _ => return None,
+        }
+    }
+}
+
+fn memchr_zero(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == 0)
+}
+
+/// The beginning of all entries of one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowPrefix(Vec<u8>);
+
+impl RowPrefix {
+    pub fn of(key: &[u8], partitioner: &dyn Partitioner) -> RowPrefix {
+        let mut bytes = Vec::with_capacity(key.len() + 64);
+        match partitioner.token_form() {
+            TokenForm::Fixed(_) => {
+                partitioner.token(key, &mut bytes);
+                escape(key, &mut bytes);
+            }
+            TokenForm::Variable => {
+                let mut token = Vec::new();
+                partitioner.token(key, &mut token);
+                escape(&token, &mut bytes);
+                escape(key, &mut bytes);
+            }
+            TokenForm::IsKey => {
+                let mut token = Vec::with_capacity(key.len());
+                partitioner.token(key, &mut token);
+                escape(&token, &mut bytes);
+            }
+        }
+        RowPrefix(bytes)
+    }
+
+    /// The row that an entry's key belongs to; `None` for bytes that are no entry.
+    pub fn of_entry(entry: &[u8], partitioner: &dyn Partitioner) -> Option<RowPrefix> {
+        let length = match partitioner.token_form() {
+            TokenForm::Fixed(width) => width + escaped_len(entry.get(width..)?)?,
+            TokenForm::Variable => {
+                let token = escaped_len(entry)?;
+                token + escaped_len(entry.get(token..)?)?
+            }
+            TokenForm::IsKey => escaped_len(entry)?,
+        };
+        Some(RowPrefix(entry.get(..length)?.to_vec()))
+    }
+
+    /// The row's key.
+    pub fn row_key(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
+        match partitioner.token_form() {
+            TokenForm::Fixed(width) => unescape(self.0.get(width..)?).map(|(key, _)| key),
+            TokenForm::Variable => {
+                let token = escaped_len(&self.0)?;
+                unescape(self.0.get(token..)?).map(|(key, _)| key)
+            }
+            TokenForm::IsKey => partitioner.key_of_token(&unescape(&self.0)?.0),
+        }
+    }
+
+    /// The row's token.
+    pub fn token(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
+        match partitioner.token_form() {
+            TokenForm::Fixed(width) => self.0.get(..width).map(<[u8]>::to_vec),
+            TokenForm::Variable | TokenForm::IsKey => unescape(&self.0).map(|(token, _)| token),
+        }
+    }
+
+    /// The key of the row's deletion.
+    pub fn marker(&self) -> Vec<u8> {
+        self.followed_by(MARKER)
+    }
+
+    /// The level of the row's own columns: cells of a Standard row, super columns of a Super one.
+    pub fn columns(&self) -> Vec<u8> {
+        self.followed_by(COLUMNS)
+    }
+
+    /// The first key after every entry of the row.
+    pub fn end(&self) -> Vec<u8> {
+        self.followed_by(COLUMNS + 1)
+    }
+
+    fn followed_by(&self, tag: u8) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.0.len() + 48);
+        key.extend_from_slice(&self.0);
+        key.push(tag);
+        key
+    }
+}
+
+/// The first key of the ring whose token is at least this; with `after`, greater.
+pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Vec<u8> {
+    let mut bound = Vec::with_capacity(token.len() + 8);
+    match partitioner.token_form() {
+        TokenForm::Fixed(_) => {
+            bound.extend_from_slice(token);
+            if after {
+                increment(&mut bound);
+            }
+        }
+        TokenForm::Variable | TokenForm::IsKey => {
+            escape(token, &mut bound);
+            if after {
+                increment(&mut bound);
+            }
+        }
+    }
+    bound
+}
+
+/// Makes the bytes the first that no longer begin with them. All FF leave nothing: the end of everything.
+pub fn increment(bytes: &mut Vec<u8>) {
+    while let Some(last) = bytes.last_mut() {
+        if *last < 0xFF {
+            *last += 1;
+            return;
+        }
+        bytes.pop();
+    }
+}
+
+/// The key of a cell: its level's prefix and its ordered name.
+pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
+    let mut key = Vec::with_capacity(level.len() + name.len() + 9);
+    key.extend_from_slice(level);
+    comparator.ordered(name, &mut key);
+    key
+}
+
+/// Where a super column's entries stand: its deletion at `marker`, its cells under `cells`.
+#[derive(Debug, Clone)]
+pub struct SuperPrefix(Vec<u8>);
+
+impl SuperPrefix {
+    pub fn of(columns: &[u8], name: &[u8], comparator: &dyn AbstractType) -> SuperPrefix {
+        let mut ordered = Vec::with_capacity(name.len() + 9);
+        comparator.ordered(name, &mut ordered);
+        SuperPrefix::of_ordered(columns, &ordered)
+    }
+
+    fn of_ordered(columns: &[u8], ordered: &[u8]) -> SuperPrefix {
+        let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
+        bytes.extend_from_slice(columns);
+        escape(ordered, &mut bytes);
+        SuperPrefix(bytes)
+    }
+
+    /// The beginning shared by all super columns whose ordered names begin so.
+    pub fn open(columns: &[u8], ordered: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
+        bytes.extend_from_slice(columns);
+        escape_open(ordered, &mut bytes);
+        bytes
+    }
+
+    pub fn marker(&self) -> Vec<u8> {
+        let mut key = self.0.clone();
+        key.push(MARKER);
+        key
+    }
+
+    pub fn cells(&self) -> Vec<u8> {
+        let mut key = self.0.clone();
+        key.push(COLUMNS);
+        key
+    }
+
+    pub fn start(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The first key after every entry of the super column.
+    pub fn end(&self) -> Vec<u8> {
+        let mut key = self.0.clone();
+        key.push(COLUMNS + 1);
+        key
+    }
+}
+
+/// One entry of a super row, taken apart behind the row's prefix and tag.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SuperEntry {
+    pub ordered_super: Vec<u8>,
+    /// Where the cell's ordered name begins in the entry; `None` for the deletion.
+    pub cell_at: Option<usize>,
+}
+
+impl SuperEntry {
+    /// Reads an entry of the level that `columns` begins.
+    pub fn parse(entry: &[u8], columns_len: usize) -> Option<SuperEntry> {
+        let (ordered_super, used) = unescape(entry.get(columns_len..)?)?;
+        let tag_at = columns_len + used;
+        let cell_at = match *entry.get(tag_at)? {
+            MARKER => None,
+            COLUMNS => Some(tag_at + 1),
+            _ => return None,
+        };
+        Some(SuperEntry { ordered_super, cell_at })
+    }
+}
+
+/// The name that these ordered bytes stand for, where they tell.
+pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Option<Bytes> {
+    if comparator.ordered_is_name() { Some(ordered) } else { comparator.restore(&ordered).map(Bytes::from) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partitioner::RandomPartitioner;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn escaping_keeps_order_and_round_trips(
+            a in prop::collection::vec(prop::sample::select(vec![0u8, 1, 0xFE, 0xFF]), 0..6),
+            b in prop::collection::vec(prop::sample::select(vec![0u8, 1, 0xFE, 0xFF]), 0..6),
+            tail in prop::collection::vec(any::<u8>(), 0..4),
+        ) {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            escape(&a, &mut left);
+            escape(&b, &mut right);
+            prop_assert_eq!(left.cmp(&right), a.cmp(&b));
+            let length = left.len();
+            left.extend_from_slice(&tail);
+            prop_assert_eq!(unescape(&left), Some((a, length)));
+            prop_assert_eq!(escaped_len(&left), Some(length));
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_again_in_its_entries() {
+        let row = RowPrefix::of(b"a\0key", &RandomPartitioner);
+        let mut entry = row.columns();
+        entry.extend_from_slice(b"name\0\0");
+        let found = RowPrefix::of_entry(&entry, &RandomPartitioner).unwrap();
+        assert_eq!(found, row);
+        assert_eq!(found.row_key(&RandomPartitioner).unwrap(), b"a\0key");
+        assert!(row.marker() < row.columns() && entry < row.end());
+    }
+}

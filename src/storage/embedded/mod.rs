@@ -1,0 +1,23 @@
+//! Rows on disk, in the LSM engine `fjall`.
+//!
+//! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
+//! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
+//! `locks`; `commit` makes writes durable; `purge` forgets old tombstones.
+
+mod commit;
+mod disk_guard;
+mod engine;
+mod family;
+mod key;
+mod ledger;
+mod locks;
+mod long_keys;
+mod purge;
+mod row_reader;
+mod scan;
+mod store;
+mod value;
+mod write;
+
+pub use commit::SyncMode;
+pub use store::{EmbeddedOptions, EmbeddedStore};

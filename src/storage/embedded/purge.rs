@@ -1,0 +1,150 @@
+//! Forgets tombstones that gc_grace no longer keeps.
+//!
+//! A tombstone of a cell stands alone, so the engine's compaction drops it when it comes by. The deletion of a
+//! row or super column shadows other entries, which must go first: each is queued when it is made, and a
+//! sweeper takes away what it shadows a little later, and the deletion itself after gc_grace.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
+
+use super::key::RowPrefix;
+use super::ledger::QueuedDeletion;
+use super::long_keys::Entries;
+use super::row_reader::Moment;
+use super::store::Inner;
+use super::value::{self, Value};
+use crate::model::DeletionTime;
+use crate::storage::StoreError;
+use crate::util::Clock;
+
+/// Entries removed in one engine batch, under one hold of the row's lock.
+const SWEEP_BATCH: usize = 1000;
+/// Queued deletions looked at in one go.
+const DUE_BATCH: usize = 256;
+
+/// Drops tombstones of cells during compaction.
+#[derive(Debug)]
+pub struct TombstoneFilter {
+    clock: Arc<Clock>,
+    gc_grace_s: Arc<AtomicI32>,
+}
+
+impl TombstoneFilter {
+    pub fn new(clock: Arc<Clock>, gc_grace_s: Arc<AtomicI32>) -> TombstoneFilter {
+        TombstoneFilter { clock, gc_grace_s }
+    }
+}
+
+impl Factory for TombstoneFilter {
+    fn name(&self) -> &str {
+        "tombstones past gc_grace"
+    }
+
+    fn make_filter(&self, _ctx: &Context) -> Box<dyn CompactionFilter> {
+        Box::new(Pass { gc_before: gc_before(&self.clock, self.gc_grace_s.load(Ordering::Relaxed)) })
+    }
+}
+
+/// The second up to which tombstones are forgotten.
+pub fn gc_before(clock: &Clock, gc_grace_s: i32) -> i32 {
+    clock.now_s().saturating_sub(gc_grace_s)
+}
+
+/// One compaction's filter.
+struct Pass {
+    gc_before: i32,
+}
+
+impl CompactionFilter for Pass {
+    fn filter_item(&mut self, item: ItemAccessor<'_>, _ctx: &Context) -> lsm_tree::Result<Verdict> {
+        let value = item.value()?;
+        let is_over = value::tombstone_made_at(&value).is_some_and(|made_at| made_at <= self.gc_before);
+        // `Remove` leaves the engine's own tombstone, so that no older version shows through.
+        Ok(if is_over { Verdict::Remove } else { Verdict::Keep })
+    }
+}
+
+/// Looks after the deletions that are due. Returns how many there were.
+pub fn sweep(inner: &Inner) -> Result<usize, StoreError> {
+    let now_s = i64::from(inner.clock.now_s());
+    let due = inner.ledger.due_deletions(now_s, DUE_BATCH)?;
+    for deletion in &due {
+        sweep_one(inner, deletion)?;
+    }
+    Ok(due.len())
+}
+
+fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
+    let Some((family, gc_grace_s)) = inner.family_by_id(queued.family) else {
+        // Its column family is no longer defined: come back in a day, in case it is again.
+        return requeue(inner, queued, i64::from(inner.clock.now_s()) + 86_400);
+    };
+    let Some(row) = RowPrefix::of_entry(&queued.marker, &*inner.partitioner) else {
+        return Err(StoreError::Corrupt("a queued deletion belongs to no row".to_owned()));
+    };
+    let row_key = row
+        .row_key(&*inner.partitioner)
+        .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
+    let trees = family.trees.read().clone();
+    loop {
+        let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
+        let snapshot = inner.database.snapshot();
+        let moment = Moment { trees: &trees, snapshot: &snapshot };
+        let deletion = moment.deletion_at(&queued.marker)?;
+        let mut batch = inner.database.batch();
+        let removed = remove_shadowed(&moment, &queued.marker, deletion, &mut batch)?;
+        if removed == SWEEP_BATCH {
+            batch.commit().map_err(super::engine::engine_error)?;
+            continue;
+        }
+        inner.ledger.dequeue(&mut batch, queued);
+        let gone_s = i64::from(deletion.local_deletion_time) + i64::from(gc_grace_s);
+        if gone_s <= i64::from(inner.clock.now_s()) {
+            trees.remove(&mut batch, queued.marker.clone())?;
+        } else {
+            inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
+        }
+        return batch.commit().map_err(super::engine::engine_error);
+    }
+}
+
+fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), StoreError> {
+    let mut batch = inner.database.batch();
+    inner.ledger.dequeue(&mut batch, queued);
+    inner.ledger.queue_deletion(&mut batch, due_s, queued.family, &queued.marker);
+    batch.commit().map_err(super::engine::engine_error)
+}
+
+/// Adds the removal of cells that a deletion shadows, at most `SWEEP_BATCH`; returns how many.
+fn remove_shadowed(
+    moment: &Moment<'_>,
+    marker: &[u8],
+    deletion: DeletionTime,
+    batch: &mut fjall::OwnedWriteBatch,
+) -> Result<usize, StoreError> {
+    // A deletion's tag is its key's last byte and 00; what it shadows follows under 01.
+    let mut low = marker.to_vec();
+    if let Some(tag) = low.last_mut() {
+        *tag = 1;
+    }
+    let mut high = low.clone();
+    super::key::increment(&mut high);
+    let mut removed = 0;
+    for entry in Entries::new(moment.trees, moment.snapshot, low, Some(high), false) {
+        let (key, value) = entry?;
+        let is_shadowed = match value::decode(&value)? {
+            Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
+            Value::Deletion { .. } | Value::Pointer => false,
+        };
+        if is_shadowed {
+            moment.trees.remove(batch, key.as_slice().to_vec())?;
+            removed += 1;
+            if removed == SWEEP_BATCH {
+                break;
+            }
+        }
+    }
+    Ok(removed)
+}

@@ -1,0 +1,383 @@
+//! Reads inside one row: deletions first, then only the entries that the predicate asks for.
+
+use bytes::Bytes;
+use fjall::Snapshot;
+
+use super::family::Trees;
+use super::key::{self, RowPrefix, SuperEntry, SuperPrefix};
+use super::long_keys::{Entries, WholeKey};
+use super::value::{self, Value};
+use crate::marshal::{self, AbstractType, StoredOrder};
+use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
+use crate::storage::StoreError;
+use crate::storage::collect::{Shadows, collect_cells, collect_supers};
+use crate::storage::order::{Regrouped, group_prefix};
+
+/// A comparator twice: as names are stored, and as the caller's release orders them.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    pub stored: &'a dyn AbstractType,
+    pub view: &'a dyn AbstractType,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(stored: &'a dyn AbstractType, release: crate::util::Release) -> Names<'a> {
+        Names { stored, view: marshal::at(stored, release) }
+    }
+}
+
+/// The trees at one moment.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    pub trees: &'a Trees,
+    pub snapshot: &'a Snapshot,
+}
+
+type Cells<'a> = Box<dyn Iterator<Item = Result<Cell, StoreError>> + 'a>;
+type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>;
+
+impl<'a> Moment<'a> {
+    /// Reads what a command asks of one row.
+    pub fn read_row(&self, row: &RowPrefix, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+        let deletion = self.deletion_at(&row.marker())?;
+        let columns = row.columns();
+        let names = Names::new(&*command.cf.comparator, command.behaviour.release);
+        let Some(subcomparator) = command.cf.subcomparator() else {
+            let shadows = Shadows::of_row(deletion);
+            return self.read_cells(&columns, names, shadows, command).map(RowColumns::Cells);
+        };
+        let subnames = Names::new(&**subcomparator, command.behaviour.release);
+        match &command.super_column {
+            Some(name) => {
+                let Some(name) = self.stored_super_name(&columns, name, names)? else {
+                    return Ok(RowColumns::Cells(Vec::new()));
+                };
+                let holder = SuperPrefix::of(&columns, &name, names.stored);
+                let container = self.deletion_at(&holder.marker())?;
+                let shadows = Shadows { container, outer: deletion };
+                self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
+            }
+            None => {
+                let supers = self.read_supers(&columns, names, subnames, deletion, command)?;
+                Ok(RowColumns::Supers(supers))
+            }
+        }
+    }
+
+    /// The deletion that stands at a key.
+    pub fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+        match self.trees.get(self.snapshot, marker)?.map(|value| value::decode(&value)).transpose()? {
+            Some(Value::Deletion { deletion, .. }) => Ok(deletion),
+            _ => Ok(DeletionTime::LIVE),
+        }
+    }
+
+    fn read_cells(
+        &self,
+        level: &[u8],
+        names: Names<'_>,
+        shadows: Shadows,
+        command: &ReadCommand,
+    ) -> Result<Vec<Cell>, StoreError> {
+        match &command.predicate {
+            Predicate::Range(range) => {
+                let cells = self.slice_cells(level, names, range);
+                collect_cells(cells, shadows, range.count, command)
+            }
+            Predicate::Names(wanted) => {
+                let wanted = sorted_names(wanted, names.view);
+                let found = wanted.into_iter().filter_map(|name| {
+                    self.find_cell(level, name, names).map(|cell| cell.map(|(_, cell)| cell)).transpose()
+                });
+                collect_cells(found, shadows, usize::MAX, command)
+            }
+        }
+    }
+
+    /// The cell of a name, and the key at which it stands.
+    pub fn find_cell(
+        &self,
+        level: &[u8],
+        name: &[u8],
+        names: Names<'_>,
+    ) -> Result<Option<(Vec<u8>, Cell)>, StoreError> {
+        match names.view.stored_order() {
+            StoredOrder::Exact => {
+                let key = key::cell(level, name, names.stored);
+                let Some(value) = self.trees.get(self.snapshot, &key)? else { return Ok(None) };
+                // The stored name may differ in bytes from the one asked for, where both compare equal.
+                let tail = if names.stored.ordered_is_name() {
+                    Bytes::copy_from_slice(name)
+                } else {
+                    Bytes::copy_from_slice(&key[level.len()..])
+                };
+                Ok(decode_cell(tail, &value, names.stored)?.map(|cell| (key, cell)))
+            }
+            StoredOrder::WithinPrefix(prefix) => {
+                let start = [level, &group_prefix(names.stored, prefix, name)].concat();
+                for entry in self.entries_under(start, false) {
+                    let (key, value) = entry?;
+                    let cell = decode_cell(key.tail(level.len()), &value, names.stored)?;
+                    if let Some(cell) = cell
+                        && names.view.compare(&cell.name, name).is_eq()
+                    {
+                        return Ok(Some((key.as_slice().to_vec(), cell)));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// The name under which a super column is stored that the caller's release holds for this one.
+    pub fn stored_super_name(
+        &self,
+        columns: &[u8],
+        name: &Bytes,
+        names: Names<'_>,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let StoredOrder::WithinPrefix(prefix) = names.view.stored_order() else {
+            return Ok(Some(name.clone()));
+        };
+        let ordered = group_prefix(names.stored, prefix, name);
+        let mut low = SuperPrefix::open(columns, &ordered);
+        let mut high = low.clone();
+        key::increment(&mut high);
+        // Each super column is looked at by its first entry; the next search begins after its last.
+        loop {
+            let mut entries = Entries::new(self.trees, self.snapshot, low.clone(), Some(high.clone()), false);
+            let Some(entry) = entries.next() else { return Ok(None) };
+            let (entry, value) = entry?;
+            let Some(stored) = super_name_of(&entry, columns.len(), &value, names.stored)? else {
+                return Ok(None);
+            };
+            if names.view.compare(&stored, name).is_eq() {
+                return Ok(Some(stored));
+            }
+            low = SuperPrefix::of(columns, &stored, names.stored).end();
+        }
+    }
+
+    fn entries_under(&self, start: Vec<u8>, reversed: bool) -> Entries<'a> {
+        let mut end = start.clone();
+        key::increment(&mut end);
+        Entries::new(self.trees, self.snapshot, start, Some(end), reversed)
+    }
+
+    /// The cells of a slice, in its order.
+    fn slice_cells<'b>(&self, level: &'b [u8], names: Names<'b>, range: &'b SliceRange) -> Cells<'b>
+    where
+        'a: 'b,
+    {
+        let (low, high) = slice_bounds(level, names, range, false);
+        let entries = Entries::new(self.trees, self.snapshot, low, Some(high), range.reversed);
+        let cells = entries.filter_map(move |entry| {
+            entry
+                .and_then(|(key, value)| decode_cell(key.tail(level.len()), &value, names.stored))
+                .transpose()
+        });
+        match names.view.stored_order() {
+            StoredOrder::Exact => Box::new(cells),
+            StoredOrder::WithinPrefix(prefix) => {
+                Box::new(Regrouped::new(cells, names.view, names.stored, prefix, range))
+            }
+        }
+    }
+
+    fn read_supers(
+        &self,
+        columns: &[u8],
+        names: Names<'_>,
+        subnames: Names<'_>,
+        row: DeletionTime,
+        command: &ReadCommand,
+    ) -> Result<Vec<SuperColumn>, StoreError> {
+        match &command.predicate {
+            Predicate::Range(range) => {
+                let supers = self.slice_supers(columns, names, subnames, range);
+                collect_supers(supers, row, range.count, command)
+            }
+            Predicate::Names(wanted) => {
+                let mut found = Vec::new();
+                for name in sorted_names(wanted, names.view) {
+                    let Some(stored) = self.stored_super_name(columns, name, names)? else { continue };
+                    let holder = SuperPrefix::of(columns, &stored, names.stored);
+                    let entries = Entries::new(
+                        self.trees,
+                        self.snapshot,
+                        holder.start().to_vec(),
+                        Some(holder.end()),
+                        false,
+                    );
+                    found.extend(SuperColumns::new(entries, columns.len(), names, subnames, false));
+                }
+                collect_supers(found.into_iter(), row, usize::MAX, command)
+            }
+        }
+    }
+
+    fn slice_supers<'b>(
+        &self,
+        columns: &'b [u8],
+        names: Names<'b>,
+        subnames: Names<'b>,
+        range: &'b SliceRange,
+    ) -> Supers<'b>
+    where
+        'a: 'b,
+    {
+        let (low, high) = slice_bounds(columns, names, range, true);
+        let entries = Entries::new(self.trees, self.snapshot, low, Some(high), range.reversed);
+        let supers = SuperColumns::new(entries, columns.len(), names, subnames, range.reversed);
+        match names.view.stored_order() {
+            StoredOrder::Exact => Box::new(supers),
+            StoredOrder::WithinPrefix(prefix) => {
+                Box::new(Regrouped::new(supers, names.view, names.stored, prefix, range))
+            }
+        }
+    }
+}
+
+/// Names in order, each once.
+fn sorted_names<'a>(names: &'a [Bytes], view: &dyn AbstractType) -> Vec<&'a Bytes> {
+    let mut sorted: Vec<&Bytes> = names.iter().collect();
+    sorted.sort_by(|a, b| view.compare(a, b));
+    sorted.dedup_by(|a, b| view.compare(a, b).is_eq());
+    sorted
+}
+
+/// The keys between which a slice lies: from, and before. Where only a prefix of the stored order can be
+/// trusted, they are widened to whole groups.
+fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bool) -> (Vec<u8>, Vec<u8>) {
+    let (first, last) =
+        if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
+    let prefix = match names.view.stored_order() {
+        StoredOrder::Exact => usize::MAX,
+        StoredOrder::WithinPrefix(prefix) => prefix,
+    };
+    let bound = |name: &Bytes| -> Vec<u8> {
+        let ordered = group_prefix(names.stored, prefix, name);
+        let is_whole = prefix == usize::MAX;
+        match (is_super, is_whole) {
+            (false, _) => [level, &ordered].concat(),
+            (true, true) => SuperPrefix::of(level, name, names.stored).start().to_vec(),
+            (true, false) => SuperPrefix::open(level, &ordered),
+        }
+    };
+    let low = if first.is_empty() { level.to_vec() } else { bound(first) };
+    let mut high = if last.is_empty() { level.to_vec() } else { bound(last) };
+    let is_one_cell = !last.is_empty() && !is_super && prefix == usize::MAX;
+    if is_one_cell {
+        high.push(0);
+    } else {
+        key::increment(&mut high);
+    }
+    (low, high)
+}
+
+/// A cell from what stands behind its level in the key, and its value. `None` for what is no cell.
+pub fn decode_cell(
+    ordered: Bytes,
+    value: &Bytes,
+    comparator: &dyn AbstractType,
+) -> Result<Option<Cell>, StoreError> {
+    let Value::Cell { timestamp, kind, name, data } = value::decode(value)? else { return Ok(None) };
+    let name = match name {
+        Some(name) => name,
+        None => key::name_of(ordered, comparator).ok_or_else(|| nameless(comparator))?,
+    };
+    Ok(Some(Cell { name, value: data, timestamp, kind }))
+}
+
+fn nameless(comparator: &dyn AbstractType) -> StoreError {
+    StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name()))
+}
+
+/// The name of the super column that an entry belongs to. Where keys do not tell it, its deletion's entry does,
+/// which stands first.
+fn super_name_of(
+    entry: &WholeKey,
+    columns_len: usize,
+    value: &Bytes,
+    comparator: &dyn AbstractType,
+) -> Result<Option<Bytes>, StoreError> {
+    let Some(parsed) = SuperEntry::parse(entry.as_slice(), columns_len) else { return Ok(None) };
+    if let Some(name) = key::name_of(parsed.ordered_super.into(), comparator) {
+        return Ok(Some(name));
+    }
+    match value::decode(value)? {
+        Value::Deletion { name: Some(name), .. } => Ok(Some(name)),
+        _ => Err(nameless(comparator)),
+    }
+}
+
+/// Gathers entries into super columns, whichever way they come.
+struct SuperColumns<'a> {
+    entries: std::iter::Peekable<Entries<'a>>,
+    columns_len: usize,
+    names: Names<'a>,
+    subnames: Names<'a>,
+    reversed: bool,
+}
+
+impl<'a> SuperColumns<'a> {
+    fn new(
+        entries: Entries<'a>,
+        columns_len: usize,
+        names: Names<'a>,
+        subnames: Names<'a>,
+        reversed: bool,
+    ) -> SuperColumns<'a> {
+        SuperColumns { entries: entries.peekable(), columns_len, names, subnames, reversed }
+    }
+
+    /// The next super column: all entries that share the ordered name of the first.
+    fn gather(&mut self) -> Result<Option<SuperColumn>, StoreError> {
+        let Some(first) = self.entries.peek() else { return Ok(None) };
+        let ordered = match first {
+            Ok((key, _)) => {
+                SuperEntry::parse(key.as_slice(), self.columns_len).map(|entry| entry.ordered_super)
+            }
+            Err(error) => return Err(error.clone()),
+        };
+        let Some(ordered) = ordered else {
+            return Err(StoreError::Corrupt("an entry of a super row cannot be read".to_owned()));
+        };
+        let mut name = key::name_of(ordered.clone().into(), self.names.stored);
+        let mut deletion = DeletionTime::LIVE;
+        let mut cells = Vec::new();
+        while let Some(Ok((key, _))) = self.entries.peek() {
+            let Some(entry) = SuperEntry::parse(key.as_slice(), self.columns_len) else { break };
+            if entry.ordered_super != ordered {
+                break;
+            }
+            let Some(next) = self.entries.next() else { break };
+            let (key, value) = next?;
+            match entry.cell_at {
+                Some(at) => cells.extend(decode_cell(key.tail(at), &value, self.subnames.stored)?),
+                None => {
+                    if let Value::Deletion { deletion: found, name: kept } = value::decode(&value)? {
+                        deletion = found;
+                        name = name.or(kept);
+                    }
+                }
+            }
+        }
+        if self.reversed {
+            cells.reverse();
+        }
+        if self.subnames.view.stored_order() != StoredOrder::Exact {
+            cells.sort_by(|a, b| self.subnames.view.compare(&a.name, &b.name));
+        }
+        let name = name.ok_or_else(|| nameless(self.names.stored))?;
+        Ok(Some(SuperColumn { name, deletion, cells }))
+    }
+}
+
+impl Iterator for SuperColumns<'_> {
+    type Item = Result<SuperColumn, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.gather().transpose()
+    }
+}

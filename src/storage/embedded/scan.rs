@@ -1,0 +1,101 @@
+//! Range scans: row by row in ring order, each read like a single one.
+
+use bytes::Bytes;
+use fjall::Snapshot;
+
+use super::family::Trees;
+use super::key::{self, RowPrefix};
+use super::long_keys::Entries;
+use super::row_reader::Moment;
+use crate::model::{Bounds, RangeCommand, Row};
+use crate::partitioner::Partitioner;
+use crate::storage::StoreError;
+
+/// A stretch of the ring as keys on disk: from, and before. `None`: to the end.
+type Stretch = (Vec<u8>, Option<Vec<u8>>);
+
+/// Reads the rows of a scan.
+pub fn scan(
+    trees: &Trees,
+    snapshot: &Snapshot,
+    partitioner: &dyn Partitioner,
+    command: &RangeCommand,
+) -> Result<Vec<Row>, StoreError> {
+    let moment = Moment { trees, snapshot };
+    let mut found = Vec::new();
+    for stretch in stretches(command, partitioner) {
+        let mut rows = RowPrefixes::new(trees, snapshot, partitioner, stretch);
+        while found.len() < command.max_rows {
+            let Some(row) = rows.next_row()? else { break };
+            let columns = moment.read_row(&row, &command.read)?;
+            if command.skip_empty && columns.is_empty() {
+                continue;
+            }
+            let key = row
+                .row_key(partitioner)
+                .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
+            found.push(Row { key: Bytes::from(key), columns });
+        }
+    }
+    Ok(found)
+}
+
+/// The stretches of the ring that a scan walks, in order. A range of tokens may wrap.
+fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<Stretch> {
+    match &command.bounds {
+        Bounds::Keys { start, end } => {
+            let low = if start.is_empty() { Vec::new() } else { token_of(start, false, partitioner) };
+            let high = if end.is_empty() { None } else { Some(token_of(end, true, partitioner)) };
+            vec![(low, high)]
+        }
+        Bounds::Tokens { start, end } => {
+            let minimum = partitioner.minimum_token(command.read.behaviour.release);
+            let after = key::token_bound(start, true, partitioner);
+            let to = key::token_bound(end, true, partitioner);
+            if *end == minimum {
+                vec![(after, None)]
+            } else if start < end {
+                vec![(after, Some(to))]
+            } else {
+                vec![(after, None), (Vec::new(), Some(to))]
+            }
+        }
+    }
+}
+
+fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Vec<u8> {
+    let mut token = Vec::new();
+    partitioner.token(key, &mut token);
+    key::token_bound(&token, after, partitioner)
+}
+
+/// Finds one row after another by its first entry.
+pub struct RowPrefixes<'a> {
+    trees: &'a Trees,
+    snapshot: &'a Snapshot,
+    partitioner: &'a dyn Partitioner,
+    high: Option<Vec<u8>>,
+    /// Where the next row can begin.
+    low: Vec<u8>,
+}
+
+impl<'a> RowPrefixes<'a> {
+    pub fn new(
+        trees: &'a Trees,
+        snapshot: &'a Snapshot,
+        partitioner: &'a dyn Partitioner,
+        (low, high): Stretch,
+    ) -> RowPrefixes<'a> {
+        RowPrefixes { trees, snapshot, partitioner, high, low }
+    }
+
+    pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+        let mut entries = Entries::new(self.trees, self.snapshot, self.low.clone(), self.high.clone(), false);
+        let Some(entry) = entries.next() else { return Ok(None) };
+        let (entry, _) = entry?;
+        let row = RowPrefix::of_entry(entry.as_slice(), self.partitioner)
+            .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?;
+        self.low = row.end();
+        Ok(Some(row))
+    }
+}

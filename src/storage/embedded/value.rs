@@ -1,0 +1,186 @@
+//! The values on disk.
+//!
+//! ```text
+//!   byte 0     format, 1
+//!   byte 1     kind: 0 live cell, 1 tombstone, 2 deletion of a row or super column, 3 long-key pointer
+//!              + 80 when the name is kept here because the key does not tell it
+//!   cell       i64 timestamp | [u32 length, name] | value
+//!   tombstone  i64 timestamp | i32 local deletion time | [u32 length, name]
+//!   deletion   i64 marked for delete at | i32 local deletion time | [u32 length, name]
+//!   pointer    nothing more
+//! ```
+//! All numbers are big-endian.
+
+use byteorder::{BigEndian, ByteOrder};
+use bytes::Bytes;
+
+use crate::model::{Cell, CellKind, DeletionTime};
+use crate::storage::StoreError;
+
+/// The version that byte 0 gives.
+const FORMAT: u8 = 1;
+
+const LIVE: u8 = 0;
+const TOMBSTONE: u8 = 1;
+const DELETION: u8 = 2;
+const POINTER: u8 = 3;
+const WITH_NAME: u8 = 0x80;
+
+/// Format, kind and timestamp.
+const HEAD: usize = 10;
+
+/// A stored value, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    Cell {
+        timestamp: i64,
+        kind: CellKind,
+        name: Option<Bytes>,
+        data: Bytes,
+    },
+    Deletion {
+        deletion: DeletionTime,
+        name: Option<Bytes>,
+    },
+    /// The key goes on elsewhere: see `long_keys`.
+    Pointer,
+}
+
+fn head(kind: u8, timestamp: i64, name: Option<&[u8]>, more: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEAD + 8 + name.map_or(0, <[u8]>::len) + more);
+    out.push(FORMAT);
+    out.push(if name.is_some() { kind | WITH_NAME } else { kind });
+    out.extend_from_slice(&timestamp.to_be_bytes());
+    out
+}
+
+fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
+    if let Some(name) = name {
+        // Names have at most 65,535 bytes: the API's own limit.
+        out.extend_from_slice(&u32::try_from(name.len()).unwrap_or(u32::MAX).to_be_bytes());
+        out.extend_from_slice(name);
+    }
+}
+
+/// Writes a cell; `name` where the key does not tell it.
+pub fn encode_cell(cell: &Cell, name: Option<&[u8]>) -> Vec<u8> {
+    match cell.kind {
+        CellKind::Live => {
+            let mut out = head(LIVE, cell.timestamp, name, cell.value.len());
+            put_name(name, &mut out);
+            out.extend_from_slice(&cell.value);
+            out
+        }
+        CellKind::Deleted { local_deletion_time } => {
+            let mut out = head(TOMBSTONE, cell.timestamp, name, 0);
+            out.extend_from_slice(&local_deletion_time.to_be_bytes());
+            put_name(name, &mut out);
+            out
+        }
+    }
+}
+
+/// Writes the deletion of a row or of a super column.
+pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
+    let mut out = head(DELETION, deletion.marked_for_delete_at, name, 0);
+    out.extend_from_slice(&deletion.local_deletion_time.to_be_bytes());
+    put_name(name, &mut out);
+    out
+}
+
+/// Writes a long-key pointer.
+pub fn encode_pointer() -> Vec<u8> {
+    vec![FORMAT, POINTER]
+}
+
+/// Whether a value is a long-key pointer, without taking it apart.
+pub fn is_pointer(value: &[u8]) -> bool {
+    value == [FORMAT, POINTER]
+}
+
+/// When a cell's tombstone was made; `None` for anything else. For the compaction filter.
+pub fn tombstone_made_at(value: &[u8]) -> Option<i32> {
+    let is_tombstone = value.first() == Some(&FORMAT) && value.get(1)? & !WITH_NAME == TOMBSTONE;
+    is_tombstone.then(|| value.get(HEAD..HEAD + 4).map(BigEndian::read_i32)).flatten()
+}
+
+/// Reads a stored value.
+pub fn decode(value: &Bytes) -> Result<Value, StoreError> {
+    read(value).ok_or_else(|| {
+        let shown = &value[..value.len().min(32)];
+        StoreError::Corrupt(format!("a stored value of {} bytes begins {shown:02x?}", value.len()))
+    })
+}
+
+fn read(value: &Bytes) -> Option<Value> {
+    if *value.first()? != FORMAT {
+        return None;
+    }
+    let (kind, has_name) = (value.get(1)? & !WITH_NAME, value.get(1)? & WITH_NAME != 0);
+    if kind == POINTER {
+        return Some(Value::Pointer);
+    }
+    let timestamp = BigEndian::read_i64(value.get(2..HEAD)?);
+    let seconds_at = HEAD;
+    let name_at = if kind == LIVE { HEAD } else { HEAD + 4 };
+    let (name, data_at) = if has_name {
+        let length = usize::try_from(BigEndian::read_u32(value.get(name_at..name_at + 4)?)).ok()?;
+        let end = name_at + 4 + length;
+        value.get(name_at + 4..end)?;
+        (Some(value.slice(name_at + 4..end)), end)
+    } else {
+        (None, name_at)
+    };
+    let seconds = || value.get(seconds_at..seconds_at + 4).map(BigEndian::read_i32);
+    match kind {
+        LIVE => Some(Value::Cell {
+            timestamp,
+            kind: CellKind::Live,
+            name,
+            data: value.slice(data_at.min(value.len())..),
+        }),
+        TOMBSTONE => Some(Value::Cell {
+            timestamp,
+            kind: CellKind::Deleted { local_deletion_time: seconds()? },
+            name,
+            data: Bytes::new(),
+        }),
+        DELETION => Some(Value::Deletion {
+            deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds()? },
+            name,
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cells_round_trip(
+            name in prop::option::of(prop::collection::vec(any::<u8>(), 0..9)),
+            data in prop::collection::vec(any::<u8>(), 0..9),
+            timestamp in any::<i64>(),
+            deleted in prop::option::of(any::<i32>()),
+        ) {
+            let kind = deleted.map_or(CellKind::Live, |local_deletion_time| CellKind::Deleted {
+                local_deletion_time,
+            });
+            let data = if deleted.is_some() { Bytes::new() } else { Bytes::from(data) };
+            let cell = Cell { name: Bytes::new(), value: data.clone(), timestamp, kind };
+            let encoded = Bytes::from(encode_cell(&cell, name.as_deref()));
+            prop_assert_eq!(tombstone_made_at(&encoded), deleted);
+            let name = name.map(Bytes::from);
+            prop_assert_eq!(decode(&encoded).unwrap(), Value::Cell { timestamp, kind, name, data });
+        }
+
+        #[test]
+        fn foreign_bytes_are_an_error_and_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+            let _ = decode(&Bytes::from(bytes.clone()));
+            let _ = tombstone_made_at(&bytes);
+        }
+    }
+}

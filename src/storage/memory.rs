@@ -1,0 +1,254 @@
+//! Rows in memory, as naively as can be: the twin that the embedded store is tested against, and `--ephemeral`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+
+use super::collect::{Shadows, collect_cells, collect_supers};
+use super::order::{Named, within};
+use super::resolve::resolve;
+use super::{Store, StoreFuture, StoreStatus};
+use crate::marshal::{self, AbstractType};
+use crate::model::{
+    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
+    ReadCommand, Row, RowColumns, SliceRange, SuperColumn, Winner, reconcile,
+};
+use crate::partitioner::PartitionerRef;
+use crate::schema::{Catalog, CfDef};
+
+/// A row as it stands. Names in no order: every read sorts.
+#[derive(Debug, Default, Clone)]
+struct MemoryRow {
+    deletion: Option<DeletionTime>,
+    cells: Vec<Cell>,
+    supers: Vec<SuperColumn>,
+}
+
+/// Token and key of a row, in ring order.
+type RingKey = (Vec<u8>, Bytes);
+type Rows = BTreeMap<RingKey, MemoryRow>;
+
+/// A store that forgets everything when it is dropped.
+pub struct MemoryStore {
+    partitioner: PartitionerRef,
+    families: RwLock<BTreeMap<(String, String), Rows>>,
+}
+
+impl MemoryStore {
+    pub fn new(partitioner: PartitionerRef) -> MemoryStore {
+        MemoryStore { partitioner, families: RwLock::default() }
+    }
+
+    fn ring_key(&self, key: &Bytes) -> RingKey {
+        let mut token = Vec::new();
+        self.partitioner.token(key, &mut token);
+        (token, key.clone())
+    }
+
+    fn apply_now(&self, mutations: Vec<Mutation>, behaviour: &Behaviour) {
+        let mut families = self.families.write();
+        for mutation in mutations {
+            for family in mutation.families {
+                if family.changes.is_empty() {
+                    continue;
+                }
+                let name = (family.cf.keyspace.clone(), family.cf.name.clone());
+                let row = families.entry(name).or_default().entry(self.ring_key(&mutation.key)).or_default();
+                apply_to_row(row, family, behaviour);
+            }
+        }
+    }
+
+    fn rows_in_ring_order(&self, command: &RangeCommand) -> Vec<(Bytes, MemoryRow)> {
+        let families = self.families.read();
+        let name = (command.read.cf.keyspace.clone(), command.read.cf.name.clone());
+        let Some(rows) = families.get(&name) else { return Vec::new() };
+        let pick = |is_in: &dyn Fn(&[u8]) -> bool| -> Vec<(Bytes, MemoryRow)> {
+            let inside = rows.iter().filter(|((token, _), _)| is_in(token));
+            inside.map(|((_, key), row)| (key.clone(), row.clone())).collect()
+        };
+        match &command.bounds {
+            Bounds::Keys { start, end } => {
+                let (low, high) = (self.ring_key(start).0, self.ring_key(end).0);
+                pick(&|token| {
+                    (start.is_empty() || token >= &low[..]) && (end.is_empty() || token <= &high[..])
+                })
+            }
+            Bounds::Tokens { start, end } => {
+                let minimum = self.partitioner.minimum_token(command.read.behaviour.release);
+                if *end == minimum {
+                    pick(&|token| token > &start[..])
+                } else if start < end {
+                    pick(&|token| token > &start[..] && token <= &end[..])
+                } else {
+                    let mut wrapped = pick(&|token| token > &start[..]);
+                    wrapped.extend(pick(&|token| token <= &end[..]));
+                    wrapped
+                }
+            }
+        }
+    }
+}
+
+fn apply_to_row(row: &mut MemoryRow, family: CfMutation, behaviour: &Behaviour) {
+    let cf = family.cf.clone();
+    let comparator = marshal::at(&*cf.comparator, behaviour.release);
+    let changes = resolve(family, behaviour);
+    if let Some(deletion) = changes.deletion {
+        row.deletion = Some(row.deletion.map_or(deletion, |old| old.merged(deletion)));
+    }
+    apply_cells(&mut row.cells, changes.cells, comparator, behaviour);
+    let Some(subcomparator) = cf.subcomparator() else { return };
+    let subcomparator = marshal::at(&**subcomparator, behaviour.release);
+    for change in changes.supers {
+        let at = row.supers.iter().position(|old| comparator.compare(&old.name, &change.name).is_eq());
+        let at = at.unwrap_or_else(|| {
+            let empty =
+                SuperColumn { name: change.name.clone(), deletion: DeletionTime::LIVE, cells: Vec::new() };
+            row.supers.push(empty);
+            row.supers.len() - 1
+        });
+        let old = &mut row.supers[at];
+        old.deletion = old.deletion.merged(change.deletion);
+        apply_cells(&mut old.cells, change.cells, subcomparator, behaviour);
+    }
+}
+
+fn apply_cells(
+    cells: &mut Vec<Cell>,
+    changes: Vec<Cell>,
+    comparator: &dyn AbstractType,
+    behaviour: &Behaviour,
+) {
+    for change in changes {
+        match cells.iter_mut().find(|old| comparator.compare(&old.name, &change.name).is_eq()) {
+            None => cells.push(change),
+            Some(old) => {
+                if reconcile(old, &change, behaviour) == Winner::New {
+                    *old = change;
+                }
+            }
+        }
+    }
+}
+
+/// The named or ranged items in the order of the read.
+fn select<T: Named + Clone>(items: &[T], predicate: &Predicate, comparator: &dyn AbstractType) -> Vec<T> {
+    let is_picked = |item: &T| match predicate {
+        Predicate::Names(names) => names.iter().any(|name| comparator.compare(name, item.name()).is_eq()),
+        Predicate::Range(range) => within(item.name(), range, comparator),
+    };
+    let mut picked: Vec<T> = items.iter().filter(|item| is_picked(item)).cloned().collect();
+    picked.sort_by(|a, b| comparator.compare(a.name(), b.name()));
+    if matches!(predicate, Predicate::Range(SliceRange { reversed: true, .. })) {
+        picked.reverse();
+    }
+    picked
+}
+
+fn count_of(predicate: &Predicate) -> usize {
+    match predicate {
+        Predicate::Names(_) => usize::MAX,
+        Predicate::Range(range) => range.count,
+    }
+}
+
+fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super::StoreError> {
+    let release = command.behaviour.release;
+    let comparator = marshal::at(&*command.cf.comparator, release);
+    let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
+    let count = count_of(&command.predicate);
+    match (&command.super_column, command.cf.subcomparator()) {
+        (Some(name), Some(subcomparator)) => {
+            let subcomparator = marshal::at(&**subcomparator, release);
+            let found = row.supers.iter().find(|old| comparator.compare(&old.name, name).is_eq());
+            let Some(found) = found else { return Ok(RowColumns::Cells(Vec::new())) };
+            let shadows = Shadows { container: found.deletion, outer: deletion };
+            let cells = select(&found.cells, &command.predicate, subcomparator);
+            collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
+        }
+        (None, Some(subcomparator)) => {
+            let subcomparator = marshal::at(&**subcomparator, release);
+            let mut supers = select(&row.supers, &command.predicate, comparator);
+            for super_column in &mut supers {
+                super_column.cells.sort_by(|a, b| subcomparator.compare(&a.name, &b.name));
+            }
+            collect_supers(supers.into_iter().map(Ok), deletion, count, command).map(RowColumns::Supers)
+        }
+        (_, None) => {
+            let cells = select(&row.cells, &command.predicate, comparator);
+            let shadows = Shadows::of_row(deletion);
+            collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
+        }
+    }
+}
+
+impl Store for MemoryStore {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        self.apply_now(mutations, behaviour);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        let families = self.families.read();
+        let rows = families.get(&(command.cf.keyspace.clone(), command.cf.name.clone()));
+        let row = rows.and_then(|rows| rows.get(&self.ring_key(&key))).cloned().unwrap_or_default();
+        Box::pin(async move { read_row(&row, &command) })
+    }
+
+    fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        let rows = self.rows_in_ring_order(&command);
+        Box::pin(async move {
+            let mut found = Vec::new();
+            for (key, row) in rows {
+                if found.len() >= command.max_rows {
+                    break;
+                }
+                let columns = read_row(&row, &command.read)?;
+                if !(command.skip_empty && columns.is_empty()) {
+                    found.push(Row { key, columns });
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        let families = self.families.read();
+        let mut tokens: Vec<Vec<u8>> =
+            families.values().flat_map(|rows| rows.keys().map(|(token, _)| token.clone())).collect();
+        tokens.sort();
+        tokens.dedup();
+        let inner = super::split_points(tokens, &start, &end, keys_per_split);
+        Box::pin(async move { Ok(inner) })
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.families.write().remove(&(cf.keyspace.clone(), cf.name.clone()));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn alter(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn status(&self) -> StoreStatus {
+        StoreStatus::default()
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}

@@ -1,0 +1,102 @@
+//! Puts names in the order of a comparator that is not the stored one.
+//!
+//! The store sorts names by `ordered` bytes. A release whose order differs from that only among names that
+//! share a prefix of those bytes is served by sorting each such group; one that differs everywhere, and a
+//! comparator that cannot give `ordered` bytes at all, by sorting the whole row.
+
+use bytes::Bytes;
+
+use super::StoreError;
+use crate::marshal::AbstractType;
+use crate::model::{Cell, SliceRange, SuperColumn};
+
+/// What has a name to sort by.
+pub trait Named {
+    fn name(&self) -> &Bytes;
+}
+
+impl Named for Cell {
+    fn name(&self) -> &Bytes {
+        &self.name
+    }
+}
+
+impl Named for SuperColumn {
+    fn name(&self) -> &Bytes {
+        &self.name
+    }
+}
+
+/// Whether a name lies within the bounds of a slice, in the comparator's opinion.
+pub fn within(name: &[u8], range: &SliceRange, comparator: &dyn AbstractType) -> bool {
+    let (low, high) =
+        if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
+    (low.is_empty() || comparator.compare(name, low).is_ge())
+        && (high.is_empty() || comparator.compare(name, high).is_le())
+}
+
+/// Sorts items that arrive in stored order (or its reverse) group by group.
+pub struct Regrouped<'a, T, I: Iterator<Item = Result<T, StoreError>>> {
+    source: std::iter::Peekable<I>,
+    comparator: &'a dyn AbstractType,
+    /// The canonical type, whose `ordered` bytes tell the groups apart.
+    stored: &'a dyn AbstractType,
+    prefix: usize,
+    range: &'a SliceRange,
+    /// The current group, last first.
+    group: Vec<T>,
+}
+
+impl<'a, T: Named, I: Iterator<Item = Result<T, StoreError>>> Regrouped<'a, T, I> {
+    pub fn new(
+        source: I,
+        comparator: &'a dyn AbstractType,
+        stored: &'a dyn AbstractType,
+        prefix: usize,
+        range: &'a SliceRange,
+    ) -> Self {
+        Regrouped { source: source.peekable(), comparator, stored, prefix, range, group: Vec::new() }
+    }
+
+    fn load_group(&mut self) -> Result<(), StoreError> {
+        let Some(first) = self.source.next() else { return Ok(()) };
+        let first = first?;
+        let group = group_prefix(self.stored, self.prefix, first.name());
+        self.group.push(first);
+        let (comparator, range, stored, prefix) = (self.comparator, self.range, self.stored, self.prefix);
+        let is_inside = |next: &Result<T, StoreError>| {
+            next.as_ref().map_or(true, |next| group_prefix(stored, prefix, next.name()) == group)
+        };
+        while let Some(next) = self.source.next_if(is_inside) {
+            self.group.push(next?);
+        }
+        self.group.retain(|item| within(item.name(), range, comparator));
+        self.group.sort_by(|a, b| comparator.compare(a.name(), b.name()));
+        if !range.reversed {
+            self.group.reverse();
+        }
+        Ok(())
+    }
+}
+
+impl<T: Named, I: Iterator<Item = Result<T, StoreError>>> Iterator for Regrouped<'_, T, I> {
+    type Item = Result<T, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.group.is_empty() {
+            self.source.peek()?;
+            if let Err(error) = self.load_group() {
+                return Some(Err(error));
+            }
+        }
+        self.group.pop().map(Ok)
+    }
+}
+
+/// The first `prefix` bytes by which the store sorts a name.
+pub fn group_prefix(stored: &dyn AbstractType, prefix: usize, name: &[u8]) -> Vec<u8> {
+    let mut ordered = Vec::with_capacity(name.len() + 8);
+    stored.ordered(name, &mut ordered);
+    ordered.truncate(prefix);
+    ordered
+}

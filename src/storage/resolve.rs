@@ -1,0 +1,83 @@
+//! Makes one change of many: what a mutation says of one row, with its own duplicates decided.
+//!
+//! Cassandra builds a row of the mutation first and merges that with the stored one, so a later change meets
+//! an earlier one of its own mutation before it meets the store. One quirk comes of it: a second row deletion
+//! in one mutation replaces the first even when it is older (0.4 to 1.0).
+
+use bytes::Bytes;
+
+use crate::marshal::{self, AbstractType};
+use crate::model::{Behaviour, Cell, CfMutation, Change, DeletionTime, SuperColumn, Winner, reconcile};
+
+/// The row that a mutation describes, names in the comparators' order.
+#[derive(Debug, Default)]
+pub struct ResolvedRow {
+    pub deletion: Option<DeletionTime>,
+    pub cells: Vec<Cell>,
+    pub supers: Vec<SuperColumn>,
+}
+
+/// What is said of a super column, before those of one name are brought together.
+enum SuperChange {
+    Cell(Cell),
+    Delete(DeletionTime),
+}
+
+/// Resolves the changes to one column family of a row.
+pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
+    let comparator = marshal::at(&*mutation.cf.comparator, behaviour.release);
+    let subcomparator = mutation.cf.subcomparator().map(|sub| marshal::at(&**sub, behaviour.release));
+    let mut row = ResolvedRow::default();
+    let mut super_changes = Vec::new();
+    for change in mutation.changes {
+        match change {
+            Change::DeleteRow { deletion } => row.deletion = Some(deletion),
+            Change::Cell { super_column: None, cell } => row.cells.push(cell),
+            Change::Cell { super_column: Some(name), cell } => {
+                super_changes.push((name, SuperChange::Cell(cell)));
+            }
+            Change::DeleteSuper { name, deletion } => {
+                super_changes.push((name, SuperChange::Delete(deletion)));
+            }
+        }
+    }
+    row.cells = merge_cells(row.cells, comparator, behaviour);
+    row.supers = gather_supers(super_changes, comparator);
+    for super_column in &mut row.supers {
+        let cells = std::mem::take(&mut super_column.cells);
+        super_column.cells = merge_cells(cells, subcomparator.unwrap_or(comparator), behaviour);
+    }
+    row
+}
+
+/// Sorts cells by name and leaves one of each, as if they had met in the order in which they came.
+fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &Behaviour) -> Vec<Cell> {
+    cells.sort_by(|a, b| comparator.compare(&a.name, &b.name));
+    cells.dedup_by(|new, old| {
+        let is_same = comparator.compare(&old.name, &new.name).is_eq();
+        if is_same && reconcile(old, new, behaviour) == Winner::New {
+            std::mem::swap(old, new);
+        }
+        is_same
+    });
+    cells
+}
+
+/// Brings together what is said of each super column. The name that came first is the one that stays.
+fn gather_supers(mut changes: Vec<(Bytes, SuperChange)>, comparator: &dyn AbstractType) -> Vec<SuperColumn> {
+    changes.sort_by(|(a, _), (b, _)| comparator.compare(a, b));
+    let mut supers: Vec<SuperColumn> = Vec::new();
+    for (name, change) in changes {
+        let is_next = supers.last().is_none_or(|last| comparator.compare(&last.name, &name).is_ne());
+        if is_next {
+            supers.push(SuperColumn { name, deletion: DeletionTime::LIVE, cells: Vec::new() });
+        }
+        if let Some(last) = supers.last_mut() {
+            match change {
+                SuperChange::Cell(cell) => last.cells.push(cell),
+                SuperChange::Delete(deletion) => last.deletion = last.deletion.merged(deletion),
+            }
+        }
+    }
+    supers
+}

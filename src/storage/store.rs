@@ -1,0 +1,62 @@
+//! The trait behind which rows are kept.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::StoreError;
+use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::schema::{Catalog, CfDef};
+
+/// What a store answers with, later.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// What the status output shows of a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// Bytes on the disk; 0 where nothing is.
+    pub disk_bytes: u64,
+    /// Why writes are refused just now.
+    pub read_only: Option<String>,
+    /// Column families that hold data but are no longer defined, as `Keyspace.ColumnFamily`.
+    pub undefined: Vec<String>,
+}
+
+/// Keeps rows. Every backend answers every call alike; the tests run one script on all of them.
+pub trait Store: Send + Sync {
+    /// Applies mutations, each atomically, and answers when they will survive what the durability promises.
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()>;
+
+    /// Reads columns of one row. An absent row has none.
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns>;
+
+    /// Reads rows in ring order.
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
+
+    /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families:
+    /// the inner boundaries' tokens.
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>>;
+
+    /// Forgets every row of a column family.
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
+
+    /// Makes room for the column families of a new catalog.
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
+
+    fn status(&self) -> StoreStatus;
+
+    /// Makes everything durable and stops. Calls after it fail.
+    fn close(&self) -> StoreFuture<'_, ()>;
+}
