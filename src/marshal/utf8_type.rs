@@ -14,8 +14,8 @@ use crate::util::Release;
 /// ```
 ///
 /// The first of them decodes malformed bytes to U+FFFD, so that differently malformed names can be one. We decode
-/// as today's decoders do, one U+FFFD for each longest beginning of a sequence; Java's decoders of 2009 gave
-/// another number of them for some overlong and surrogate sequences.
+/// as today's decoders do, one U+FFFD for each longest beginning of a sequence; Java gives an encoded surrogate
+/// one where we give two or three, and its decoders of 2009 may have differed for overlong sequences too.
 ///
 /// "0.6" means 0.6.4 and later: 0.6.0 to 0.6.3 still behaved as 0.5.
 #[derive(Debug)]

@@ -5,7 +5,8 @@
 //! every script but Latin stands behind it in the order of its UTF-16 code units. So the table is written here. It
 //! was compared with JDK 17: keys of all characters of Latin-1 and Latin Extended-A, and of text in scripts that
 //! the JDK does not collate, are equal byte for byte. Not here are rarer Latin letters with accents (as those of
-//! Vietnamese), superfluous doubles of characters and combining marks for symbols: they stand behind Latin too.
+//! Vietnamese), superfluous doubles of characters and the rarer combining marks: these 424 characters of the Basic
+//! Multilingual Plane stand behind Latin too.
 //!
 //! A character has one or more elements, each with three weights. A key is all primaries, all secondaries, all
 //! tertiaries, in two bytes each and one too large, with two zero bytes between:
