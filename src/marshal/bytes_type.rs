@@ -35,12 +35,36 @@ impl AbstractType for BytesType {
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         let bad = || MarshalError(format!("cannot parse '{text}' as hex bytes"));
-        if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        // The digits are checked here because the parser below would take a sign for one.
+        if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(bad());
         }
         (0..text.len())
             .step_by(2)
             .map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| bad()))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anything_is_valid_and_ordered_unsigned() {
+        let names: [&[u8]; 6] = [b"", b"\x00", b"\x00\x00", b"\x7f", b"\x80", b"\xff"];
+        assert!(names.is_sorted_by(|left, right| BytesType.compare(left, right).is_lt()));
+        assert!(names.iter().all(|name| BytesType.validate(name).is_ok()));
+    }
+
+    #[test]
+    fn text_is_hex() {
+        assert_eq!(BytesType.to_text(b"\x00k\xff"), "006bff");
+        assert_eq!(BytesType.parse_text("006BFF"), Ok(b"\x00k\xff".to_vec()));
+        assert_eq!(BytesType.parse_text(""), Ok(Vec::new()));
+        for bad in ["0", "xy", "+1", "é"] {
+            let error = BytesType.parse_text(bad).unwrap_err();
+            assert_eq!(error.to_string(), format!("cannot parse '{bad}' as hex bytes"));
+        }
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::TypeRef;
-use super::bytes_type::BytesType;
+use super::{AsciiType, BytesType, LexicalUUIDType, LongType, TimeUUIDType, TypeRef, UTF8Type};
 
 /// The package that a class name without a dot is looked up in.
 pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
@@ -13,7 +12,14 @@ pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 type Make = fn() -> TypeRef;
 
 /// Every built-in comparator, by its short Java class name. A new one is a file and a row here.
-pub const TYPES: &[(&str, Make)] = &[("BytesType", || Arc::new(BytesType))];
+pub const TYPES: &[(&str, Make)] = &[
+    ("AsciiType", || Arc::new(AsciiType::default())),
+    ("BytesType", || Arc::new(BytesType)),
+    ("LexicalUUIDType", || Arc::new(LexicalUUIDType::default())),
+    ("LongType", || Arc::new(LongType::default())),
+    ("TimeUUIDType", || Arc::new(TimeUUIDType::default())),
+    ("UTF8Type", || Arc::new(UTF8Type::default())),
+];
 
 /// The comparators that a schema may name: the built-in ones and those that were registered.
 #[derive(Debug, Clone)]

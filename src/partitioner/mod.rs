@@ -1,8 +1,18 @@
 //! Partitioners: where a row key stands in the ring, which is the order of range scans.
 
+mod byte_ordered;
+mod collating_order_preserving;
+mod collation;
+mod hex_text;
+mod murmur3;
+mod order_preserving;
 mod partitioner_trait;
 mod random;
 
+pub use byte_ordered::ByteOrderedPartitioner;
+pub use collating_order_preserving::CollatingOrderPreservingPartitioner;
+pub use murmur3::Murmur3Partitioner;
+pub use order_preserving::OrderPreservingPartitioner;
 pub use partitioner_trait::{Partitioner, PartitionerRef, TokenError, TokenForm};
 pub use random::RandomPartitioner;
 
@@ -15,10 +25,33 @@ pub const PACKAGE: &str = "org.apache.cassandra.dht.";
 type Make = fn() -> PartitionerRef;
 
 /// Every partitioner, by its short Java class name.
-pub const PARTITIONERS: &[(&str, Make)] = &[("RandomPartitioner", || Arc::new(RandomPartitioner))];
+pub const PARTITIONERS: &[(&str, Make)] = &[
+    ("ByteOrderedPartitioner", || Arc::new(ByteOrderedPartitioner)),
+    ("CollatingOrderPreservingPartitioner", || Arc::new(CollatingOrderPreservingPartitioner)),
+    ("Murmur3Partitioner", || Arc::new(Murmur3Partitioner)),
+    ("OrderPreservingPartitioner", || Arc::new(OrderPreservingPartitioner)),
+    ("RandomPartitioner", || Arc::new(RandomPartitioner)),
+];
 
 /// The partitioner of a class name, short or full; `None` when there is none.
 pub fn resolve(class_name: &str) -> Option<PartitionerRef> {
     let short = class_name.strip_prefix(PACKAGE).unwrap_or(class_name);
     PARTITIONERS.iter().find(|(name, _)| *name == short).map(|(_, make)| make())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_full_names_are_resolved() {
+        for (short, _) in PARTITIONERS {
+            let full = format!("{PACKAGE}{short}");
+            assert_eq!(resolve(short).unwrap().class_name(), full);
+            assert_eq!(resolve(&full).unwrap().class_name(), full);
+        }
+        for unknown in ["", PACKAGE, "Partitioner", "com.example.RandomPartitioner", "randompartitioner"] {
+            assert!(resolve(unknown).is_none(), "{unknown}");
+        }
+    }
 }

@@ -67,3 +67,58 @@ impl Partitioner for RandomPartitioner {
         ((dice >> 1) + 1).to_be_bytes().to_vec()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(key: &str) -> String {
+        let mut token = Vec::new();
+        RandomPartitioner.token(key.as_bytes(), &mut token);
+        RandomPartitioner.token_text(&token)
+    }
+
+    #[test]
+    fn tokens_of_cassandra() {
+        assert_eq!(text("a"), "16955237001963240173058271559858726497");
+        assert_eq!(text("key"), "80325066489831061459460196859901989661");
+        assert_eq!(text("__notag__"), "62023408357129520936975037359303335131");
+        assert_eq!(text("i-got-a-new-guitar"), "113632442667805324020146825526628433829");
+    }
+
+    #[test]
+    fn the_minimum_became_minus_one_in_0_7() {
+        let minimum = |release| RandomPartitioner.token_text(&RandomPartitioner.minimum_token(release));
+        assert_eq!(minimum(Release::V0_6), "0");
+        assert_eq!(minimum(Release::V0_7), "-1");
+        assert!(
+            RandomPartitioner.minimum_token(Release::V0_7) < RandomPartitioner.minimum_token(Release::V0_6)
+        );
+    }
+
+    #[test]
+    fn order_is_numeric_and_text_decimal() {
+        let largest = (1u128 << 127).to_string();
+        let texts = ["-1", "0", "1", "9", "10", &largest];
+        let tokens = texts.map(|text| RandomPartitioner.parse_token(text).unwrap());
+        assert!(tokens.is_sorted());
+        assert_eq!(tokens.each_ref().map(|token| RandomPartitioner.token_text(token)), texts);
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        let too_large = ((1u128 << 127) + 1).to_string();
+        for bad in ["", "-2", "x", "1.5", &too_large] {
+            let error = RandomPartitioner.parse_token(bad).unwrap_err();
+            assert!(error.to_string().contains("RandomPartitioner"), "{error}");
+        }
+    }
+
+    #[test]
+    fn random_tokens_are_tokens() {
+        for dice in [0, 1, u128::MAX] {
+            let text = RandomPartitioner.token_text(&RandomPartitioner.random_token(dice));
+            assert!(RandomPartitioner.parse_token(&text).is_ok(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! US-ASCII text, ordered as unsigned bytes.
+
+use std::cmp::Ordering;
+
+use super::{AbstractType, MarshalError, StoredOrder};
+use crate::util::Release;
+
+/// Names that are ASCII text. Cassandra 0.4 to 0.6 did not check them, whatever the name says: bytes above 0x7f
+/// pass there. 0.7 began to refuse them.
+#[derive(Debug)]
+pub struct AsciiType {
+    since: Release,
+}
+
+static VIEWS: [AsciiType; 2] = [AsciiType { since: Release::V0_4 }, AsciiType { since: Release::V0_7 }];
+
+impl Default for AsciiType {
+    fn default() -> AsciiType {
+        AsciiType { since: Release::V0_6 }
+    }
+}
+
+/// Refuses bytes above 0x7f in the words of 0.7, which prints them as Java's signed bytes.
+fn check(value: &[u8]) -> Result<(), MarshalError> {
+    match value.iter().find(|byte| !byte.is_ascii()) {
+        Some(byte) => Err(MarshalError(format!("Invalid byte for ascii: {}", *byte as i8))),
+        None => Ok(()),
+    }
+}
+
+impl AbstractType for AsciiType {
+    fn class_name(&self) -> &str {
+        "org.apache.cassandra.db.marshal.AsciiType"
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        if self.since < Release::V0_7 { Ok(()) } else { check(value) }
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        left.cmp(right)
+    }
+
+    fn ordered_is_name(&self) -> bool {
+        true
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        StoredOrder::Exact
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        VIEWS.iter().rfind(|view| view.since <= release).map(|view| view as &dyn AbstractType)
+    }
+
+    /// Bytes above 0x7f show as U+FFFD, as Java decodes them.
+    fn to_text(&self, value: &[u8]) -> String {
+        let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { char::REPLACEMENT_CHARACTER };
+        value.iter().map(shown).collect()
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        check(text.as_bytes())?;
+        Ok(text.as_bytes().to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::at;
+
+    #[test]
+    fn only_0_7_and_later_refuse_other_bytes() {
+        let ascii = AsciiType::default();
+        for release in Release::ALL {
+            let view = at(&ascii, release);
+            assert_eq!(view.validate(b"\x00a\x7f"), Ok(()));
+            let refused = view.validate(b"a\x80\xff").map_err(|error| error.to_string());
+            if release < Release::V0_7 {
+                assert_eq!(refused, Ok(()));
+            } else {
+                assert_eq!(refused, Err("Invalid byte for ascii: -128".to_owned()));
+            }
+        }
+        assert_eq!(ascii.validate(b"\xff"), Ok(()));
+    }
+
+    #[test]
+    fn order_is_that_of_unsigned_bytes() {
+        let ascii = AsciiType::default();
+        let names: [&[u8]; 6] = [b"", b"A", b"Z", b"a", b"aa", b"\x80"];
+        assert!(names.is_sorted_by(|left, right| ascii.compare(left, right).is_lt()));
+    }
+
+    #[test]
+    fn text_is_the_name() {
+        let ascii = AsciiType::default();
+        assert_eq!(ascii.to_text(b"a\xc3b"), "a\u{fffd}b");
+        assert_eq!(ascii.parse_text("ab"), Ok(b"ab".to_vec()));
+        assert_eq!(ascii.parse_text("é").unwrap_err().to_string(), "Invalid byte for ascii: -61");
+    }
+}

@@ -1,0 +1,140 @@
+//! UUIDs of any version, in the order of Java's own UUID class.
+
+use std::cmp::Ordering;
+
+use super::stored::{compare_stored, push_sign_flipped};
+use super::uuid_text::{parse_uuid_text, uuid_to_text};
+use super::{AbstractType, MarshalError, StoredOrder};
+use crate::util::Release;
+
+/// UUIDs that are compared as two signed numbers of 8 bytes, because `java.util.UUID.compareTo` does so. The
+/// order is thus not lexical: 80.. is smallest and 7f.. largest. Stored with both sign bits turned over.
+#[derive(Debug)]
+pub struct LexicalUUIDType {
+    since: Release,
+}
+
+static VIEWS: [LexicalUUIDType; 3] = [
+    LexicalUUIDType { since: Release::V0_4 },
+    LexicalUUIDType { since: Release::V0_7 },
+    LexicalUUIDType { since: Release::V2_0 },
+];
+
+impl Default for LexicalUUIDType {
+    fn default() -> LexicalUUIDType {
+        LexicalUUIDType { since: Release::V0_6 }
+    }
+}
+
+/// The halves that Java compares.
+fn halves(name: &[u8]) -> Option<(i64, i64)> {
+    let bits = u128::from_be_bytes(name.try_into().ok()?);
+    Some(((bits >> 64) as i64, bits as i64))
+}
+
+impl AbstractType for LexicalUUIDType {
+    fn class_name(&self) -> &str {
+        "org.apache.cassandra.db.marshal.LexicalUUIDType"
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        let length = value.len();
+        if length == 0 || length == 16 {
+            return Ok(());
+        }
+        Err(MarshalError(match self.since {
+            since if since < Release::V0_7 => "UUIDs must be exactly 16 bytes".to_owned(),
+            since if since < Release::V2_0 => format!("LexicalUUID should be 16 or 0 bytes ({length})"),
+            _ => format!("UUID should be 16 or 0 bytes ({length})"),
+        }))
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        match (halves(left), halves(right)) {
+            (Some(left), Some(right)) => left.cmp(&right),
+            _ => compare_stored(self, left, right),
+        }
+    }
+
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        if name.len() == 16 {
+            push_sign_flipped(name, out);
+        } else {
+            out.extend_from_slice(name);
+        }
+    }
+
+    /// Turning the signs over once more gives the name back.
+    fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+        let mut name = Vec::with_capacity(ordered.len());
+        self.ordered(ordered, &mut name);
+        Some(name)
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        StoredOrder::Exact
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        VIEWS.iter().rfind(|view| view.since <= release).map(|view| view as &dyn AbstractType)
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        uuid_to_text(value)
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        parse_uuid_text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::at;
+
+    #[test]
+    fn a_uuid_has_16_bytes_or_none() {
+        let lexical = LexicalUUIDType::default();
+        let text = |release| at(&lexical, release).validate(b"x").unwrap_err().to_string();
+        assert_eq!(text(Release::V0_4), "UUIDs must be exactly 16 bytes");
+        assert_eq!(text(Release::V0_6), "UUIDs must be exactly 16 bytes");
+        assert_eq!(text(Release::V0_7), "LexicalUUID should be 16 or 0 bytes (1)");
+        assert_eq!(text(Release::V1_2), "LexicalUUID should be 16 or 0 bytes (1)");
+        assert_eq!(text(Release::V2_1), "UUID should be 16 or 0 bytes (1)");
+        for release in Release::ALL {
+            assert_eq!(at(&lexical, release).validate(b""), Ok(()));
+            assert_eq!(at(&lexical, release).validate(&[0xff; 16]), Ok(()));
+        }
+    }
+
+    #[test]
+    fn both_halves_are_signed() {
+        let lexical = LexicalUUIDType::default();
+        let mut names = vec![Vec::new()];
+        for first in [0x80, 0xff, 0x00, 0x7f] {
+            for ninth in [0x80, 0xff, 0x00, 0x7f] {
+                let mut name = vec![0; 16];
+                name[0] = first;
+                name[8] = ninth;
+                names.push(name);
+            }
+        }
+        assert!(names.is_sorted_by(|left, right| lexical.compare(left, right).is_lt()));
+        assert!(names.is_sorted_by(|left, right| compare_stored(&lexical, left, right).is_lt()));
+    }
+
+    #[test]
+    fn text_is_canonical() {
+        let lexical = LexicalUUIDType::default();
+        let text = "00000000-0001-1000-8000-0000000000ff";
+        let name = lexical.parse_text(text).unwrap();
+        assert_eq!(name[6..], [0x10, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xff]);
+        assert_eq!(lexical.to_text(&name), text);
+        assert_eq!(lexical.to_text(b""), "");
+        for bad in ["x", "00000000000110008000000000000001", "{00000000-0001-1000-8000-0000000000ff}"] {
+            let error = lexical.parse_text(bad).unwrap_err();
+            assert_eq!(error.to_string(), format!("unable to make UUID from '{bad}'"));
+        }
+    }
+}

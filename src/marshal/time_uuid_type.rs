@@ -1,0 +1,253 @@
+//! Version 1 UUIDs, ordered by their time.
+
+use std::cmp::Ordering;
+
+use super::stored::stored_form;
+use super::uuid_text::{parse_uuid_text, uuid_to_text};
+use super::{AbstractType, MarshalError, StoredOrder};
+use crate::util::Release;
+
+/// Bytes of the time at the head of the stored form.
+const TIME_BYTES: usize = 8;
+
+/// Bytes of a stored name: its time and then the UUID itself.
+const STORED_BYTES: usize = TIME_BYTES + 16;
+
+/// Names that are version 1 UUIDs, in the order of their 60-bit times. What two UUIDs of the same time are to
+/// each other changed between the releases:
+///
+/// ```text
+/// 0.4, 0.5   one name
+/// 0.6        two, ordered by all their bytes, unsigned
+/// 0.7 on     two, ordered by all their bytes, signed: 80..ff before 00..7f
+/// ```
+///
+/// The stored form, `time | all 16 bytes`, is the order of 0.6; the other releases are served from it by putting
+/// names of the same time in order in memory.
+#[derive(Debug)]
+pub struct TimeUUIDType {
+    since: Release,
+}
+
+static VIEWS: [TimeUUIDType; 4] = [
+    TimeUUIDType { since: Release::V0_4 },
+    TimeUUIDType { since: Release::V0_6 },
+    TimeUUIDType { since: Release::V0_7 },
+    TimeUUIDType { since: Release::V2_0 },
+];
+
+impl Default for TimeUUIDType {
+    fn default() -> TimeUUIDType {
+        TimeUUIDType { since: Release::V0_6 }
+    }
+}
+
+/// The time in units of 100 ns, its parts put in order of weight; the version's four bits take no part.
+///
+/// ```text
+/// UUID  | low 4 | mid 2 | version and high 2 | clock and node 8 |
+/// time  | high 2 | mid 2 | low 4 |
+/// ```
+fn time(uuid: [u8; 16]) -> u64 {
+    let [l0, l1, l2, l3, m0, m1, h0, h1, ..] = uuid;
+    u64::from_be_bytes([h0 & 0x0f, h1, m0, m1, l0, l1, l2, l3])
+}
+
+/// Java's order of bytes: signed.
+fn compare_signed(left: &[u8], right: &[u8]) -> Ordering {
+    let signed = |byte: &u8| *byte as i8;
+    left.iter().map(signed).cmp(right.iter().map(signed))
+}
+
+impl TimeUUIDType {
+    /// The order of two names of the same time.
+    fn compare_ties(&self, left: &[u8], right: &[u8]) -> Ordering {
+        match self.since {
+            since if since < Release::V0_6 => Ordering::Equal,
+            since if since < Release::V0_7 => left.cmp(right),
+            _ => compare_signed(left, right),
+        }
+    }
+
+    /// The order when a name has not 16 bytes, with the same regard to the first bytes of the stored form.
+    fn compare_misfits(&self, left: &[u8], right: &[u8]) -> Ordering {
+        let (left, right) = (stored_form(self, left), stored_form(self, right));
+        let head = |stored: &[u8]| stored[..stored.len().min(TIME_BYTES)].to_vec();
+        head(&left).cmp(&head(&right)).then_with(|| self.compare_ties(&left, &right))
+    }
+
+    /// What is wrong with a name of any other length than 16 and 0.
+    fn length_error(&self, length: usize) -> String {
+        match self.since {
+            since if since < Release::V0_7 => "UUIDs must be exactly 16 bytes".to_owned(),
+            since if since < Release::V2_0 => format!("TimeUUID should be 16 or 0 bytes ({length})"),
+            _ => format!("UUID should be 16 or 0 bytes ({length})"),
+        }
+    }
+
+    fn version_error(&self) -> &'static str {
+        if self.since < Release::V0_7 {
+            "TimeUUID only makes sense with version 1 UUIDs"
+        } else {
+            "Invalid version for TimeUUID type."
+        }
+    }
+}
+
+impl AbstractType for TimeUUIDType {
+    fn class_name(&self) -> &str {
+        "org.apache.cassandra.db.marshal.TimeUUIDType"
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        match <[u8; 16]>::try_from(value) {
+            Ok(uuid) if uuid[6] >> 4 == 1 => Ok(()),
+            Ok(_) => Err(MarshalError(self.version_error().to_owned())),
+            Err(_) if value.is_empty() => Ok(()),
+            Err(_) => Err(MarshalError(self.length_error(value.len()))),
+        }
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        match (<[u8; 16]>::try_from(left), <[u8; 16]>::try_from(right)) {
+            (Ok(l), Ok(r)) => time(l).cmp(&time(r)).then_with(|| self.compare_ties(&l, &r)),
+            _ => self.compare_misfits(left, right),
+        }
+    }
+
+    /// Names of a wrong length are stored as they are, but never with the length of a right one's stored form.
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        if let Ok(uuid) = <[u8; 16]>::try_from(name) {
+            out.extend_from_slice(&time(uuid).to_be_bytes());
+        }
+        out.extend_from_slice(name);
+        if name.len() >= STORED_BYTES {
+            out.push(0);
+        }
+    }
+
+    fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+        let name = match ordered.len() {
+            STORED_BYTES => &ordered[TIME_BYTES..],
+            longer if longer > STORED_BYTES => &ordered[..longer - 1],
+            _ => ordered,
+        };
+        Some(name.to_vec())
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        if self.since == Release::V0_6 { StoredOrder::Exact } else { StoredOrder::WithinPrefix(TIME_BYTES) }
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        VIEWS.iter().rfind(|view| view.since <= release).map(|view| view as &dyn AbstractType)
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        uuid_to_text(value)
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        let name = parse_uuid_text(text)?;
+        self.validate(&name)
+            .map_err(|_| MarshalError("TimeUUID supports only version 1 UUIDs".to_owned()))?;
+        Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::at;
+
+    fn view(release: Release) -> &'static dyn AbstractType {
+        static TYPE: TimeUUIDType = TimeUUIDType { since: Release::V0_6 };
+        at(&TYPE, release)
+    }
+
+    fn uuid(text: &str) -> Vec<u8> {
+        TimeUUIDType::default().parse_text(text).unwrap()
+    }
+
+    #[test]
+    fn texts_of_refusal() {
+        let version_4 = uuid_bytes("00000000-0000-4000-8000-000000000005");
+        let texts = |release| {
+            let text = |name: &[u8]| view(release).validate(name).unwrap_err().to_string();
+            (text(b"x"), text(&version_4))
+        };
+        let old = ("UUIDs must be exactly 16 bytes", "TimeUUID only makes sense with version 1 UUIDs");
+        let new = ("TimeUUID should be 16 or 0 bytes (1)", "Invalid version for TimeUUID type.");
+        let newest = ("UUID should be 16 or 0 bytes (1)", "Invalid version for TimeUUID type.");
+        for release in Release::ALL {
+            let (length, version) = match release {
+                release if release < Release::V0_7 => old,
+                release if release < Release::V2_0 => new,
+                _ => newest,
+            };
+            assert_eq!(texts(release), (length.to_owned(), version.to_owned()), "{release}");
+            assert_eq!(view(release).validate(b""), Ok(()));
+        }
+    }
+
+    fn uuid_bytes(text: &str) -> Vec<u8> {
+        parse_uuid_text(text).unwrap()
+    }
+
+    #[test]
+    fn the_high_part_of_the_time_weighs_most() {
+        let names = [
+            Vec::new(),
+            uuid("00000000-0000-1000-8000-000000000000"),
+            uuid("ffffffff-0000-1000-8000-000000000000"),
+            uuid("00000000-ffff-1000-8000-000000000000"),
+            uuid("00000000-0000-1001-8000-000000000000"),
+            uuid("00000000-0000-1fff-8000-000000000000"),
+        ];
+        for release in Release::ALL {
+            let view = view(release);
+            assert!(names.is_sorted_by(|left, right| view.compare(left, right).is_lt()), "{release}");
+        }
+        assert!(names.is_sorted_by(|left, right| {
+            stored_form(&TimeUUIDType::default(), left) < stored_form(&TimeUUIDType::default(), right)
+        }));
+    }
+
+    #[test]
+    fn ties_of_each_release() {
+        let node = |byte: &str| uuid(&format!("d3010000-4644-11ea-8000-{byte}0000000001"));
+        let [low, high] = [node("7f"), node("80")];
+        assert_eq!(view(Release::V0_4).compare(&low, &high), Ordering::Equal);
+        assert_eq!(view(Release::V0_5).compare(&low, &high), Ordering::Equal);
+        assert_eq!(view(Release::V0_6).compare(&low, &high), Ordering::Less);
+        assert_eq!(view(Release::V0_7).compare(&low, &high), Ordering::Greater);
+        assert_eq!(view(Release::V2_1).compare(&low, &high), Ordering::Greater);
+    }
+
+    #[test]
+    fn only_the_order_of_0_6_is_stored() {
+        assert_eq!(TimeUUIDType::default().stored_order(), StoredOrder::Exact);
+        assert_eq!(view(Release::V0_6).stored_order(), StoredOrder::Exact);
+        assert_eq!(view(Release::V0_5).stored_order(), StoredOrder::WithinPrefix(8));
+        assert_eq!(view(Release::V0_7).stored_order(), StoredOrder::WithinPrefix(8));
+    }
+
+    #[test]
+    fn names_of_any_length_come_back() {
+        let time_uuid = TimeUUIDType::default();
+        for length in 0..40 {
+            let name = vec![0x11; length];
+            let mut stored = Vec::new();
+            time_uuid.ordered(&name, &mut stored);
+            assert_eq!(time_uuid.restore(&stored), Some(name));
+        }
+    }
+
+    #[test]
+    fn only_version_1_is_read() {
+        let time_uuid = TimeUUIDType::default();
+        let error = time_uuid.parse_text("00000000-0000-4000-8000-000000000005").unwrap_err();
+        assert_eq!(error.to_string(), "TimeUUID supports only version 1 UUIDs");
+        assert_eq!(time_uuid.parse_text("now").unwrap_err().to_string(), "unable to make UUID from 'now'");
+    }
+}

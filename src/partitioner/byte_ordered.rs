@@ -1,0 +1,62 @@
+//! Rows in the order of their keys' bytes.
+
+use super::hex_text::{parse_hex_token, token_to_hex};
+use super::{Partitioner, TokenError, TokenForm};
+use crate::util::Release;
+
+/// The token is the key, in the order of unsigned bytes. Since Cassandra 0.7.
+#[derive(Debug)]
+pub struct ByteOrderedPartitioner;
+
+impl Partitioner for ByteOrderedPartitioner {
+    fn class_name(&self) -> &'static str {
+        "org.apache.cassandra.dht.ByteOrderedPartitioner"
+    }
+
+    fn token(&self, key: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(key);
+    }
+
+    fn token_form(&self) -> TokenForm {
+        TokenForm::IsKey
+    }
+
+    fn key_of_token(&self, token: &[u8]) -> Option<Vec<u8>> {
+        Some(token.to_vec())
+    }
+
+    fn preserves_order(&self) -> bool {
+        true
+    }
+
+    fn minimum_token(&self, _release: Release) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn token_text(&self, token: &[u8]) -> String {
+        token_to_hex(token)
+    }
+
+    fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
+        parse_hex_token(self, text)
+    }
+
+    fn random_token(&self, dice: u128) -> Vec<u8> {
+        dice.to_be_bytes().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_hex() {
+        assert_eq!(ByteOrderedPartitioner.token_text(b"\x00k\xff"), "006bff");
+        assert_eq!(ByteOrderedPartitioner.parse_token("006BFF").unwrap(), b"\x00k\xff");
+        assert_eq!(ByteOrderedPartitioner.parse_token("").unwrap(), b"");
+        for bad in ["0", "xy", "+1", "é"] {
+            assert!(ByteOrderedPartitioner.parse_token(bad).is_err(), "{bad}");
+        }
+    }
+}
