@@ -6,4 +6,5 @@
 pub mod marshal;
 pub mod partitioner;
 pub mod schema;
+pub mod thrift;
 pub mod util;
