@@ -8,4 +8,5 @@ pub mod model;
 pub mod partitioner;
 pub mod schema;
 pub mod storage;
+pub mod thrift;
 pub mod util;

@@ -1,0 +1,248 @@
+//! Cuts messages off a connection: which transport the client speaks, and where each message ends.
+//!
+//! Old servers spoke one transport that their configuration named. Here the first bytes of a connection tell, once:
+//!
+//! ```text
+//! 80 01 ..                      unframed, strict header
+//! 00 00 00 nn  letter           unframed, old-style header: nn is the length of the method's name
+//! length       80 01            framed, strict header
+//! length       00               framed, old-style header
+//! 82, or length 82              the compact protocol: never served by any Cassandra
+//! 16 03                         TLS
+//! GET_ POST HEAD OPTI PUT_ ...  HTTP
+//! ```
+//!
+//! No two of these overlap, because a method's name starts with a letter and a frame is shorter than 1 GiB.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::wire::{MessageScanner, Scan, WireError};
+use crate::util::limits::METHOD_NAME_BYTES_MAX;
+
+/// How messages are told apart on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Each message follows its length (TFramedTransport).
+    Framed,
+    /// A message ends where its argument struct ends (TSocket, TBufferedTransport).
+    Unframed,
+}
+
+/// What the first bytes of a connection say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detection {
+    Found(Transport),
+    /// Too few bytes to tell; at least this many more must arrive.
+    Needed(usize),
+    /// Nothing that is served here: close the connection.
+    Refused(Refusal),
+}
+
+/// What a connection turned out to be that is not Thrift as the old servers spoke it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the client speaks TLS, this port does not")]
+    Tls,
+    #[error("the client speaks HTTP, this port speaks Thrift")]
+    Http,
+    #[error("the client speaks TCompactProtocol, only TBinaryProtocol is served")]
+    Compact,
+    #[error("frame of {length} bytes, the limit is {limit}")]
+    FrameTooLong { length: usize, limit: usize },
+    #[error("the first bytes {0:02x?} are no Thrift message")]
+    Nonsense([u8; 5]),
+}
+
+/// Why a connection's bytes cannot be cut into messages. Close it: there is no telling where the next one starts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    #[error("negative frame length {0}")]
+    NegativeLength(i32),
+    #[error("frame without content")]
+    Empty,
+    #[error("frame of {length} bytes, the limit is {limit}")]
+    TooLong { length: usize, limit: usize },
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+/// The next message, if all of it has arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NextMessage {
+    /// One whole message without its frame.
+    Message(Bytes),
+    /// At least this many more bytes must arrive; trying earlier is useless, but harmless. The number is what the
+    /// client announced: make room for what arrives, not for it.
+    Needed(usize),
+}
+
+/// Tells the transport from the first bytes of a connection, which stay where they are. `limit` is the longest
+/// message in bytes.
+pub fn detect(first: &[u8], limit: usize) -> Detection {
+    if let Some(refusal) = foreign(first) {
+        return Detection::Refused(refusal);
+    }
+    if first.starts_with(&[0x80, 0x01]) {
+        return Detection::Found(Transport::Unframed);
+    }
+    let Some(&start) = first.first_chunk::<5>() else {
+        return Detection::Needed(5 - first.len());
+    };
+    let [b0, b1, b2, b3, after] = start;
+    let length = u32::from_be_bytes([b0, b1, b2, b3]) as usize;
+    if (1..=METHOD_NAME_BYTES_MAX).contains(&length) && after.is_ascii_alphabetic() {
+        return Detection::Found(Transport::Unframed);
+    }
+    match after {
+        _ if b0 >= 0x80 || length == 0 => Detection::Refused(Refusal::Nonsense(start)),
+        _ if length > limit => Detection::Refused(Refusal::FrameTooLong { length, limit }),
+        0x00 => Detection::Found(Transport::Framed),
+        0x82 => Detection::Refused(Refusal::Compact),
+        0x80 => match first.get(5) {
+            Some(0x01) => Detection::Found(Transport::Framed),
+            Some(_) => Detection::Refused(Refusal::Nonsense(start)),
+            None => Detection::Needed(1),
+        },
+        _ => Detection::Refused(Refusal::Nonsense(start)),
+    }
+}
+
+/// Protocols that are known by how they begin.
+fn foreign(first: &[u8]) -> Option<Refusal> {
+    const HTTP_METHODS: [&[u8]; 8] = [b"GET ", b"POST", b"HEAD", b"OPTI", b"PUT ", b"DELE", b"CONN", b"PRI "];
+    if first.first() == Some(&0x82) {
+        return Some(Refusal::Compact);
+    }
+    if first.starts_with(&[0x16, 0x03]) {
+        return Some(Refusal::Tls);
+    }
+    HTTP_METHODS.iter().any(|method| first.starts_with(method)).then_some(Refusal::Http)
+}
+
+/// Cuts the messages of one connection off its input buffer.
+#[derive(Debug)]
+pub struct MessageCutter {
+    transport: Transport,
+    /// Longest message in bytes, without the frame.
+    limit: usize,
+    scanner: MessageScanner,
+}
+
+impl MessageCutter {
+    pub fn new(transport: Transport, limit: usize) -> MessageCutter {
+        MessageCutter { transport, limit, scanner: MessageScanner::new(limit) }
+    }
+
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// Takes the next message off the front of the buffer. Bytes may be added to the buffer between calls, but only
+    /// this takes any off.
+    pub fn next_message(&mut self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {
+        match self.transport {
+            Transport::Framed => self.next_frame(buffer),
+            Transport::Unframed => Ok(match self.scanner.scan(buffer)? {
+                Scan::Complete(length) => NextMessage::Message(buffer.split_to(length).freeze()),
+                Scan::Needed(count) => NextMessage::Needed(count),
+            }),
+        }
+    }
+
+    fn next_frame(&self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {
+        let Some((head, body)) = buffer.split_first_chunk::<4>() else {
+            return Ok(NextMessage::Needed(4 - buffer.len()));
+        };
+        let length = frame_length(*head, self.limit)?;
+        if let Some(missing) = length.checked_sub(body.len())
+            && missing > 0
+        {
+            return Ok(NextMessage::Needed(missing));
+        }
+        buffer.advance(4);
+        Ok(NextMessage::Message(buffer.split_to(length).freeze()))
+    }
+}
+
+/// Bytes of the frame that starts with `head`, within the limit and not 0.
+pub fn frame_length(head: [u8; 4], limit: usize) -> Result<usize, FrameError> {
+    let announced = i32::from_be_bytes(head);
+    let length = usize::try_from(announced).map_err(|_| FrameError::NegativeLength(announced))?;
+    match length {
+        0 => Err(FrameError::Empty),
+        _ if length > limit => Err(FrameError::TooLong { length, limit }),
+        _ => Ok(length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::limits::MESSAGE_BYTES_MAX;
+
+    fn detected(first: &[u8]) -> Detection {
+        detect(first, MESSAGE_BYTES_MAX)
+    }
+
+    #[test]
+    fn every_client_is_recognised() {
+        let framed = Detection::Found(Transport::Framed);
+        let unframed = Detection::Found(Transport::Unframed);
+        assert_eq!(detected(b"\x80\x01\0\x01"), unframed);
+        assert_eq!(detected(b"\0\0\0\x03get"), unframed);
+        assert_eq!(detected(b"\0\0\x01\0multiplexed"), unframed);
+        assert_eq!(detected(b"\0\0\0\x20\x80\x01"), framed);
+        assert_eq!(detected(b"\0\0\0\x03\0"), framed);
+        assert_eq!(detected(b"\x0f\xff\xff\xff\0"), framed);
+    }
+
+    #[test]
+    fn what_is_no_thrift_is_refused_with_its_reason() {
+        assert_eq!(detected(b"\x82"), Detection::Refused(Refusal::Compact));
+        assert_eq!(detected(b"\0\0\0\x20\x82"), Detection::Refused(Refusal::Compact));
+        assert_eq!(detected(b"\x16\x03\x01"), Detection::Refused(Refusal::Tls));
+        assert_eq!(detected(b"GET / HTTP/1.1"), Detection::Refused(Refusal::Http));
+        assert_eq!(
+            detected(b"\x7f\xff\xff\xff\x80\x01"),
+            Detection::Refused(Refusal::FrameTooLong { length: 0x7fff_ffff, limit: MESSAGE_BYTES_MAX })
+        );
+        let nonsense: [&[u8]; 5] =
+            [b"\xff\xff\xff\xff\xff", b"\0\0\0\0\x80", b"\0\0\0\x20!", b"\x80\x02\0\0\0", b"\0\0\x10\0get"];
+        for first in nonsense {
+            assert!(matches!(detected(first), Detection::Refused(Refusal::Nonsense(_))), "{first:?}");
+        }
+        assert!(matches!(detected(b"\0\0\0\x20\x80\x02"), Detection::Refused(Refusal::Nonsense(_))));
+    }
+
+    #[test]
+    fn a_short_first_packet_is_waited_for() {
+        assert_eq!(detected(b""), Detection::Needed(5));
+        assert_eq!(detected(b"\x80"), Detection::Needed(4));
+        assert_eq!(detected(b"\0\0\0\x20"), Detection::Needed(1));
+        assert_eq!(detected(b"\0\0\0\x20\x80"), Detection::Needed(1));
+        assert_eq!(detected(b"GE"), Detection::Needed(3));
+    }
+
+    #[test]
+    fn frames_are_cut_whole() {
+        let mut cutter = MessageCutter::new(Transport::Framed, 100);
+        let mut buffer = BytesMut::from(&b"\0\0"[..]);
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(2)));
+        buffer.extend_from_slice(b"\0\x03ab");
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(1)));
+        buffer.extend_from_slice(b"c\0");
+        let message = Bytes::from_static(b"abc");
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Message(message)));
+        assert_eq!(buffer, b"\0"[..]);
+    }
+
+    #[test]
+    fn bad_frame_lengths_are_errors() {
+        let cut = |bytes: &[u8]| {
+            MessageCutter::new(Transport::Framed, 100).next_message(&mut BytesMut::from(bytes))
+        };
+        assert_eq!(cut(b"\xff\xff\xff\xff"), Err(FrameError::NegativeLength(-1)));
+        assert_eq!(cut(b"\0\0\0\0"), Err(FrameError::Empty));
+        assert_eq!(cut(b"\0\0\0\x65"), Err(FrameError::TooLong { length: 101, limit: 100 }));
+    }
+}

@@ -1,0 +1,265 @@
+//! A reader over one complete message.
+
+use bytes::Bytes;
+
+use super::{TType, WireError};
+use crate::util::limits::NESTING_MAX;
+
+/// Reads values one after the other and borrows them from the message. Cloning one is cheap and keeps the place:
+/// so the shape of the arguments can be looked at before they are read.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    /// Length of the whole message in bytes.
+    length: usize,
+    owner: Option<&'a Bytes>,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader whose `bytes` are slices of the message, not copies.
+    pub fn new(message: &'a Bytes) -> Reader<'a> {
+        Reader { rest: message, length: message.len(), owner: Some(message) }
+    }
+
+    /// A reader over borrowed memory, for callers that need no `Bytes`: `bytes` copies.
+    pub fn over(message: &'a [u8]) -> Reader<'a> {
+        Reader { rest: message, length: message.len(), owner: None }
+    }
+
+    /// Bytes from the start of the message to the next value.
+    pub fn position(&self) -> usize {
+        self.length - self.rest.len()
+    }
+
+    /// Bytes that have not been read.
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Any nonzero byte is true: some clients write 0xff.
+    pub fn bool(&mut self) -> Result<bool, WireError> {
+        Ok(self.array::<1>()? != [0])
+    }
+
+    pub fn i8(&mut self) -> Result<i8, WireError> {
+        self.array().map(i8::from_be_bytes)
+    }
+
+    pub fn i16(&mut self) -> Result<i16, WireError> {
+        self.array().map(i16::from_be_bytes)
+    }
+
+    pub fn i32(&mut self) -> Result<i32, WireError> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    pub fn i64(&mut self) -> Result<i64, WireError> {
+        self.array().map(i64::from_be_bytes)
+    }
+
+    pub fn f64(&mut self) -> Result<f64, WireError> {
+        self.array().map(f64::from_be_bytes)
+    }
+
+    /// A string or binary, borrowed.
+    pub fn raw(&mut self) -> Result<&'a [u8], WireError> {
+        let length = self.size()?;
+        self.take(length)
+    }
+
+    /// A string or binary that may outlive the reader: it keeps the whole message in memory while it lives.
+    pub fn bytes(&mut self) -> Result<Bytes, WireError> {
+        let raw = self.raw()?;
+        let end = self.position();
+        Ok(match self.owner {
+            Some(message) => message.slice(end - raw.len()..end),
+            None => Bytes::copy_from_slice(raw),
+        })
+    }
+
+    /// The next field's type and id; None at the end of the struct.
+    pub fn field_begin(&mut self) -> Result<Option<(TType, i16)>, WireError> {
+        let at = self.position();
+        let [code] = self.array()?;
+        match TType::from_code(code) {
+            Some(TType::Stop) => Ok(None),
+            Some(ttype) => Ok(Some((ttype, self.i16()?))),
+            None => Err(WireError::UnknownType { at, code }),
+        }
+    }
+
+    /// Element type and count of a list or set. The count is at most what the remaining bytes can hold.
+    pub fn list_begin(&mut self) -> Result<(TType, usize), WireError> {
+        let at = self.position();
+        let [code] = self.array()?;
+        let count = self.size()?;
+        let element = TType::of_elements(code, count, at)?;
+        self.check_count(count, element.bytes_min())?;
+        Ok((element, count))
+    }
+
+    /// Key type, value type and count of a map. The count is at most what the remaining bytes can hold.
+    pub fn map_begin(&mut self) -> Result<(TType, TType, usize), WireError> {
+        let at = self.position();
+        let [key_code, value_code] = self.array()?;
+        let count = self.size()?;
+        let key = TType::of_elements(key_code, count, at)?;
+        let value = TType::of_elements(value_code, count, at + 1)?;
+        self.check_count(count, key.bytes_min() + value.bytes_min())?;
+        Ok((key, value, count))
+    }
+
+    /// Passes over one value of the type, to NESTING_MAX levels.
+    pub fn skip(&mut self, ttype: TType) -> Result<(), WireError> {
+        self.skip_within(ttype, NESTING_MAX)
+    }
+
+    fn skip_within(&mut self, ttype: TType, levels: usize) -> Result<(), WireError> {
+        if let Some(length) = ttype.fixed_bytes() {
+            return self.take(length).map(drop);
+        }
+        match ttype {
+            TType::String => self.raw().map(drop),
+            TType::Struct => {
+                let below = deeper(levels)?;
+                while let Some((field, _)) = self.field_begin()? {
+                    self.skip_within(field, below)?;
+                }
+                Ok(())
+            }
+            TType::Map => {
+                let (key, value, count) = self.map_begin()?;
+                let below = deeper(levels)?;
+                for _ in 0..count {
+                    self.skip_within(key, below)?;
+                    self.skip_within(value, below)?;
+                }
+                Ok(())
+            }
+            TType::Set | TType::List => {
+                let (element, count) = self.list_begin()?;
+                let below = deeper(levels)?;
+                if let Some(length) = element.fixed_bytes() {
+                    return self.take(length * count).map(drop);
+                }
+                (0..count).try_for_each(|_| self.skip_within(element, below))
+            }
+            // The rest has a fixed length but for Stop, which no field and no element of a nonempty list has.
+            other => Err(WireError::UnknownType { at: self.position(), code: other.code() }),
+        }
+    }
+
+    /// A length or count.
+    fn size(&mut self) -> Result<usize, WireError> {
+        let at = self.position();
+        let size = self.i32()?;
+        usize::try_from(size).map_err(|_| WireError::NegativeSize { at, size })
+    }
+
+    fn check_count(&self, count: usize, each_min: usize) -> Result<(), WireError> {
+        let remaining = self.remaining();
+        if count > remaining / each_min {
+            return Err(WireError::TooManyElements { at: self.position(), count, remaining });
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], WireError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(length) else {
+            return Err(self.truncated(length));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        let Some((taken, rest)) = self.rest.split_first_chunk::<N>() else {
+            return Err(self.truncated(N));
+        };
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    #[cold]
+    fn truncated(&self, length: usize) -> WireError {
+        WireError::Truncated { at: self.length, need: length - self.rest.len() }
+    }
+}
+
+fn deeper(levels: usize) -> Result<usize, WireError> {
+    levels.checked_sub(1).ok_or(WireError::TooDeep { limit: NESTING_MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_are_big_endian() {
+        let mut reader = Reader::over(&[1, 0xff, 0xff, 0xfe, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
+        assert_eq!(reader.bool(), Ok(true));
+        assert_eq!(reader.i8(), Ok(-1));
+        assert_eq!(reader.i16(), Ok(-2));
+        assert_eq!(reader.i32(), Ok(256));
+        assert_eq!(reader.i64(), Ok(9));
+        assert_eq!(reader.remaining(), 0);
+        assert_eq!(reader.i32(), Err(WireError::Truncated { at: 16, need: 4 }));
+        assert_eq!(Reader::over(&1.5f64.to_be_bytes()).f64(), Ok(1.5));
+    }
+
+    #[test]
+    fn any_nonzero_byte_is_true() {
+        assert_eq!(Reader::over(&[0xff]).bool(), Ok(true));
+        assert_eq!(Reader::over(&[0]).bool(), Ok(false));
+    }
+
+    #[test]
+    fn bytes_are_a_slice_of_the_message() {
+        let message = Bytes::from_static(b"\0\0\0\x03abc");
+        let name = Reader::new(&message).bytes().unwrap();
+        assert_eq!(name, "abc");
+        assert_eq!(name.as_ptr(), message[4..].as_ptr());
+        assert_eq!(Reader::over(&message).bytes().unwrap(), "abc");
+    }
+
+    #[test]
+    fn hostile_sizes_are_errors() {
+        assert_eq!(
+            Reader::over(&[0xff, 0xff, 0xff, 0xff]).raw(),
+            Err(WireError::NegativeSize { at: 0, size: -1 })
+        );
+        assert_eq!(
+            Reader::over(&[0x7f, 0xff, 0xff, 0xff, 1]).raw(),
+            Err(WireError::Truncated { at: 5, need: 0x7fff_fffe })
+        );
+        let list = [15, 0x7f, 0xff, 0xff, 0xff, 1, 2, 3];
+        assert_eq!(
+            Reader::over(&list).list_begin(),
+            Err(WireError::TooManyElements { at: 5, count: 0x7fff_ffff, remaining: 3 })
+        );
+        let map = [11, 11, 0x7f, 0xff, 0xff, 0xff];
+        assert_eq!(
+            Reader::over(&map).map_begin(),
+            Err(WireError::TooManyElements { at: 6, count: 0x7fff_ffff, remaining: 0 })
+        );
+    }
+
+    #[test]
+    fn nesting_ends_at_the_limit() {
+        let nested = |levels: usize| [[12, 0, 1].repeat(levels - 1), vec![0; levels]].concat();
+        let fits = nested(NESTING_MAX);
+        let mut reader = Reader::over(&fits);
+        assert_eq!(reader.skip(TType::Struct), Ok(()));
+        assert_eq!(reader.remaining(), 0);
+        let deep = nested(NESTING_MAX + 1);
+        assert_eq!(Reader::over(&deep).skip(TType::Struct), Err(WireError::TooDeep { limit: NESTING_MAX }));
+        let endless = [15, 0, 0, 1, 0].repeat(100_000);
+        assert_eq!(Reader::over(&endless).skip(TType::List), Err(WireError::TooDeep { limit: NESTING_MAX }));
+    }
+
+    #[test]
+    fn unknown_types_are_errors() {
+        assert_eq!(Reader::over(&[5, 0, 1]).field_begin(), Err(WireError::UnknownType { at: 0, code: 5 }));
+        assert_eq!(Reader::over(&[]).skip(TType::Stop), Err(WireError::UnknownType { at: 0, code: 0 }));
+    }
+}

@@ -1,0 +1,287 @@
+//! Finds the end of a message that has no frame around it.
+
+use super::header::{HeaderStart, check_name_length};
+use super::{TType, WireError};
+use crate::util::limits::NESTING_MAX;
+
+/// What a scan found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scan {
+    /// The message takes this many bytes from the start of the buffer.
+    Complete(usize),
+    /// At least this many bytes must arrive before another scan can end.
+    Needed(usize),
+}
+
+/// Walks a message's header and argument struct as its bytes arrive.
+///
+/// It keeps its place between calls, so that a large message that trickles in is walked once, not once a packet.
+/// It never looks at contents and runs ahead of the buffer where a length says how much to pass over.
+#[derive(Debug)]
+pub struct MessageScanner {
+    /// Longest message in bytes.
+    limit: usize,
+    /// Where the next value starts; may lie beyond what has arrived.
+    at: usize,
+    /// The value at `at` whose type is known already and which has not been passed.
+    pending: Option<TType>,
+    /// Open containers, the argument struct first. Empty before the header has been read.
+    open: Vec<Container>,
+}
+
+#[derive(Debug)]
+enum Container {
+    Struct,
+    Elements {
+        element: TType,
+        left: usize,
+    },
+    /// `left` counts keys and values, so it is odd when a value comes next.
+    Entries {
+        key: TType,
+        value: TType,
+        left: usize,
+    },
+}
+
+/// Why the walk stops before the end.
+enum Pause {
+    Needed(usize),
+    Broken(WireError),
+}
+
+impl From<WireError> for Pause {
+    fn from(error: WireError) -> Pause {
+        Pause::Broken(error)
+    }
+}
+
+impl MessageScanner {
+    /// A scanner for messages of at most `limit` bytes.
+    pub fn new(limit: usize) -> MessageScanner {
+        MessageScanner { limit, at: 0, pending: None, open: Vec::new() }
+    }
+
+    /// Goes on with the walk. `buffer` starts with the message, and holds what the last call saw and more. After
+    /// `Complete` the next call starts at a new message; after an error the connection is of no more use.
+    pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {
+        let walked = self.walk(buffer);
+        if self.at > self.limit {
+            return Err(WireError::MessageTooLong { length: self.at, limit: self.limit });
+        }
+        match walked {
+            Ok(()) => Ok(Scan::Complete(std::mem::take(&mut self.at))),
+            Err(Pause::Needed(count)) => Ok(Scan::Needed(count)),
+            Err(Pause::Broken(error)) => Err(error),
+        }
+    }
+
+    fn walk(&mut self, buffer: &[u8]) -> Result<(), Pause> {
+        if self.open.is_empty() {
+            self.header(buffer)?;
+            self.open.push(Container::Struct);
+        }
+        loop {
+            if let Some(ttype) = self.pending {
+                self.value(buffer, ttype)?;
+                self.pending = None;
+            }
+            if self.next_in_container(buffer)? {
+                continue;
+            }
+            self.open.pop();
+            // The last byte of a message is the STOP of its argument struct, so all of it has arrived.
+            if self.open.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes the header as soon as its name's length has arrived.
+    fn header(&mut self, buffer: &[u8]) -> Result<(), Pause> {
+        let start = HeaderStart::of(i32::from_be_bytes(peek(buffer, 0)?))?;
+        self.at = match start {
+            HeaderStart::OldStyle { name_length } => 4 + name_length + 1 + 4,
+            HeaderStart::Strict { .. } => {
+                let name_length = check_name_length(i32::from_be_bytes(peek(buffer, 4)?), 4)?;
+                8 + name_length + 4
+            }
+        };
+        Ok(())
+    }
+
+    /// Makes the innermost container's next value pending; false when the container ends here.
+    fn next_in_container(&mut self, buffer: &[u8]) -> Result<bool, Pause> {
+        match self.open.last_mut() {
+            None => Ok(false),
+            Some(Container::Struct) => {
+                let [code] = peek(buffer, self.at)?;
+                let ttype = TType::from_code(code).ok_or(WireError::UnknownType { at: self.at, code })?;
+                if ttype == TType::Stop {
+                    self.at += 1;
+                    return Ok(false);
+                }
+                self.at += 3;
+                self.pending = Some(ttype);
+                Ok(true)
+            }
+            Some(Container::Elements { left: 0, .. } | Container::Entries { left: 0, .. }) => Ok(false),
+            Some(Container::Elements { element, left }) => {
+                *left -= 1;
+                self.pending = Some(*element);
+                Ok(true)
+            }
+            Some(Container::Entries { key, value, left }) => {
+                self.pending = Some(if left.is_multiple_of(2) { *key } else { *value });
+                *left -= 1;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Passes a scalar or string, or opens a container. Changes nothing when it has to pause.
+    fn value(&mut self, buffer: &[u8], ttype: TType) -> Result<(), Pause> {
+        if let Some(length) = ttype.fixed_bytes() {
+            self.at += length;
+            return Ok(());
+        }
+        match ttype {
+            TType::String => {
+                let length = size(peek(buffer, self.at)?, self.at)?;
+                self.at += 4;
+                self.pass(length, 1)
+            }
+            TType::Struct => self.enter(Container::Struct),
+            TType::Map => {
+                let [key, value, count @ ..] = peek::<6>(buffer, self.at)?;
+                let count = size(count, self.at + 2)?;
+                let key = TType::of_elements(key, count, self.at)?;
+                let value = TType::of_elements(value, count, self.at + 1)?;
+                self.at += 6;
+                self.check_fits(count, key.bytes_min() + value.bytes_min())?;
+                self.enter(Container::Entries { key, value, left: 2 * count })
+            }
+            TType::Set | TType::List => {
+                let [code, count @ ..] = peek::<5>(buffer, self.at)?;
+                let count = size(count, self.at + 1)?;
+                let element = TType::of_elements(code, count, self.at)?;
+                self.at += 5;
+                self.check_fits(count, element.bytes_min())?;
+                match element.fixed_bytes() {
+                    Some(length) => {
+                        self.enter(Container::Elements { element, left: 0 })?;
+                        self.pass(count, length)
+                    }
+                    None => self.enter(Container::Elements { element, left: count }),
+                }
+            }
+            other => Err(WireError::UnknownType { at: self.at, code: other.code() }.into()),
+        }
+    }
+
+    fn enter(&mut self, container: Container) -> Result<(), Pause> {
+        if self.open.len() >= NESTING_MAX {
+            return Err(WireError::TooDeep { limit: NESTING_MAX }.into());
+        }
+        self.open.push(container);
+        Ok(())
+    }
+
+    fn pass(&mut self, count: usize, each: usize) -> Result<(), Pause> {
+        self.check_fits(count, each)?;
+        self.at += count * each;
+        Ok(())
+    }
+
+    /// Whether `count` values of at least `each` bytes fit into a message at all.
+    fn check_fits(&self, count: usize, each: usize) -> Result<(), Pause> {
+        // Cannot overflow: a count has 31 bits and usize 64, `each` is below 16.
+        let length = self.at.saturating_add(count.saturating_mul(each));
+        if length > self.limit {
+            return Err(WireError::MessageTooLong { length, limit: self.limit }.into());
+        }
+        Ok(())
+    }
+}
+
+/// The `N` bytes at `at`, or how many are missing up to their end.
+fn peek<const N: usize>(buffer: &[u8], at: usize) -> Result<[u8; N], Pause> {
+    let found = buffer.get(at..).and_then(|rest| rest.first_chunk::<N>());
+    found.copied().ok_or_else(|| Pause::Needed(at + N - buffer.len()))
+}
+
+fn size(bytes: [u8; 4], at: usize) -> Result<usize, WireError> {
+    let size = i32::from_be_bytes(bytes);
+    usize::try_from(size).map_err(|_| WireError::NegativeSize { at, size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALL: &[u8] = b"\x80\x01\0\x01\0\0\0\x03get\0\0\0\x07";
+
+    fn message(fields: &[u8]) -> Vec<u8> {
+        [CALL, fields].concat()
+    }
+
+    #[test]
+    fn a_message_ends_with_its_struct() {
+        let bytes = message(b"\x0b\0\x01\0\0\0\x02ab\x0f\0\x02\x0a\0\0\0\x01\0\0\0\0\0\0\0\x05\0");
+        let mut scanner = MessageScanner::new(1000);
+        assert_eq!(scanner.scan(&bytes), Ok(Scan::Complete(bytes.len())));
+        let two = [&bytes[..], b"\0\0\0\x01x\x01\0\0\0\0\0"].concat();
+        assert_eq!(scanner.scan(&two), Ok(Scan::Complete(bytes.len())));
+        assert_eq!(scanner.scan(&two[bytes.len()..]), Ok(Scan::Complete(11)));
+    }
+
+    #[test]
+    fn what_is_needed_is_a_lower_bound_that_lengths_raise() {
+        let mut scanner = MessageScanner::new(1 << 20);
+        assert_eq!(scanner.scan(b""), Ok(Scan::Needed(4)));
+        assert_eq!(scanner.scan(CALL), Ok(Scan::Needed(1)));
+        let announced = message(b"\x0b\0\x01\0\0\x10\0");
+        assert_eq!(scanner.scan(&announced), Ok(Scan::Needed(0x1000 + 1)));
+    }
+
+    #[test]
+    fn what_cannot_fit_is_refused_at_once() {
+        let too_long = |fields: &[u8]| match MessageScanner::new(1 << 20).scan(&message(fields)) {
+            Err(WireError::MessageTooLong { limit, .. }) => limit == 1 << 20,
+            _ => false,
+        };
+        assert!(too_long(b"\x0b\0\x01\x7f\xff\xff\xff"));
+        assert!(too_long(b"\x0f\0\x01\x0c\x7f\xff\xff\xff"));
+        assert!(too_long(b"\x0d\0\x01\x0d\x0d\x7f\xff\xff\xff"));
+        assert!(too_long(b"\x0e\0\x01\x0a\0\x02\0\0"));
+        let scalars = [b"\x0a\0\x01\0\0\0\0\0\0\0\0".repeat(100_000), vec![0]].concat();
+        assert!(too_long(&scalars));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let fits = message(&[[12, 0, 1].repeat(NESTING_MAX - 1), vec![0; NESTING_MAX]].concat());
+        assert_eq!(MessageScanner::new(1000).scan(&fits), Ok(Scan::Complete(fits.len())));
+        let deep = message(&[12, 0, 1].repeat(NESTING_MAX));
+        assert_eq!(MessageScanner::new(1000).scan(&deep), Err(WireError::TooDeep { limit: NESTING_MAX }));
+    }
+
+    #[test]
+    fn negative_sizes_and_unknown_types_are_errors() {
+        let scan = |fields: &[u8]| MessageScanner::new(1000).scan(&message(fields));
+        let start = CALL.len();
+        assert_eq!(
+            scan(b"\x0b\0\x01\xff\xff\xff\xfe"),
+            Err(WireError::NegativeSize { at: start + 3, size: -2 })
+        );
+        assert_eq!(scan(b"\x05"), Err(WireError::UnknownType { at: start, code: 5 }));
+        assert_eq!(
+            scan(b"\x0f\0\x01\x63\0\0\0\x01"),
+            Err(WireError::UnknownType { at: start + 3, code: 0x63 })
+        );
+        assert_eq!(
+            MessageScanner::new(1000).scan(b"\xff\xff\xff\xff"),
+            Err(WireError::BadVersion { word: 0xffff_ffff })
+        );
+    }
+}

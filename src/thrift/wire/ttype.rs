@@ -1,0 +1,104 @@
+//! The types of the wire.
+
+use super::WireError;
+
+/// A type code as it stands before fields and elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum TType {
+    /// Ends a struct. As an element type it stands for any meaningless code of an empty container: some hand-made
+    /// clients write 0 there, and the old servers never looked.
+    Stop = 0,
+    Bool = 2,
+    Byte = 3,
+    Double = 4,
+    I16 = 6,
+    I32 = 8,
+    I64 = 10,
+    /// Text and binary alike.
+    String = 11,
+    Struct = 12,
+    Map = 13,
+    Set = 14,
+    List = 15,
+}
+
+impl TType {
+    /// The type of a code, None for codes that no value can have; `Stop` is a code.
+    pub fn from_code(code: u8) -> Option<TType> {
+        Some(match code {
+            0 => TType::Stop,
+            2 => TType::Bool,
+            3 => TType::Byte,
+            4 => TType::Double,
+            6 => TType::I16,
+            8 => TType::I32,
+            10 => TType::I64,
+            11 => TType::String,
+            12 => TType::Struct,
+            13 => TType::Map,
+            14 => TType::Set,
+            15 => TType::List,
+            _ => return None,
+        })
+    }
+
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Bytes of every value of the type, None when values differ in length.
+    pub fn fixed_bytes(self) -> Option<usize> {
+        match self {
+            TType::Bool | TType::Byte => Some(1),
+            TType::I16 => Some(2),
+            TType::I32 => Some(4),
+            TType::I64 | TType::Double => Some(8),
+            TType::Stop | TType::String | TType::Struct | TType::Map | TType::Set | TType::List => None,
+        }
+    }
+
+    /// Bytes of the shortest value: what an announced count of elements is checked with. Never 0, so that a count
+    /// is always bounded by the bytes that follow.
+    pub fn bytes_min(self) -> usize {
+        match self {
+            TType::Stop | TType::Bool | TType::Byte | TType::Struct => 1,
+            TType::I16 => 2,
+            TType::I32 | TType::String => 4,
+            TType::Set | TType::List => 5,
+            TType::Map => 6,
+            TType::I64 | TType::Double => 8,
+        }
+    }
+
+    /// The type of `count` elements whose code stood at byte `at`. An empty container may name any code.
+    pub(super) fn of_elements(code: u8, count: usize, at: usize) -> Result<TType, WireError> {
+        match TType::from_code(code) {
+            Some(TType::Stop) | None if count > 0 => Err(WireError::UnknownType { at, code }),
+            Some(ttype) => Ok(ttype),
+            None => Ok(TType::Stop),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_types_agree() {
+        let known: Vec<u8> = (0..=255).filter(|code| TType::from_code(*code).is_some()).collect();
+        assert_eq!(known, [0, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15]);
+        for code in known {
+            assert_eq!(TType::from_code(code).map(TType::code), Some(code));
+        }
+    }
+
+    #[test]
+    fn only_empty_containers_may_name_nonsense() {
+        assert_eq!(TType::of_elements(99, 0, 7), Ok(TType::Stop));
+        assert_eq!(TType::of_elements(11, 0, 7), Ok(TType::String));
+        assert_eq!(TType::of_elements(99, 1, 7), Err(WireError::UnknownType { at: 7, code: 99 }));
+        assert_eq!(TType::of_elements(0, 1, 7), Err(WireError::UnknownType { at: 7, code: 0 }));
+    }
+}
