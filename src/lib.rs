@@ -3,6 +3,7 @@
 //! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
 //! `storage`, `db`, `thrift`, `server`, `stress`, and the command line.
 
+pub mod db;
 pub mod marshal;
 pub mod model;
 pub mod partitioner;

@@ -1,0 +1,177 @@
+//! What clients may ask about the cluster and its schema.
+
+use super::{Database, Error};
+use crate::schema::{CfDef, KeyspaceDef};
+use crate::util::Release;
+
+/// A column family as describe_keyspace of 0.4 to 0.6 shows it: property and value.
+pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
+
+/// A part of the ring and who holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRange {
+    pub start_token: String,
+    pub end_token: String,
+    pub endpoints: Vec<String>,
+}
+
+impl Database {
+    pub fn cluster_name(&self) -> &str {
+        &self.parts.cluster_name
+    }
+
+    /// The partitioner's full Java class name.
+    pub fn partitioner_name(&self) -> &'static str {
+        self.parts.partitioner.class_name()
+    }
+
+    /// Every keyspace's name, with "system", which the old servers list too.
+    pub fn keyspace_names(&self) -> Vec<String> {
+        let catalog = self.catalog();
+        let mut names: Vec<String> = catalog.keyspaces.keys().cloned().collect();
+        names.push(SYSTEM.to_owned());
+        names
+    }
+
+    /// Each column family of a keyspace; `None` when there is no such keyspace.
+    pub fn describe_keyspace(
+        &self,
+        keyspace: &[u8],
+        release: Release,
+    ) -> Option<Vec<(String, ColumnFamilyDescription)>> {
+        let name = std::str::from_utf8(keyspace).ok()?;
+        if name == SYSTEM {
+            return Some(system_keyspace());
+        }
+        let catalog = self.catalog();
+        let keyspace = catalog.keyspace(name)?;
+        let families = keyspace.column_families.values();
+        Some(families.map(|cf| (cf.name.clone(), describe_family(keyspace, cf, release))).collect())
+    }
+
+    /// The ring: one node holds all of it.
+    pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
+        let name = String::from_utf8_lossy(keyspace);
+        if self.catalog().keyspace(&name).is_none() {
+            return Err(Error::invalid(format!("There is no ring for the keyspace: {name}")));
+        }
+        let token = self.parts.token.clone();
+        let endpoints = vec![self.parts.endpoint.clone()];
+        Ok(vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }])
+    }
+
+    /// Tokens that cut a range of the ring into parts of about so many rows, the ends included.
+    pub async fn describe_splits(
+        &self,
+        start: &[u8],
+        end: &[u8],
+        keys_per_split: i32,
+    ) -> Result<Vec<String>, Error> {
+        let partitioner = &self.parts.partitioner;
+        let parse = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text).into_owned();
+            partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
+        };
+        let (first, last) = (parse(start)?, parse(end)?);
+        let keys_per_split = usize::try_from(keys_per_split).unwrap_or(0);
+        if keys_per_split == 0 {
+            return Err(Error::invalid("keys_per_split must be positive"));
+        }
+        let inner = self.store().splits(first.clone(), last.clone(), keys_per_split).await?;
+        let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
+        Ok(all.map(|token| partitioner.token_text(token)).collect())
+    }
+
+    /// A property by the name that the era's clients use; `?` for any other.
+    pub fn string_property(&self, name: &[u8], release: Release) -> String {
+        match name {
+            b"cluster name" => self.cluster_name().to_owned(),
+            b"config file" => self.parts.config_text.clone(),
+            b"token map" => {
+                format!("{{{}:{}}}", json_text(&self.parts.token), json_text(&self.parts.endpoint))
+            }
+            b"version" => api_version(release).to_owned(),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
+/// The keyspace that the old servers kept their own notes in.
+const SYSTEM: &str = "system";
+
+/// The API version that a release answers with: 0.4 its product's, 0.5 and 0.6 the interface's.
+pub fn api_version(release: Release) -> &'static str {
+    match release {
+        Release::V0_4 => "0.4.2",
+        Release::V0_5 => "0.5.1",
+        Release::V0_6 => "2.2.0",
+        Release::V0_7 => "19.4.0",
+        Release::V0_8 => "19.16.0",
+        Release::V1_0 => "19.20.0",
+        Release::V1_1 => "19.33.0",
+        Release::V1_2 => "19.36.2",
+        Release::V2_0 | Release::V2_1 => "19.39.0",
+    }
+}
+
+fn json_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> ColumnFamilyDescription {
+    let mut description = vec![
+        ("Type", cf.type_name().to_owned()),
+        ("Desc", describe_shape(keyspace, cf, release)),
+        ("CompareWith", cf.comparator.class_name().to_owned()),
+    ];
+    if let Some(subcomparator) = cf.subcomparator() {
+        description.push(("CompareSubcolumnsWith", subcomparator.class_name().to_owned()));
+    }
+    if release == Release::V0_4 {
+        description.push(("FlushPeriodInMinutes", cf.flush_period_minutes.to_string()));
+    }
+    description
+}
+
+/// The "Desc" of describe_keyspace: 0.4 draws the nesting, 0.5 and 0.6 give the comment or three lines.
+fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> String {
+    let full_name = format!("{}.{}", cf.keyspace, cf.name);
+    if release == Release::V0_4 {
+        let labels = &cf.labels;
+        let columns = format!(
+            "{}({}, {}, {})",
+            labels.column_map, labels.column_key, labels.column_value, labels.column_timestamp
+        );
+        let content = if cf.is_super() {
+            format!("{}({}, {columns})", labels.super_column_map, labels.super_column_key)
+        } else {
+            columns
+        };
+        return format!("{full_name}({}, {content})", keyspace.row_key_label);
+    }
+    cf.comment.clone().unwrap_or_else(|| {
+        // The old servers print the comparator as a Java object: its class, an at sign and an address.
+        format!(
+            "{full_name}\nColumn Family Type: {}\nColumns Sorted By: {}@1\n",
+            cf.type_name(),
+            cf.comparator.class_name()
+        )
+    })
+}
+
+/// The column families of "system" as 0.6.6 and later show them.
+fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
+    let bytes_type = || "org.apache.cassandra.db.marshal.BytesType".to_owned();
+    let family = |name: &str, type_name: &str, desc: &str| {
+        let mut description =
+            vec![("Type", type_name.to_owned()), ("Desc", desc.to_owned()), ("CompareWith", bytes_type())];
+        if type_name == "Super" {
+            description.push(("CompareSubcolumnsWith", bytes_type()));
+        }
+        (name.to_owned(), description)
+    };
+    vec![
+        family("LocationInfo", "Standard", "persistent metadata for the local node"),
+        family("HintsColumnFamily", "Super", "hinted handoff data"),
+    ]
+}
