@@ -8,6 +8,7 @@ pub mod marshal;
 pub mod model;
 pub mod partitioner;
 pub mod schema;
+pub mod server;
 pub mod storage;
 pub mod thrift;
 pub mod util;
