@@ -8,6 +8,7 @@ mod args;
 pub mod dialect;
 mod failure;
 pub mod frame;
+mod java_map;
 pub mod methods;
 mod types;
 pub mod wire;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::failure::Failure;
+use super::java_map::in_java_order;
 use super::wire::{Reader, TType, Writer};
 use crate::db::{
     ColumnOrSuper, ColumnParent, ColumnPath, Credential, Deletion, Found, KeyRange, MutationRequest,
@@ -212,7 +213,8 @@ fn mutation(reader: &mut Reader<'_>) -> Result<MutationRequest, Failure> {
 
 /// batch_insert's map of column family to what is written.
 pub fn insert_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
-    map(reader, TType::List, |reader| list(reader, TType::Struct, column_or_super))
+    let families = map(reader, TType::List, |reader| list(reader, TType::Struct, column_or_super))?;
+    Ok(in_java_order(families))
 }
 
 /// What batch_mutate maps a row key to: column family to mutations.
@@ -220,7 +222,10 @@ pub type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
 
 /// batch_mutate's map of row key to column family to mutations.
 pub fn mutation_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
-    map(reader, TType::Map, |reader| map(reader, TType::List, |reader| list(reader, TType::Struct, mutation)))
+    let families = |reader: &mut Reader<'_>| {
+        map(reader, TType::List, |reader| list(reader, TType::Struct, mutation)).map(in_java_order)
+    };
+    map(reader, TType::Map, families).map(in_java_order)
 }
 
 /// A map of text to text, as logins send their credentials.

@@ -18,7 +18,7 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
 
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let names = call.database.keyspace_names();
+        let names = call.database.keyspace_names(call.behaviour);
         let mut writer = call.writer();
         writer.field_set(0, TType::String, names.len());
         for name in &names {
