@@ -149,8 +149,12 @@ impl Database {
         }
         let cf = checks.counted_parent(keyspace, parent)?;
         match &parent.super_column {
-            Some(name) if checks.super_name(&cf, name).is_err() => {
-                // 0.4 stumbles over a name that is none only where there is another to compare it with.
+            // 0.4 takes an empty name, unless it has to send it to other replicas.
+            Some(name) if name.is_empty() && consistency != ConsistencyLevel::One => {
+                checks.super_name(&cf, name).map(|()| 0)
+            }
+            // It stumbles over a name that is none where there is another to compare it with.
+            Some(name) if !name.is_empty() && checks.super_name(&cf, name).is_err() => {
                 if count_of(&cf, None).await? == 0 { Ok(0) } else { checks.super_name(&cf, name).map(|()| 0) }
             }
             super_column => count_of(&cf, super_column.clone()).await,
