@@ -6,5 +6,6 @@
 pub mod marshal;
 pub mod partitioner;
 pub mod schema;
+pub mod stress;
 pub mod thrift;
 pub mod util;
