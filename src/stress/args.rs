@@ -105,7 +105,8 @@ pub(super) struct ClientArgs {
     /// Requests that each connection keeps on their way.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pipeline: u32,
-    /// Threads that the connections are spread over. One is best as long as the server shares its cores.
+    /// Threads that the connections are spread over. On two cores shared with the server a second one gains a tenth
+    /// in rate and triples the 99th percentile.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
     /// Seed of the keys, columns and values.

@@ -167,3 +167,96 @@ impl Column<'_> {
         writer.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::*;
+    use crate::thrift::wire::{MessageHeader, Reader};
+
+    fn target(dialect: Dialect, super_column: bool) -> Target {
+        Target {
+            dialect,
+            keyspace: "ks".to_owned(),
+            column_family: "cf".to_owned(),
+            super_column: super_column.then(|| "sc".to_owned()),
+            consistency: 1,
+        }
+    }
+
+    const COLUMN: Column = Column { name: b"n", value: b"v", timestamp: 7 };
+
+    /// A call as text: what a reader of the IDL would expect to see.
+    fn said(write: impl FnOnce(&mut Writer)) -> String {
+        let mut out = BytesMut::new();
+        write(&mut Writer::new(&mut out));
+        let mut reader = Reader::over(&out);
+        let header = MessageHeader::read(&mut reader).unwrap();
+        let name = String::from_utf8_lossy(header.name).into_owned();
+        let arguments = value(&mut reader, TType::Struct);
+        assert_eq!(reader.remaining(), 0);
+        format!("{name}{arguments}")
+    }
+
+    fn value(reader: &mut Reader, ttype: TType) -> String {
+        match ttype {
+            TType::Bool => reader.bool().unwrap().to_string(),
+            TType::I32 => reader.i32().unwrap().to_string(),
+            TType::I64 => format!("{}L", reader.i64().unwrap()),
+            TType::String => String::from_utf8_lossy(reader.raw().unwrap()).into_owned(),
+            TType::Struct => {
+                let mut fields = Vec::new();
+                while let Some((ttype, id)) = reader.field_begin().unwrap() {
+                    fields.push(format!("{id}:{}", value(reader, ttype)));
+                }
+                format!("({})", fields.join(" "))
+            }
+            TType::List => {
+                let (element, count) = reader.list_begin().unwrap();
+                let elements: Vec<_> = (0..count).map(|_| value(reader, element)).collect();
+                format!("[{}]", elements.join(" "))
+            }
+            TType::Map => {
+                let (key, element, count) = reader.map_begin().unwrap();
+                let mut entry = || format!("{}={}", value(reader, key), value(reader, element));
+                let entries: Vec<_> = (0..count).map(|_| entry()).collect();
+                format!("{{{}}}", entries.join(" "))
+            }
+            other => panic!("no call of the load has a {other:?}"),
+        }
+    }
+
+    #[test]
+    fn calls_of_0_6_name_their_keyspace() {
+        let target = target(Dialect::Keyed, false);
+        assert_eq!(
+            said(|writer| target.insert(writer, 1, b"k", COLUMN)),
+            "insert(1:ks 2:k 3:(3:cf 5:n) 4:v 5:7L 6:1)"
+        );
+        assert_eq!(said(|writer| target.get(writer, 1, b"k", b"n")), "get(1:ks 2:k 3:(3:cf 5:n) 4:1)");
+        assert_eq!(
+            said(|writer| target.get_slice(writer, 1, b"k", 10, true)),
+            "get_slice(1:ks 2:k 3:(3:cf) 4:(2:(1: 2: 3:true 4:10)) 5:1)"
+        );
+        assert_eq!(
+            said(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN, COLUMN].into_iter())),
+            "batch_mutate(1:ks 2:{k={cf=[(1:(1:(1:n 2:v 3:7L))) (1:(1:(1:n 2:v 3:7L)))]}} 3:1)"
+        );
+    }
+
+    #[test]
+    fn calls_of_0_7_leave_it_to_the_session() {
+        let target = target(Dialect::Session, true);
+        assert_eq!(said(|writer| target.set_keyspace(writer, 1)), "set_keyspace(1:ks)");
+        assert_eq!(
+            said(|writer| target.insert(writer, 1, b"k", COLUMN)),
+            "insert(1:k 2:(3:cf 4:sc) 3:(1:n 2:v 3:7L) 4:1)"
+        );
+        assert_eq!(said(|writer| target.get(writer, 1, b"k", b"n")), "get(1:k 2:(3:cf 4:sc 5:n) 3:1)");
+        assert_eq!(
+            said(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN].into_iter())),
+            "batch_mutate(1:{k={cf=[(1:(2:(1:sc 2:[(1:n 2:v 3:7L)])))]}} 2:1)"
+        );
+    }
+}

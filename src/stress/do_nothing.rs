@@ -37,16 +37,21 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
     runtime.block_on(async {
         let listener = TcpListener::bind(&args.listen).await.map_err(said)?;
         println!("{LISTENING}{}", listener.local_addr().map_err(said)?);
-        loop {
-            let (stream, peer) = listener.accept().await.map_err(said)?;
-            let answers = Arc::clone(&answers);
-            tokio::spawn(async move {
-                if let Err(reason) = serve_connection(stream, &answers).await {
-                    tracing::debug!(%peer, "connection closed: {reason}");
-                }
-            });
-        }
+        accept(listener, answers).await.map_err(said)
     })
+}
+
+/// Serves every connection that comes; ends only with an error.
+async fn accept(listener: TcpListener, answers: Arc<Answers>) -> std::io::Result<()> {
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        let answers = Arc::clone(&answers);
+        tokio::spawn(async move {
+            if let Err(reason) = serve_connection(stream, &answers).await {
+                tracing::debug!(%peer, "connection closed: {reason}");
+            }
+        });
+    }
 }
 
 async fn serve_connection(mut stream: TcpStream, answers: &Answers) -> Result<(), String> {
@@ -106,4 +111,42 @@ fn answer(
         }
     }
     writer.frame_end(mark)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    /// A server on a thread of its own that lasts as long as the test.
+    pub fn start(columns: u32, value_bytes: usize) -> SocketAddr {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let answers = Arc::new(Answers::new(columns, value_bytes));
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async { accept(TcpListener::from_std(listener).unwrap(), answers).await })
+        });
+        address
+    }
+
+    #[test]
+    fn unknown_methods_and_oneway_messages() {
+        let answers = Answers::new(1, 1);
+        let reply = |name: &[u8], kind| {
+            let mut message = BytesMut::new();
+            let mut writer = Writer::new(&mut message);
+            writer.message_begin(name, kind, 9);
+            writer.stop();
+            let mut output = BytesMut::new();
+            answer(&message.freeze(), Transport::Unframed, &answers, &mut output).unwrap();
+            output
+        };
+        let unknown = reply(b"truncate", MessageKind::Call);
+        let header = MessageHeader::read(&mut Reader::over(&unknown)).unwrap();
+        assert_eq!((header.kind, header.seqid), (MessageKind::Exception, 9));
+        assert!(reply(b"insert", MessageKind::Oneway).is_empty());
+    }
 }

@@ -160,3 +160,89 @@ fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn
     }
     bar.finish_and_clear();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dialect::Dialect;
+    use super::super::do_nothing;
+    use super::super::workload::Call;
+    use super::*;
+
+    fn plan(address: SocketAddr, operation: Operation) -> Plan {
+        Plan {
+            address,
+            transport: Transport::Unframed,
+            target: Target {
+                dialect: Dialect::Keyed,
+                keyspace: "Keyspace1".to_owned(),
+                column_family: "Standard1".to_owned(),
+                super_column: None,
+                consistency: 1,
+            },
+            shape: Shape { rows: 10, columns: 250, batch_columns: 5, value_bytes: 34, slice_count: 10 },
+            operation,
+            connections: 3,
+            threads: 2,
+            pipeline: 1,
+            seed: 1,
+            stop: Stop::Operations(500),
+        }
+    }
+
+    #[test]
+    fn every_operation_is_answered_in_every_dialect() {
+        let address = do_nothing::tests::start(10, 34);
+        for operation in [
+            Operation::Insert,
+            Operation::Read,
+            Operation::Slice,
+            Operation::SliceReversed,
+            Operation::Batch,
+            Operation::Mixed,
+        ] {
+            for (dialect, transport, pipeline) in [
+                (Dialect::Keyed, Transport::Unframed, 1),
+                (Dialect::Keyed, Transport::Framed, 8),
+                (Dialect::Session, Transport::Framed, 1),
+                (Dialect::Session, Transport::Unframed, 8),
+            ] {
+                let mut plan = Plan { transport, pipeline, ..plan(address, operation) };
+                plan.target.dialect = dialect;
+                let outcome = execute(&plan).unwrap();
+                assert_eq!(outcome.tally.succeeded(), 500, "{plan:?}: {outcome:?}");
+                assert_eq!(outcome.tally.failed(), 0);
+                if let Some(slices) = outcome.tally.calls.get(&Call::GetSlice) {
+                    assert_eq!(slices.columns_per_call(), 10.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn populating_writes_each_piece_of_each_row_once() {
+        let outcome = execute(&plan(do_nothing::tests::start(10, 34), Operation::Read).populating()).unwrap();
+        assert_eq!(outcome.tally.succeeded(), 10 * 3);
+    }
+
+    #[test]
+    fn time_ends_a_run() {
+        let plan = Plan {
+            stop: Stop::After(Duration::from_millis(50)),
+            ..plan(do_nothing::tests::start(10, 34), Operation::Read)
+        };
+        let outcome = execute(&plan).unwrap();
+        assert!(outcome.elapsed >= Duration::from_millis(50));
+        assert!(outcome.tally.succeeded() > 0);
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_is_an_error_and_no_panic() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || listener.incoming().for_each(drop));
+        let outcome = execute(&plan(address, Operation::Insert)).unwrap();
+        assert_eq!(outcome.tally.connections_lost, 3);
+        assert_eq!(outcome.tally.succeeded(), 0);
+        assert_eq!(outcome.tally.failed(), 3);
+    }
+}

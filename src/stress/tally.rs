@@ -37,6 +37,9 @@ pub struct FailureTally {
 /// Latencies are kept to three digits: one part in a thousand.
 const LATENCY_DIGITS: u8 = 3;
 
+/// Shortest and longest latency that is told apart from others, in nanoseconds: 100 ns and two minutes.
+const LATENCY_NANOS: (u64, u64) = (100, 120_000_000_000);
+
 impl Tally {
     pub fn success(&mut self, call: Call, latency: Duration, columns: usize) {
         let tally = self.calls.entry(call).or_insert_with(CallTally::new);
@@ -75,8 +78,8 @@ impl Tally {
 
 impl CallTally {
     fn new() -> CallTally {
-        // Cannot fail: the digits are between 0 and 5. Grows by itself with the longest latency.
-        let latency = Histogram::new(LATENCY_DIGITS);
+        let latency = Histogram::new_with_bounds(LATENCY_NANOS.0, LATENCY_NANOS.1, LATENCY_DIGITS);
+        // The bounds are constants that the histogram accepts.
         CallTally { latency: latency.unwrap_or_else(|_| unreachable!()), columns: 0 }
     }
 
