@@ -10,5 +10,6 @@ pub mod partitioner;
 pub mod schema;
 pub mod server;
 pub mod storage;
+pub mod stress;
 pub mod thrift;
 pub mod util;
