@@ -142,10 +142,10 @@ pub(super) struct CompareArgs {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=COLUMNS_MAX as i64))]
     batch_columns: u32,
     /// Rounds of each operation against each server.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
     /// Seconds of each round.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 0.5)]
     seconds: f64,
     /// The server holds the rows already.
     #[arg(long)]
@@ -200,6 +200,11 @@ impl CompareArgs {
         let shape = self.data.shape(self.columns, self.batch_columns.min(self.columns));
         let stop = Stop::After(duration(self.seconds)?);
         Ok(self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop))
+    }
+
+    /// Columns that a full row answers a slice with.
+    pub fn columns_per_slice(&self) -> u32 {
+        self.data.slice_count.unsigned_abs().min(self.columns)
     }
 }
 
@@ -259,4 +264,51 @@ fn resolve(address: &str) -> Result<SocketAddr, String> {
 
 fn duration(seconds: f64) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| format!("--seconds {seconds}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Tool {
+        #[command(flatten)]
+        stress: StressArgs,
+    }
+
+    fn plan(line: &str) -> Plan {
+        let words = ["stress"].into_iter().chain(line.split_whitespace());
+        Tool::try_parse_from(words).unwrap().stress.load.plan().unwrap()
+    }
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Tool::command().debug_assert();
+        assert!(Tool::try_parse_from(["stress", "compare", "--against", "h:1", "--super"]).is_ok());
+        assert!(Tool::try_parse_from(["stress", "do-nothing-server"]).is_ok());
+        assert!(Tool::try_parse_from(["stress", "--framed", "--unframed"]).is_err());
+        assert!(Tool::try_parse_from(["stress", "--ops", "1", "--seconds", "1"]).is_err());
+    }
+
+    #[test]
+    fn the_dialect_decides_the_transport_unless_told() {
+        assert_eq!(plan("").transport, Transport::Unframed);
+        assert_eq!(plan("--framed").transport, Transport::Framed);
+        assert_eq!(plan("--dialect 0.7").transport, Transport::Framed);
+        assert_eq!(plan("--dialect 1.2 --unframed").transport, Transport::Unframed);
+    }
+
+    #[test]
+    fn defaults_are_those_of_a_stock_server() {
+        let plan = plan("");
+        assert_eq!(plan.address.to_string(), "127.0.0.1:9160");
+        assert_eq!((&plan.target.keyspace[..], &plan.target.column_family[..]), ("Keyspace1", "Standard1"));
+        assert_eq!(plan.target.consistency, 1);
+        let reversed = self::plan("127.0.0.1:1 --super --consistency quorum --operation slice --reversed");
+        assert_eq!(reversed.address.port(), 1);
+        assert_eq!((&reversed.target.column_family[..], reversed.target.consistency), ("Super1", 2));
+        assert_eq!(reversed.operation, Operation::SliceReversed);
+    }
 }

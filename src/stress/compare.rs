@@ -1,7 +1,8 @@
 //! Measures a server against the do-nothing server, in rounds that alternate between the two.
 //!
-//! The rounds are short and alternate because machines change their speed over minutes; the medians of both then
-//! come from the same minutes.
+//! Machines change their speed from one second to the next. So the rounds are short, the two servers take turns at
+//! going first, and the ratio is the median of the ratios of neighbouring rounds, not the ratio of two medians. Its
+//! lowest and highest are shown: where they lie far apart, measure longer or on a quieter machine.
 
 use std::fmt::Write;
 use std::io::{BufRead, BufReader};
@@ -35,9 +36,14 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
         let server_plan = args.plan(operation)?;
         let do_nothing_plan = Plan { address: do_nothing.address, ..server_plan.clone() };
         let (mut limit, mut server) = (Rounds::default(), Rounds::default());
-        for _ in 0..args.rounds {
-            limit.add(&run::execute(&do_nothing_plan)?);
-            server.add(&run::execute(&server_plan)?);
+        for round in 0..args.rounds {
+            if round % 2 == 0 {
+                limit.add(&run::execute(&do_nothing_plan)?);
+                server.add(&run::execute(&server_plan)?);
+            } else {
+                server.add(&run::execute(&server_plan)?);
+                limit.add(&run::execute(&do_nothing_plan)?);
+            }
         }
         rows.push(Row { name, limit, server });
     }
@@ -59,7 +65,7 @@ impl DoNothing {
         let said = |error: std::io::Error| format!("start the do-nothing server: {error}");
         let mut child = Command::new(std::env::current_exe().map_err(said)?)
             .args(["stress", "do-nothing-server", "--listen", "127.0.0.1:0", "--exit-with-stdin"])
-            .args(["--columns", &args.data.slice_count.to_string()])
+            .args(["--columns", &args.columns_per_slice().to_string()])
             .args(["--value-size", &args.data.value_size.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -136,34 +142,47 @@ struct Row {
 }
 
 impl Row {
-    /// The server's rate as a share of the do-nothing server's.
-    fn ratio(&self) -> f64 {
-        median(&self.server.rates) / median(&self.limit.rates)
+    /// The server's rate as a share of the do-nothing server's, of each pair of rounds.
+    fn ratios(&self) -> Vec<f64> {
+        self.server.rates.iter().zip(&self.limit.rates).map(|(server, limit)| server / limit).collect()
     }
 
     fn json(&self) -> String {
+        let ratios = self.ratios();
         object([
             ("do_nothing", self.limit.json()),
             ("server", self.server.json()),
-            ("ratio", number(self.ratio())),
+            ("ratio", number(median(&ratios))),
+            ("ratio_lowest", number(lowest(&ratios))),
+            ("ratio_highest", number(highest(&ratios))),
         ])
     }
 }
 
 fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:<12}{:>16}{:>12}{:>8}{:>14}{:>10}{:>10}{:>14}\n",
-        "operation", "do-nothing/s", "server/s", "ratio", "limit p50 us", "p50 us", "p99 us", "columns/call"
+        "{:<12}{:>14}{:>12}{:>8}{:>14}{:>14}{:>10}{:>10}{:>14}\n",
+        "operation",
+        "do-nothing/s",
+        "server/s",
+        "ratio",
+        "from - to",
+        "limit p50 us",
+        "p50 us",
+        "p99 us",
+        "columns/call"
     );
     for row in rows {
+        let ratios = row.ratios();
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{:<12}{:>16.0}{:>12.0}{:>8.2}{:>14.1}{:>10.1}{:>10.1}{:>14.1}",
+            "{:<12}{:>14.0}{:>12.0}{:>8.2}{:>14}{:>14.1}{:>10.1}{:>10.1}{:>14.1}",
             row.name,
             median(&row.limit.rates),
             median(&row.server.rates),
-            row.ratio(),
+            median(&ratios),
+            format!("{:.2} - {:.2}", lowest(&ratios), highest(&ratios)),
             median(&row.limit.p50_us),
             median(&row.server.p50_us),
             median(&row.server.p99_us),
@@ -193,6 +212,16 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The lowest value, not a number when there is none.
+fn lowest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::min)
+}
+
+/// The highest value, not a number when there is none.
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NAN, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,5 +231,7 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&[]).is_nan());
+        assert_eq!((lowest(&[2.0, 1.0]), highest(&[1.0, 2.0])), (1.0, 2.0));
+        assert!(lowest(&[]).is_nan());
     }
 }
