@@ -3,6 +3,7 @@
 //! Layers, each using only those above it: `util`, `marshal`, `model`, `partitioner`, `schema`, `config`,
 //! `storage`, `db`, `thrift`, `server`, `stress`, and the command line.
 
+pub mod config;
 pub mod marshal;
 pub mod partitioner;
 pub mod schema;
