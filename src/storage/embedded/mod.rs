@@ -2,18 +2,21 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `commit` makes writes durable; `purge` forgets old tombstones.
+//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones.
 
 mod commit;
 mod disk_guard;
 mod engine;
+mod engine_batch;
 mod family;
 mod key;
 mod ledger;
 mod locks;
 mod long_keys;
 mod purge;
+mod row_cache;
 mod row_reader;
+mod row_source;
 mod scan;
 mod store;
 mod value;

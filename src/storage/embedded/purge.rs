@@ -7,12 +7,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
-use super::key::RowPrefix;
+use super::engine_batch::EngineBatch;
+use super::key::{self, RowPrefix};
 use super::ledger::QueuedDeletion;
-use super::long_keys::Entries;
-use super::row_reader::Moment;
+use super::row_cache::RowId;
+use super::row_source::RowSource;
 use super::store::Inner;
 use super::value::{self, Value};
 use crate::model::DeletionTime;
@@ -86,65 +88,70 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     };
     let row_key = row
         .row_key(&*inner.partitioner)
+        .map(Bytes::from)
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
+    let marker = queued.marker[row.as_bytes().len()..].to_vec();
     let trees = family.trees.read().clone();
     loop {
         let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
         let snapshot = inner.database.snapshot();
-        let moment = Moment { trees: &trees, snapshot: &snapshot };
-        let deletion = moment.deletion_at(&queued.marker)?;
-        let mut batch = inner.database.batch();
-        let removed = remove_shadowed(&moment, &queued.marker, deletion, &mut batch)?;
-        if removed == SWEEP_BATCH {
-            batch.commit().map_err(super::engine::engine_error)?;
+        let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
+        let deletion = source.deletion_at(&marker)?;
+        let mut batch = EngineBatch::default();
+        let shadowed = shadowed_keys(&source, &marker, deletion)?;
+        let has_more = shadowed.len() == SWEEP_BATCH;
+        for key in shadowed {
+            trees.put(&mut batch, row.entry(&key), None)?;
+        }
+        inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
+        if has_more {
+            batch.commit(&inner.database)?;
             continue;
         }
         inner.ledger.dequeue(&mut batch, queued);
         let gone_s = i64::from(deletion.local_deletion_time) + i64::from(gc_grace_s);
         if gone_s <= i64::from(inner.clock.now_s()) {
-            trees.remove(&mut batch, queued.marker.clone())?;
+            trees.put(&mut batch, queued.marker.clone(), None)?;
         } else {
             inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
         }
-        return batch.commit().map_err(super::engine::engine_error);
+        return batch.commit(&inner.database);
     }
 }
 
 fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), StoreError> {
-    let mut batch = inner.database.batch();
+    let mut batch = EngineBatch::default();
     inner.ledger.dequeue(&mut batch, queued);
     inner.ledger.queue_deletion(&mut batch, due_s, queued.family, &queued.marker);
-    batch.commit().map_err(super::engine::engine_error)
+    batch.commit(&inner.database)
 }
 
-/// Adds the removal of cells that a deletion shadows, at most `SWEEP_BATCH`; returns how many.
-fn remove_shadowed(
-    moment: &Moment<'_>,
+/// Keys of the cells that a deletion shadows, at most `SWEEP_BATCH`.
+fn shadowed_keys(
+    source: &RowSource<'_>,
     marker: &[u8],
     deletion: DeletionTime,
-    batch: &mut fjall::OwnedWriteBatch,
-) -> Result<usize, StoreError> {
-    // A deletion's tag is its key's last byte and 00; what it shadows follows under 01.
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    // A deletion's key ends in its tag, 00; what it shadows follows under 01.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
         *tag = 1;
     }
     let mut high = low.clone();
-    super::key::increment(&mut high);
-    let mut removed = 0;
-    for entry in Entries::new(moment.trees, moment.snapshot, low, Some(high), false) {
+    key::increment(&mut high);
+    let mut shadowed = Vec::new();
+    for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(&value)? {
             Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
             Value::Deletion { .. } | Value::Pointer => false,
         };
         if is_shadowed {
-            moment.trees.remove(batch, key.as_slice().to_vec())?;
-            removed += 1;
-            if removed == SWEEP_BATCH {
+            shadowed.push(key.as_slice().to_vec());
+            if shadowed.len() == SWEEP_BATCH {
                 break;
             }
         }
     }
-    Ok(removed)
+    Ok(shadowed)
 }

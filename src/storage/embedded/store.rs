@@ -15,11 +15,12 @@ use super::commit::{Committer, SyncMode};
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, long_name, tree_name};
-use super::key::RowPrefix;
+use super::key::{ROW_END, RowPrefix};
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
 use super::locks::RowLocks;
 use super::purge;
-use super::row_reader::Moment;
+use super::row_cache::{CachedRow, RowCache, RowId};
+use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::write::Writer;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -33,7 +34,7 @@ use crate::util::Clock;
 pub struct EmbeddedOptions {
     pub directory: PathBuf,
     pub sync: SyncMode,
-    /// Most bytes of data blocks that are kept in memory.
+    /// Most bytes of data that are kept in memory: half as rows, half as the engine's blocks.
     pub cache_bytes: u64,
 }
 
@@ -54,6 +55,7 @@ pub struct Inner {
     pub ledger: Ledger,
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
+    pub row_cache: RowCache,
     families: RwLock<Families>,
     guard: DiskGuard,
     is_closed: AtomicBool,
@@ -97,29 +99,43 @@ impl Inner {
         for mutation in mutations {
             // A row that comes twice must see its first change before it meets the second.
             if !is_single && !added.insert(mutation.key.clone()) {
-                self.commit(writer)?;
+                writer.commit()?;
                 writer = Writer::new(self, behaviour);
                 added = HashSet::from([mutation.key.clone()]);
             }
             writer.add(mutation)?;
         }
-        self.commit(writer)
+        writer.commit()
     }
 
-    /// Hands a batch to the operating system: from then on a killed process loses nothing.
-    fn commit(&self, writer: Writer<'_>) -> Result<(), StoreError> {
-        match writer.finish() {
-            None => Ok(()),
-            Some(batch) => batch.durability(Some(PersistMode::Buffer)).commit().map_err(engine_error),
-        }
-    }
-
-    fn read(&self, key: &[u8], command: &ReadCommand) -> Result<RowColumns, StoreError> {
+    fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
         let family = self.family(&command.cf)?;
         let trees = family.trees.read().clone();
-        let snapshot = self.database.snapshot();
         let row = RowPrefix::of(key, &*self.partitioner);
-        Moment { trees: &trees, snapshot: &snapshot }.read_row(&row, command)
+        let id = RowId { family: trees.number, key: key.clone() };
+        let cached = match self.row_cache.get(&id) {
+            None if self.row_cache.is_worth_loading(&id) => {
+                let _lock = self.locks.lock(std::iter::once(&key[..]));
+                Some(self.load_row(&id, &trees, &row)?)
+            }
+            cached => cached,
+        };
+        if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
+            return RowSource::Cached(view).read(command);
+        }
+        let snapshot = self.database.snapshot();
+        RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+    }
+
+    /// Brings a row into the cache, unless it is there. The caller holds its lock.
+    pub fn load_row(&self, id: &RowId, trees: &Trees, row: &RowPrefix) -> Result<Arc<CachedRow>, StoreError> {
+        if let Some(cached) = self.row_cache.get(id) {
+            return Ok(cached);
+        }
+        let snapshot = self.database.snapshot();
+        let source = RowSource::Engine { trees, snapshot: &snapshot, row };
+        let entries = source.entries(&[], ROW_END, false);
+        self.row_cache.load(id, entries.map(|entry| entry.map(|(key, value)| (key.tail(0), value))))
     }
 
     fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
@@ -243,7 +259,7 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         let gc_graces = GcGraces::default();
         let directory = options.directory.clone();
-        let database = engine::open(&directory, options.cache_bytes, clock.clone(), gc_graces.clone())?;
+        let database = engine::open(&directory, options.cache_bytes / 2, clock.clone(), gc_graces.clone())?;
         let ledger = Ledger::open(&database)?;
         let noted = ledger.partitioner_or_note(partitioner.class_name())?;
         if noted != partitioner.class_name() {
@@ -260,6 +276,7 @@ impl EmbeddedStore {
             ledger,
             locks: RowLocks::new(),
             clock,
+            row_cache: RowCache::new(options.cache_bytes / 2),
             families: RwLock::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
