@@ -7,11 +7,13 @@ use quick_xml::escape::{EscapeError, resolve_predefined_entity};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesRef, BytesStart, Event};
 
+use super::nearest::nearest;
 use super::source::{Source, Span};
 use super::xml::{Attribute, Node, Text, XmlMistake};
 
-/// Largest file that is read, in bytes. A schema of ten thousand column families has a tenth of it.
-pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Largest file that is read, in bytes. A schema of a thousand column families has a tenth of it; the nodes of
+/// the worst file of this size take 40 MB.
+pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Deepest nesting of elements; a storage-conf.xml has five. Nodes are dropped by recursion.
 pub const NESTING_MAX: usize = 64;
@@ -230,8 +232,7 @@ impl XmlReader<'_> {
     fn end(&mut self, tag: &BytesEnd<'_>, span: Span) {
         let found = tag.name().0;
         if !self.open.iter().any(|node| node.name.value == found) {
-            let span = self.span_of(found, span);
-            return self.mistake(span, XmlMistake::ClosesNothing { found: found.to_owned() });
+            return self.stray_end(found, self.span_of(found, span));
         }
         while let Some(node) = self.open.pop() {
             let matches = node.name.value == found;
@@ -241,6 +242,25 @@ impl XmlReader<'_> {
             self.close(node);
             if matches {
                 break;
+            }
+        }
+    }
+
+    /// An end tag of a name that is not open: that of the innermost element, misspelt, or one too many.
+    fn stray_end(&mut self, found: &str, span: Span) {
+        let found = found.to_owned();
+        match self.open.pop() {
+            Some(node) if nearest(&found, [node.name.value.as_str()]).is_some() => {
+                let line = self.source.line(node.name.span.start);
+                self.mistake(
+                    span,
+                    XmlMistake::EndMisspelt { found, expected: node.name.value.clone(), line },
+                );
+                self.close(node);
+            }
+            innermost => {
+                self.open.extend(innermost);
+                self.mistake(span, XmlMistake::ClosesNothing { found });
             }
         }
     }
