@@ -1,5 +1,7 @@
 //! Reads XML into nodes that know their places. Mistakes are collected as far as it can go on.
 
+use std::collections::BTreeMap;
+
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::errors::{Error, IllFormedError};
@@ -125,49 +127,49 @@ impl XmlReader<'_> {
     }
 
     fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
-        let mut attributes: Vec<Attribute> = Vec::new();
-        for attribute in tag.attributes() {
-            match attribute {
-                Ok(attribute) => {
-                    let name = attribute.key.0;
-                    let name_span = self.span_of(name, span);
-                    let value_span = self.span_of(&attribute.value, span);
-                    if attribute.value.contains('<') {
-                        self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.to_owned() });
-                    }
-                    match attribute.normalized_value(XmlVersion::Implicit1_0) {
-                        Ok(value) => attributes.push(Attribute {
-                            name: Text { value: name.to_owned(), span: name_span },
-                            value: Text { value: value.into_owned(), span: value_span },
-                        }),
-                        Err(error) => self.bad_value(error, value_span),
-                    }
-                }
-                Err(AttrError::Duplicated(second, first)) => {
-                    let at = tag_start + second;
-                    let name: String = self.text[at.min(span.end)..span.end]
-                        .chars()
-                        .take_while(|letter| !letter.is_whitespace() && *letter != '=')
-                        .collect();
-                    let first_line = self.source.line(tag_start + first);
-                    let span = Span { start: at, end: at + name.len() };
-                    self.mistake(span, XmlMistake::AttributeTwice { name, first_line });
-                }
+        let mut attributes = Vec::new();
+        // The reader's own search for duplicates takes quadratic time.
+        let mut first_spans = BTreeMap::new();
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute = match attribute {
+                Ok(attribute) => attribute,
                 Err(error) => {
-                    let (at, text) = match error {
-                        AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
-                        AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
-                        AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
-                        AttrError::ExpectedQuote(at, _) | AttrError::Duplicated(at, _) => {
-                            (at, "an attribute's value must end with its quote")
-                        }
-                    };
-                    let start = (tag_start + at).min(span.end);
-                    self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
+                    self.bad_attribute(&error, tag_start, span.end);
+                    continue;
                 }
+            };
+            let name = Text { value: attribute.key.0.to_owned(), span: self.span_of(attribute.key.0, span) };
+            let value_span = self.span_of(&attribute.value, span);
+            if attribute.value.contains('<') {
+                self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.value.clone() });
+            }
+            if let Some(first) = first_spans.insert(name.value.clone(), name.span) {
+                let first_line = self.source.line(first.start);
+                self.mistake(name.span, XmlMistake::AttributeTwice { name: name.value, first_line });
+                continue;
+            }
+            match attribute.normalized_value(XmlVersion::Implicit1_0) {
+                Ok(value) => {
+                    let value = Text { value: value.into_owned(), span: value_span };
+                    attributes.push(Attribute { name, value });
+                }
+                Err(error) => self.bad_value(error, value_span),
             }
         }
         attributes
+    }
+
+    fn bad_attribute(&mut self, error: &AttrError, tag_start: usize, tag_end: usize) {
+        let (at, text) = match error {
+            AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
+            AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
+            AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
+            AttrError::ExpectedQuote(at, _) => (at, "an attribute's value must end with its quote"),
+            // Not searched for by the reader.
+            AttrError::Duplicated(at, _) => (at, "an attribute is given twice"),
+        };
+        let start = (tag_start + at).min(tag_end);
+        self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
     }
 
     /// A reference in an attribute's value that stands for nothing.
