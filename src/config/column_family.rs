@@ -116,7 +116,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "Comment",
         "",
         "",
-        V0_6,
+        FROM_0_5,
         "Never read by any release, though its sample file has it: the element of that name is.",
         Set::Nothing(|_| Ok(())),
     ),

@@ -182,10 +182,8 @@ impl Draft {
         if let Some(node) = given(storage, "ListenAddress")
             && node.text.value.trim() == "0.0.0.0"
         {
-            reading.note(
-                node.text.span,
-                "ListenAddress 0.0.0.0 is accepted; 0.5 and later want a single interface",
-            );
+            let text = "ListenAddress 0.0.0.0 is accepted; 0.5 and later want a single interface";
+            reading.note(node.text.span, || text.to_owned());
         }
     }
 }

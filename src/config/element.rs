@@ -68,8 +68,8 @@ pub fn apply_children<T>(
         }
         let line = reading.line(child.name.span);
         if let Some(first) = first_lines.get(row.tag) {
-            let text = format!("a second {name} is ignored; the one on line {first} counts");
-            reading.note(child.name.span, &text);
+            let text = || format!("a second {name} is ignored; the one on line {first} counts");
+            reading.note(child.name.span, text);
             continue;
         }
         first_lines.insert(row.tag, line);
@@ -112,10 +112,12 @@ fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading:
 /// Notes what nobody knows: ignored, as ever, but not silently.
 pub fn unknown<'k>(name: &Text, what: &str, known: impl Iterator<Item = &'k str>, reading: &mut Reading<'_>) {
     let given = &name.value;
-    let hint = match (nearest(given, known), elements::home_of(given)) {
-        (_, Some(home)) => format!("; it belongs {home}"),
-        (Some(meant), None) => format!("; did you mean {meant}?"),
-        (None, None) => String::new(),
-    };
-    reading.note(name.span, &format!("unknown {what} {given} is ignored{hint}"));
+    reading.note(name.span, || {
+        let hint = match (nearest(given, known), elements::home_of(given)) {
+            (_, Some(home)) => format!("; it belongs {home}"),
+            (Some(meant), None) => format!("; did you mean {meant}?"),
+            (None, None) => String::new(),
+        };
+        format!("unknown {what} {given} is ignored{hint}")
+    });
 }

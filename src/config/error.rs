@@ -80,7 +80,10 @@ impl ConfigErrors {
             .without_cause_chain()
             .without_syntax_highlighting();
         let mut text = String::new();
-        for error in self.errors.iter().take(SHOWN_MAX) {
+        for (index, error) in self.errors.iter().take(SHOWN_MAX).enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
             // Writing to a string does not fail; a diagnostic that cannot be drawn is at least said.
             if handler.render_report(&mut text, error).is_err() {
                 text.push_str(&format!("{error}\n"));

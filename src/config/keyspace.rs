@@ -186,8 +186,8 @@ fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut Rea
 
 fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut Reading<'_>) {
     if let (Some(0), Some(factor)) = (keyspace.replication.factor, node.child("ReplicationFactor")) {
-        reading
-            .note(factor.text.span, "with no copies every read and write is answered UnavailableException");
+        let text = "with no copies every read and write is answered UnavailableException";
+        reading.note(factor.text.span, || text.to_owned());
     }
 }
 

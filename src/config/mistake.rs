@@ -106,10 +106,9 @@ impl Mistake {
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Mistake::Xml(mistake) => return mistake.help(),
-            Mistake::Unreadable { .. }
-            | Mistake::EmptyValue { .. }
-            | Mistake::KeyspaceTwice { .. }
-            | Mistake::BadToken { .. } => return None,
+            Mistake::Unreadable { .. } | Mistake::BadToken { .. } => return None,
+            Mistake::EmptyValue { .. } => "give it a value".to_owned(),
+            Mistake::KeyspaceTwice { .. } => "give it another name, or make one of the two".to_owned(),
             Mistake::WrongRoot { .. } => {
                 "a configuration is a <Storage>; a bare <Keyspaces> or <Keyspace> will do".to_owned()
             }
@@ -147,8 +146,7 @@ impl Mistake {
                 "remove it, or add ColumnType=\"Super\" if the columns hold columns".to_owned()
             }
             Mistake::ColumnSort => {
-                "CompareWith=\"BytesType\", UTF8Type or LongType sorts by name; nothing sorts by \
-                                    time but TimeUUIDType names"
+                "columns sort by their names; to sort by time, name them by UUIDs and use TimeUUIDType"
                     .to_owned()
             }
         };

@@ -10,7 +10,7 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         return None;
     }
     let given: Vec<char> = given.to_lowercase().chars().collect();
-    let allowed = given.len().div_ceil(3);
+    let allowed = (given.len() / 3).max(1);
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= NAME_BYTES_MAX)

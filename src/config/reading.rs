@@ -12,6 +12,9 @@ use crate::util::Release;
 /// So many notes about single places are kept; the rest is counted.
 const NOTES_MAX: usize = 50;
 
+/// So many mistakes are kept: more than anybody reads, less than fills the memory.
+const ERRORS_MAX: usize = 1000;
+
 /// The state of one reading.
 pub struct Reading<'a> {
     pub types: &'a Types,
@@ -19,6 +22,7 @@ pub struct Reading<'a> {
     pub errors: Vec<ConfigError>,
     /// By offset, so that they come out in the order of the file.
     notes: Vec<(usize, String)>,
+    notes_left_out: usize,
     /// Elements and attributes that were accepted and mean nothing, with their lines.
     inert: BTreeMap<&'static str, Vec<usize>>,
     /// The releases that know every element seen so far.
@@ -32,18 +36,26 @@ impl<'a> Reading<'a> {
             source,
             errors: Vec::new(),
             notes: Vec::new(),
+            notes_left_out: 0,
             inert: BTreeMap::new(),
             releases: (Release::V0_4, Release::V0_6),
         }
     }
 
     pub fn error(&mut self, span: Span, mistake: Mistake) {
-        self.errors.push(ConfigError::new(mistake, span, self.source));
+        if self.errors.len() < ERRORS_MAX {
+            self.errors.push(ConfigError::new(mistake, span, self.source));
+        }
     }
 
-    pub fn note(&mut self, span: Span, text: &str) {
+    /// Keeps a note; the text is only made if it will be shown.
+    pub fn note(&mut self, span: Span, text: impl FnOnce() -> String) {
+        if self.notes.len() >= NOTES_MAX {
+            self.notes_left_out += 1;
+            return;
+        }
         let place = self.source.location(span.start);
-        self.notes.push((span.start, format!("{place}: {text}")));
+        self.notes.push((span.start, format!("{place}: {}", text())));
     }
 
     pub fn inert(&mut self, tag: &'static str, span: Span) {
@@ -70,10 +82,9 @@ impl<'a> Reading<'a> {
     /// Ready sentences: places in the order of the file, then one line of what means nothing here.
     pub fn into_notes(mut self) -> Vec<String> {
         self.notes.sort();
-        let more = self.notes.len().saturating_sub(NOTES_MAX);
-        let mut notes: Vec<String> = self.notes.into_iter().take(NOTES_MAX).map(|(_, note)| note).collect();
-        if more > 0 {
-            notes.push(format!("{}: and {more} more notes", self.source.file));
+        let mut notes: Vec<String> = self.notes.into_iter().map(|(_, note)| note).collect();
+        if self.notes_left_out > 0 {
+            notes.push(format!("{}: and {} more like these", self.source.file, self.notes_left_out));
         }
         if !self.inert.is_empty() {
             let named: Vec<String> = self.inert.iter().map(|(tag, lines)| with_lines(tag, lines)).collect();

@@ -36,7 +36,7 @@ impl Value<'_> {
     }
 
     pub fn port(&self) -> Result<u16, Mistake> {
-        u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.tag, "a port, 0 to 65535"))
+        u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.tag, "between 0 and 65535"))
     }
 
     pub fn double(&self) -> Result<f64, Mistake> {

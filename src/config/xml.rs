@@ -65,6 +65,8 @@ pub enum XmlMistake {
     AttributeTwice { name: String, first_line: usize },
     #[error("the value of attribute {name} contains a <")]
     LessThanInAttribute { name: String },
+    #[error("</{found}> does not close <{expected}> of line {line}")]
+    EndMisspelt { found: String, expected: String, line: usize },
     #[error("</{found}> closes no open element")]
     ClosesNothing { found: String },
     #[error("<{name}> is never closed")]
@@ -90,6 +92,7 @@ impl XmlMistake {
             XmlMistake::LessThanInAttribute { .. } => {
                 "is the closing quote missing? write &lt; if a < is meant"
             }
+            XmlMistake::EndMisspelt { expected, .. } => return Some(format!("did you mean </{expected}>?")),
             XmlMistake::Syntax(_)
             | XmlMistake::TextOutsideRoot
             | XmlMistake::BadCharacter { .. }

@@ -1,5 +1,7 @@
 //! Reads XML into nodes that know their places. Mistakes are collected as far as it can go on.
 
+use std::collections::BTreeMap;
+
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::errors::{Error, IllFormedError};
@@ -7,11 +9,13 @@ use quick_xml::escape::{EscapeError, resolve_predefined_entity};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesRef, BytesStart, Event};
 
+use super::nearest::nearest;
 use super::source::{Source, Span};
 use super::xml::{Attribute, Node, Text, XmlMistake};
 
-/// Largest file that is read, in bytes. A schema of ten thousand column families has a tenth of it.
-pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Largest file that is read, in bytes. A schema of a thousand column families has a tenth of it; the nodes of
+/// the worst file of this size take 40 MB.
+pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Deepest nesting of elements; a storage-conf.xml has five. Nodes are dropped by recursion.
 pub const NESTING_MAX: usize = 64;
@@ -123,49 +127,49 @@ impl XmlReader<'_> {
     }
 
     fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
-        let mut attributes: Vec<Attribute> = Vec::new();
-        for attribute in tag.attributes() {
-            match attribute {
-                Ok(attribute) => {
-                    let name = attribute.key.0;
-                    let name_span = self.span_of(name, span);
-                    let value_span = self.span_of(&attribute.value, span);
-                    if attribute.value.contains('<') {
-                        self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.to_owned() });
-                    }
-                    match attribute.normalized_value(XmlVersion::Implicit1_0) {
-                        Ok(value) => attributes.push(Attribute {
-                            name: Text { value: name.to_owned(), span: name_span },
-                            value: Text { value: value.into_owned(), span: value_span },
-                        }),
-                        Err(error) => self.bad_value(error, value_span),
-                    }
-                }
-                Err(AttrError::Duplicated(second, first)) => {
-                    let at = tag_start + second;
-                    let name: String = self.text[at.min(span.end)..span.end]
-                        .chars()
-                        .take_while(|letter| !letter.is_whitespace() && *letter != '=')
-                        .collect();
-                    let first_line = self.source.line(tag_start + first);
-                    let span = Span { start: at, end: at + name.len() };
-                    self.mistake(span, XmlMistake::AttributeTwice { name, first_line });
-                }
+        let mut attributes = Vec::new();
+        // The reader's own search for duplicates takes quadratic time.
+        let mut first_spans = BTreeMap::new();
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute = match attribute {
+                Ok(attribute) => attribute,
                 Err(error) => {
-                    let (at, text) = match error {
-                        AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
-                        AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
-                        AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
-                        AttrError::ExpectedQuote(at, _) | AttrError::Duplicated(at, _) => {
-                            (at, "an attribute's value must end with its quote")
-                        }
-                    };
-                    let start = (tag_start + at).min(span.end);
-                    self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
+                    self.bad_attribute(&error, tag_start, span.end);
+                    continue;
                 }
+            };
+            let name = Text { value: attribute.key.0.to_owned(), span: self.span_of(attribute.key.0, span) };
+            let value_span = self.span_of(&attribute.value, span);
+            if attribute.value.contains('<') {
+                self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.value.clone() });
+            }
+            if let Some(first) = first_spans.insert(name.value.clone(), name.span) {
+                let first_line = self.source.line(first.start);
+                self.mistake(name.span, XmlMistake::AttributeTwice { name: name.value, first_line });
+                continue;
+            }
+            match attribute.normalized_value(XmlVersion::Implicit1_0) {
+                Ok(value) => {
+                    let value = Text { value: value.into_owned(), span: value_span };
+                    attributes.push(Attribute { name, value });
+                }
+                Err(error) => self.bad_value(error, value_span),
             }
         }
         attributes
+    }
+
+    fn bad_attribute(&mut self, error: &AttrError, tag_start: usize, tag_end: usize) {
+        let (at, text) = match error {
+            AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
+            AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
+            AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
+            AttrError::ExpectedQuote(at, _) => (at, "an attribute's value must end with its quote"),
+            // Not searched for by the reader.
+            AttrError::Duplicated(at, _) => (at, "an attribute is given twice"),
+        };
+        let start = (tag_start + at).min(tag_end);
+        self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
     }
 
     /// A reference in an attribute's value that stands for nothing.
@@ -230,8 +234,7 @@ impl XmlReader<'_> {
     fn end(&mut self, tag: &BytesEnd<'_>, span: Span) {
         let found = tag.name().0;
         if !self.open.iter().any(|node| node.name.value == found) {
-            let span = self.span_of(found, span);
-            return self.mistake(span, XmlMistake::ClosesNothing { found: found.to_owned() });
+            return self.stray_end(found, self.span_of(found, span));
         }
         while let Some(node) = self.open.pop() {
             let matches = node.name.value == found;
@@ -241,6 +244,25 @@ impl XmlReader<'_> {
             self.close(node);
             if matches {
                 break;
+            }
+        }
+    }
+
+    /// An end tag of a name that is not open: that of the innermost element, misspelt, or one too many.
+    fn stray_end(&mut self, found: &str, span: Span) {
+        let found = found.to_owned();
+        match self.open.pop() {
+            Some(node) if nearest(&found, [node.name.value.as_str()]).is_some() => {
+                let line = self.source.line(node.name.span.start);
+                self.mistake(
+                    span,
+                    XmlMistake::EndMisspelt { found, expected: node.name.value.clone(), line },
+                );
+                self.close(node);
+            }
+            innermost => {
+                self.open.extend(innermost);
+                self.mistake(span, XmlMistake::ClosesNothing { found });
             }
         }
     }
