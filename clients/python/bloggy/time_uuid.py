@@ -3,7 +3,7 @@
 import hashlib
 import struct
 
-# These UUIDs count steps of 100 ns from the first day of the Gregorian calendar. This is the count in 1970.
+# These UUIDs count steps of 100 ns from the start of the Gregorian calendar. This is the count in 1970.
 STEPS_TO_1970 = 0x01B21DD213814000
 
 
