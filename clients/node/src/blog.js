@@ -1,7 +1,7 @@
 // The blog as rows and columns. Each section is one column family; read this file to learn the data model.
 //
-// A post is { slug, title, body, author, tags, time }, a comment { commenter, email, text, time }. Times are in
-// milliseconds since 1970 everywhere.
+// A post is { slug, title, body, author, tags, time }, a comment { commenter, email, text, time }. Times are
+// in milliseconds since 1970 everywhere.
 
 "use strict";
 

@@ -16,7 +16,7 @@ function timeUuid(millis, text) {
   uuid.writeUInt32BE(Number(steps & 0xffffffffn), 0);
   uuid.writeUInt16BE(Number((steps >> 32n) & 0xffffn), 4);
   uuid.writeUInt16BE(0x1000 | Number((steps >> 48n) & 0x0fffn), 6);
-  createHash("md5").update(text).digest().copy(uuid, 8, 0, 8);
+  createHash("md5").update(text).digest().copy(uuid, 8, 8);
   uuid[8] = 0x80 | (uuid[8] & 0x3f);
   return uuid;
 }

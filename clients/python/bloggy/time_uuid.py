@@ -16,4 +16,4 @@ def time_uuid(millis, text):
     steps = millis * 10_000 + STEPS_TO_1970
     low, middle, high = steps & 0xFFFFFFFF, steps >> 32 & 0xFFFF, steps >> 48 & 0x0FFF
     digest = hashlib.md5(text.encode()).digest()
-    return struct.pack(">IHHB7s", low, middle, 0x1000 | high, 0x80 | digest[0] & 0x3F, digest[1:8])
+    return struct.pack(">IHHB7s", low, middle, 0x1000 | high, 0x80 | digest[8] & 0x3F, digest[9:])
