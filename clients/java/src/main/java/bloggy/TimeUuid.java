@@ -8,7 +8,7 @@ import java.util.UUID;
 
 /** Version-1 UUIDs: the names that a column family of TimeUUIDType keeps in the order of time. */
 final class TimeUuid {
-    /** Steps of 100 ns from the start of the Gregorian calendar, where these UUIDs begin to count, to 1970. */
+    /** Steps of 100 ns from the start of the Gregorian calendar, where these UUIDs begin, to 1970. */
     private static final long STEPS_TO_1970 = 0x01b21dd213814000L;
 
     private TimeUuid() {}
