@@ -95,6 +95,9 @@ impl Draft {
         }
 
         let mut catalog = Catalog::default();
+        if let Some(factor) = self.replication.factor {
+            catalog.replication_factor = factor;
+        }
         for keyspace in self.keyspaces {
             let keyspace = keyspace.finish(&self.replication, self.gc_grace_s);
             catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
