@@ -4,6 +4,7 @@
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
 //! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones.
 
+mod blocking;
 mod commit;
 mod disk_guard;
 mod engine;

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use fjall::{Database, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
+use super::blocking;
 use super::commit::{Committer, SyncMode};
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
@@ -23,7 +24,9 @@ use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::write::Writer;
-use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{
+    Behaviour, ConsistencyLevel, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
+};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
@@ -37,6 +40,9 @@ pub struct EmbeddedOptions {
     /// Most bytes of data that are kept in memory: half as rows, half as the engine's blocks.
     pub cache_bytes: u64,
 }
+
+/// Memtables that wait to be written from which on the engine may hold writers up.
+const FLUSHES_OF_PRESSURE: usize = 2;
 
 /// Time between two looks at the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -111,20 +117,24 @@ impl Inner {
     fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
         let family = self.family(&command.cf)?;
         let trees = family.trees.read().clone();
-        let row = RowPrefix::of(key, &*self.partitioner);
         let id = RowId { family: trees.number, key: key.clone() };
         let cached = match self.row_cache.get(&id) {
             None if self.row_cache.is_worth_loading(&id) => {
                 let _lock = self.locks.lock(std::iter::once(&key[..]));
-                Some(self.load_row(&id, &trees, &row)?)
+                Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
             }
             cached => cached,
         };
         if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
             return RowSource::Cached(view).read(command);
         }
-        let snapshot = self.database.snapshot();
-        RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+        let row = RowPrefix::of(key, &*self.partitioner);
+        let is_long =
+            matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE);
+        blocking::long_if(is_long, || {
+            let snapshot = self.database.snapshot();
+            RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+        })
     }
 
     /// Brings a row into the cache, unless it is there. The caller holds its lock.
@@ -341,7 +351,8 @@ impl Store for EmbeddedStore {
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.committer.check()?;
-            self.inner.write(mutations, behaviour)?;
+            let is_pressed = self.inner.database.outstanding_flushes() >= FLUSHES_OF_PRESSURE;
+            blocking::long_if(is_pressed, || self.inner.write(mutations, behaviour))?;
             if self.committer.waits() && consistency != ConsistencyLevel::Zero {
                 self.committer.synced().await?;
             }
@@ -359,22 +370,22 @@ impl Store for EmbeddedStore {
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(async move { self.inner.scan(&command) })
+        Box::pin(async move { blocking::long(|| self.inner.scan(&command)) })
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = self.inner.tokens()?;
+            let tokens = blocking::long(|| self.inner.tokens())?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.truncate(&cf) })
+        Box::pin(async move { blocking::long(|| self.inner.truncate(&cf)) })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.align(&catalog) })
+        Box::pin(async move { blocking::long(|| self.inner.align(&catalog)) })
     }
 
     fn status(&self) -> StoreStatus {
