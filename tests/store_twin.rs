@@ -1,6 +1,8 @@
 //! The law of the embedded store: whatever is done to it, it answers as the naive twin in memory does, across
 //! compactions and restarts.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
 mod store_support;
 
 use std::fmt::Debug;
@@ -107,7 +109,8 @@ fn change(is_super: bool) -> BoxedStrategy<ChangeOp> {
         .prop_map(|(holder, name, value, timestamp)| ChangeOp::Put { holder, name, value, timestamp });
     let delete = (any::<Pick>(), any::<Pick>(), timestamp(), second())
         .prop_map(|(holder, name, timestamp, at)| ChangeOp::Delete { holder, name, timestamp, at });
-    let delete_row = (timestamp(), second()).prop_map(|(timestamp, at)| ChangeOp::DeleteRow { timestamp, at });
+    let delete_row =
+        (timestamp(), second()).prop_map(|(timestamp, at)| ChangeOp::DeleteRow { timestamp, at });
     if !is_super {
         return prop_oneof![12 => put, 4 => delete, 1 => delete_row].boxed();
     }
@@ -118,8 +121,11 @@ fn change(is_super: bool) -> BoxedStrategy<ChangeOp> {
 
 fn mutation() -> impl Strategy<Value = MutationOp> {
     let changes = |is_super| prop::collection::vec(change(is_super), 0..5);
-    (any::<Pick>(), changes(false), changes(true))
-        .prop_map(|(key, standard, supers)| MutationOp { key, standard, supers })
+    (any::<Pick>(), changes(false), changes(true)).prop_map(|(key, standard, supers)| MutationOp {
+        key,
+        standard,
+        supers,
+    })
 }
 
 fn read() -> impl Strategy<Value = ReadOp> {
@@ -150,8 +156,12 @@ fn scan() -> impl Strategy<Value = Op> {
         (edge(), edge()).prop_map(|(start, end)| BoundsOp::Edges(start, end)),
     ];
     let rows = prop_oneof![1 => 0usize..4, 1 => Just(usize::MAX)];
-    (bounds, rows, any::<bool>(), read())
-        .prop_map(|(bounds, rows, skip_empty, read)| Op::Scan { bounds, rows, skip_empty, read })
+    (bounds, rows, any::<bool>(), read()).prop_map(|(bounds, rows, skip_empty, read)| Op::Scan {
+        bounds,
+        rows,
+        skip_empty,
+        read,
+    })
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -336,7 +346,11 @@ impl Case {
 
     fn change(&self, is_super: bool, op: &ChangeOp) -> Change {
         let place = |holder: &Pick, name: &Pick| {
-            if is_super { (Some(self.name(1, holder)), self.name(2, name)) } else { (None, self.name(0, name)) }
+            if is_super {
+                (Some(self.name(1, holder)), self.name(2, name))
+            } else {
+                (None, self.name(0, name))
+            }
         };
         match op {
             ChangeOp::Put { holder, name, value, timestamp } => {
@@ -412,8 +426,22 @@ fn same<T: Debug + PartialEq, E: Debug>(
 
 /// Short keys and names that are beginnings of one another, or sort by sign and by case.
 const SHORT: [&[u8]; 16] = [
-    b"a", b"A", b"ab", b"aB", b"b", b"\0", b"\0\0", b"a\0", b"a\0b", b"a\xff", b"\xff", b"\xff\xff",
-    b"\x01", b"\x7f", b"\x80", b"a\0\xff",
+    b"a",
+    b"A",
+    b"ab",
+    b"aB",
+    b"b",
+    b"\0",
+    b"\0\0",
+    b"a\0",
+    b"a\0b",
+    b"a\xff",
+    b"\xff",
+    b"\xff\xff",
+    b"\x01",
+    b"\x7f",
+    b"\x80",
+    b"a\0\xff",
 ];
 
 /// Names that the comparator takes.
@@ -435,7 +463,8 @@ fn names_for(compare_with: &str, release: Release) -> Vec<Bytes> {
 
 /// Names around every length at which something changes.
 fn long_names() -> Vec<Bytes> {
-    let mut names = vec![Bytes::from_static(b"a"), Bytes::from_static(b"\0"), Bytes::from_static(b"\xff\xff")];
+    let mut names =
+        vec![Bytes::from_static(b"a"), Bytes::from_static(b"\0"), Bytes::from_static(b"\xff\xff")];
     for length in [29_990, 59_990, 59_999, 60_000, 60_001, 65_534, 65_535] {
         names.push(Bytes::from(vec![b'a'; length]));
         names.push(Bytes::from([&vec![b'a'; length - 1][..], b"b"].concat()));
@@ -463,10 +492,11 @@ fn case() -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
     (any_types(), 0..PARTITIONERS.len(), release).prop_flat_map(|(types, partitioner, release)| {
         let keys = some_of(SHORT.iter().map(|key| Bytes::from_static(key)).collect(), 4);
         let names = types.map(|name| some_of(names_for(name, release), 6));
-        (Just(types), Just(partitioner), Just(release), (keys, names))
-            .prop_map(|(types, partitioner, release, (keys, names))| {
+        (Just(types), Just(partitioner), Just(release), (keys, names)).prop_map(
+            |(types, partitioner, release, (keys, names))| {
                 (types, partitioner, release, Pools { keys, names })
-            })
+            },
+        )
     })
 }
 

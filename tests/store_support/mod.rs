@@ -1,5 +1,6 @@
 //! What the store tests share: schemas, stores in directories of their own, comparators of a user's own.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::cmp::Ordering;
 use std::future::Future;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
+use super::engine::engine_error;
 use super::key::RowPrefix;
 use super::ledger::QueuedDeletion;
 use super::long_keys::Entries;
@@ -87,26 +88,31 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     let row_key = row
         .row_key(&*inner.partitioner)
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
-    let trees = family.trees.read().clone();
     loop {
         let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
+        // Under the lock: a truncate would put others in their place.
+        let trees = family.trees.read().clone();
         let snapshot = inner.database.snapshot();
         let moment = Moment { trees: &trees, snapshot: &snapshot };
-        let deletion = moment.deletion_at(&queued.marker)?;
+        let (deletion, kept_name) = moment.deletion_and_name_at(&queued.marker)?;
         let mut batch = inner.database.batch();
-        let removed = remove_shadowed(&moment, &queued.marker, deletion, &mut batch)?;
-        if removed == SWEEP_BATCH {
-            batch.commit().map_err(super::engine::engine_error)?;
+        let shadowed = remove_shadowed(&moment, &queued.marker, deletion, &mut batch)?;
+        if shadowed.removed == SWEEP_BATCH {
+            batch.commit().map_err(engine_error)?;
             continue;
         }
         inner.ledger.dequeue(&mut batch, queued);
         let gone_s = i64::from(deletion.local_deletion_time) + i64::from(gc_grace_s);
-        if gone_s <= i64::from(inner.clock.now_s()) {
-            trees.remove(&mut batch, queued.marker.clone())?;
-        } else {
+        if gone_s > i64::from(inner.clock.now_s()) {
             inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
+        } else if let (Some(name), true) = (kept_name, shadowed.others_stay) {
+            // The super column's other columns still need the name that is kept here.
+            let nameplate = value::encode_deletion(DeletionTime::LIVE, Some(&name));
+            trees.put(&mut batch, queued.marker.clone(), nameplate)?;
+        } else if deletion != DeletionTime::LIVE {
+            trees.remove(&mut batch, queued.marker.clone())?;
         }
-        return batch.commit().map_err(super::engine::engine_error);
+        return batch.commit().map_err(engine_error);
     }
 }
 
@@ -114,16 +120,24 @@ fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), Sto
     let mut batch = inner.database.batch();
     inner.ledger.dequeue(&mut batch, queued);
     inner.ledger.queue_deletion(&mut batch, due_s, queued.family, &queued.marker);
-    batch.commit().map_err(super::engine::engine_error)
+    batch.commit().map_err(engine_error)
 }
 
-/// Adds the removal of cells that a deletion shadows, at most `SWEEP_BATCH`; returns how many.
+/// What was found behind a deletion.
+struct Shadowed {
+    /// Cells whose removal was added to the batch.
+    removed: usize,
+    /// There are entries that are not shadowed.
+    others_stay: bool,
+}
+
+/// Adds the removal of cells that a deletion shadows, at most `SWEEP_BATCH`.
 fn remove_shadowed(
     moment: &Moment<'_>,
     marker: &[u8],
     deletion: DeletionTime,
     batch: &mut fjall::OwnedWriteBatch,
-) -> Result<usize, StoreError> {
+) -> Result<Shadowed, StoreError> {
     // A deletion's tag is its key's last byte and 00; what it shadows follows under 01.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
@@ -131,7 +145,7 @@ fn remove_shadowed(
     }
     let mut high = low.clone();
     super::key::increment(&mut high);
-    let mut removed = 0;
+    let mut found = Shadowed { removed: 0, others_stay: false };
     for entry in Entries::new(moment.trees, moment.snapshot, low, Some(high), false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(&value)? {
@@ -140,11 +154,13 @@ fn remove_shadowed(
         };
         if is_shadowed {
             moment.trees.remove(batch, key.as_slice().to_vec())?;
-            removed += 1;
-            if removed == SWEEP_BATCH {
+            found.removed += 1;
+            if found.removed == SWEEP_BATCH {
                 break;
             }
+        } else {
+            found.others_stay = true;
         }
     }
-    Ok(removed)
+    Ok(found)
 }

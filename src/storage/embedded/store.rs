@@ -55,6 +55,8 @@ pub struct Inner {
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     families: RwLock<Families>,
+    /// Held while the ledger's records of column families change.
+    altering: Mutex<()>,
     guard: DiskGuard,
     is_closed: AtomicBool,
     gc_graces: GcGraces,
@@ -84,10 +86,15 @@ impl Inner {
         self.families.read().by_id.get(&id).cloned()
     }
 
-    fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+    fn check_open(&self) -> Result<(), StoreError> {
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(StoreError::ReadOnly("the store is closed".to_owned()));
         }
+        Ok(())
+    }
+
+    fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+        self.check_open()?;
         self.guard.check(self.clock.now_ms())?;
         let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
         let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
@@ -149,6 +156,7 @@ impl Inner {
 
     /// Brings the ledger and the trees in line with a catalog. Column families are added, never removed.
     fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        let _altering = self.altering.lock();
         let recorded: BTreeMap<FamilyName, FamilyRecord> = self.ledger.families()?.into_iter().collect();
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
@@ -204,6 +212,19 @@ impl Inner {
         Ok(())
     }
 
+    /// Drops what a truncate left behind that the machine's end cut short: generations before the noted one.
+    fn drop_truncated(&self) -> Result<(), StoreError> {
+        for (_, record) in self.ledger.families()? {
+            for generation in 1..record.generation {
+                let trees = Trees::open(&self.database, record.id, generation)?;
+                for tree in trees.existing() {
+                    self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn note_gc_grace(&self, record: &FamilyRecord, gc_grace_s: i32) {
         let name = tree_name(record.id, record.generation);
         for name in [long_name(&name), name] {
@@ -213,6 +234,10 @@ impl Inner {
 
     /// Starts a new generation of a column family and drops the old one.
     fn truncate(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.check_open()?;
+        let _altering = self.altering.lock();
+        // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
+        let _rows = self.locks.lock_all();
         let family = self.family(cf)?;
         let mut trees = family.trees.write();
         let name = (cf.keyspace.clone(), cf.name.clone());
@@ -261,11 +286,13 @@ impl EmbeddedStore {
             locks: RowLocks::new(),
             clock,
             families: RwLock::default(),
+            altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
             gc_graces,
         });
         inner.align(catalog)?;
+        inner.drop_truncated()?;
         let committer = Committer::start(database, directory.join("engine"), options.sync)?;
         let sweeper = start_sweeper(inner.clone())?;
         Ok(EmbeddedStore { inner, committer, sweeper: Mutex::new(Some(sweeper)) })

@@ -8,7 +8,7 @@ use super::key::{self, RowPrefix, SuperPrefix};
 use super::row_reader::{Moment, Names, decode_cell};
 use super::store::Inner;
 use super::value::{self, Value};
-use crate::marshal::StoredOrder;
+use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
@@ -91,9 +91,8 @@ impl<'a> Writer<'a> {
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.stored_super_name(place, columns, change.name, names)?;
         let holder = SuperPrefix::of(columns, &name, names.stored);
-        let is_told_by_key = names.stored.ordered_is_name() || names.stored.restore(&[]).is_some();
-        if change.deletion != DeletionTime::LIVE || !is_told_by_key {
-            let kept_name = (!is_told_by_key).then_some(&name[..]);
+        let kept_name = (!is_told_by_key(&name, names.stored)).then_some(&name[..]);
+        if change.deletion != DeletionTime::LIVE || kept_name.is_some() {
             self.add_deletion(place, holder.marker(), change.deletion, kept_name)?;
         }
         let level = holder.cells();
@@ -135,9 +134,7 @@ impl<'a> Writer<'a> {
                 place.trees.remove(&mut self.batch, old_key)?;
             }
         }
-        let is_told_by_key = names.stored.ordered_is_name()
-            || names.stored.restore(&key[level.len()..]).as_deref() == Some(&cell.name[..]);
-        let kept_name = (!is_told_by_key).then_some(&cell.name[..]);
+        let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let value = value::encode_cell(&cell, kept_name);
         self.put(place, key, value)
     }
@@ -168,10 +165,11 @@ impl<'a> Writer<'a> {
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let old = match place.trees.get_latest(&marker)?.map(|value| value::decode(&value)).transpose()? {
-            Some(Value::Deletion { deletion, .. }) => Some(deletion),
-            _ => None,
-        };
+        let (old, old_name) =
+            match place.trees.get_latest(&marker)?.map(|value| value::decode(&value)).transpose()? {
+                Some(Value::Deletion { deletion, name }) => (Some(deletion), name),
+                _ => (None, None),
+            };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
         if old == Some(merged) {
             return Ok(());
@@ -181,6 +179,8 @@ impl<'a> Writer<'a> {
             let due = i64::from(self.inner.clock.now_s()) + FIRST_TIDY_S;
             self.inner.ledger.queue_deletion(&mut self.batch, due, place.family.id, &marker);
         }
+        // A super column keeps the name that it was first written under, whatever is equal to it.
+        let kept_name = old_name.as_deref().or(kept_name);
         self.put(place, marker, value::encode_deletion(merged, kept_name))
     }
 
@@ -188,4 +188,14 @@ impl<'a> Writer<'a> {
         self.is_empty = false;
         place.trees.put(&mut self.batch, key, value)
     }
+}
+
+/// Whether the key under which a name is stored gives just this name back, so that it need not be kept beside it.
+fn is_told_by_key(name: &[u8], stored: &dyn AbstractType) -> bool {
+    if stored.ordered_is_name() {
+        return true;
+    }
+    let mut ordered = Vec::with_capacity(name.len() + 9);
+    stored.ordered(name, &mut ordered);
+    stored.restore(&ordered).as_deref() == Some(name)
 }
