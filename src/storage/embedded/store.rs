@@ -1,6 +1,7 @@
 //! The embedded store: the `Store` trait over the engine.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,9 @@ use super::purge;
 use super::row_reader::Moment;
 use super::scan::{RowPrefixes, scan};
 use super::write::Writer;
-use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{
+    Behaviour, Change, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
+};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
@@ -37,14 +40,18 @@ pub struct EmbeddedOptions {
     pub cache_bytes: u64,
 }
 
+/// What the log adds to names and values of one change.
+const ENTRY_BYTES: usize = 64;
 /// Time between two looks at the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
-    inner: Arc<Inner>,
     committer: Committer,
     sweeper: Mutex<Option<JoinHandle<()>>>,
+    inner: Arc<Inner>,
+    /// Keeps other processes out of the directory. Let go last.
+    _lock: File,
 }
 
 /// What reads, writes and the sweeper share.
@@ -95,7 +102,8 @@ impl Inner {
 
     fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.check_open()?;
-        self.guard.check(self.clock.now_ms())?;
+        let bytes = mutations.iter().map(bytes_of).sum();
+        self.guard.check(self.clock.now_ms(), bytes, || self.database.write_buffer_size())?;
         let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
         let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
         let mut writer = Writer::new(self, behaviour);
@@ -268,8 +276,9 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         let gc_graces = GcGraces::default();
         let directory = options.directory.clone();
+        let lock = engine::lock_directory(&directory)?;
         let database = engine::open(&directory, options.cache_bytes, clock.clone(), gc_graces.clone())?;
-        let ledger = Ledger::open(&database)?;
+        let ledger = engine::caught("reading its notes", || Ledger::open(&database))?;
         let noted = ledger.partitioner_or_note(partitioner.class_name())?;
         if noted != partitioner.class_name() {
             return Err(StoreError::Mismatch(format!(
@@ -291,11 +300,13 @@ impl EmbeddedStore {
             is_closed: AtomicBool::new(false),
             gc_graces,
         });
-        inner.align(catalog)?;
-        inner.drop_truncated()?;
+        engine::caught("opening column families", || {
+            inner.align(catalog)?;
+            inner.drop_truncated()
+        })?;
         let committer = Committer::start(database, directory.join("engine"), options.sync)?;
         let sweeper = start_sweeper(inner.clone())?;
-        Ok(EmbeddedStore { inner, committer, sweeper: Mutex::new(Some(sweeper)) })
+        Ok(EmbeddedStore { committer, sweeper: Mutex::new(Some(sweeper)), inner, _lock: lock })
     }
 
     /// The node's token as text: the one noted first stays.
@@ -321,6 +332,19 @@ impl EmbeddedStore {
         }
         Ok(())
     }
+}
+
+/// About how many bytes a mutation adds to the log.
+fn bytes_of(mutation: &Mutation) -> u64 {
+    let changes = mutation.families.iter().flat_map(|family| &family.changes);
+    let bytes = changes.map(|change| match change {
+        Change::Cell { super_column, cell } => {
+            super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
+        }
+        Change::DeleteSuper { name, .. } => name.len(),
+        Change::DeleteRow { .. } => 0,
+    });
+    bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }
 
 fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
@@ -388,6 +412,9 @@ impl Store for EmbeddedStore {
     }
 
     fn status(&self) -> StoreStatus {
+        // A disk that was full when something was last written may have room by now.
+        let in_memory = || self.inner.database.write_buffer_size();
+        let _ = self.inner.guard.check(self.inner.clock.now_ms(), 0, in_memory);
         let has_failed = self.committer.check().err().map(|error| error.to_string());
         StoreStatus {
             disk_bytes: self.inner.database.disk_space().unwrap_or(0),
