@@ -31,6 +31,7 @@ use crate::storage::StoreError;
 const TRAILER: [u8; 4] = *b"FJL\x03";
 /// Unit in which disks lose what was not synced.
 const PAGE: usize = 4096;
+const ZEROS: [u8; PAGE] = [0; PAGE];
 
 /// Refuses an engine directory whose log is damaged anywhere but at its end.
 pub fn check_logs(engine_directory: &Path) -> Result<(), StoreError> {
@@ -210,7 +211,7 @@ impl Log {
                 // What stands before the damage does not count.
                 fresh[..usize::try_from(from - page_at).unwrap_or(PAGE)].fill(0);
             }
-            if !is_first && fresh.iter().all(|byte| *byte == 0) {
+            if !is_first && *fresh == ZEROS {
                 return self.skip_hole(page_at);
             }
             if window.windows(TRAILER.len()).any(|bytes| bytes == TRAILER) {
@@ -229,7 +230,8 @@ impl Log {
             if read == 0 {
                 return Ok(false);
             }
-            if page[..read].windows(TRAILER.len()).any(|bytes| bytes == TRAILER) {
+            let is_empty = page[..read] == ZEROS[..read];
+            if !is_empty && page[..read].windows(TRAILER.len()).any(|bytes| bytes == TRAILER) {
                 tracing::warn!("the write log has a hole at byte {at}: writes that were not synced are lost");
                 return Ok(false);
             }
