@@ -2,7 +2,8 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones.
+//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones;
+//! `log_check` and `disk_guard` stand between the engine and what it does not survive well.
 
 mod blocking;
 mod commit;
@@ -13,6 +14,7 @@ mod family;
 mod key;
 mod ledger;
 mod locks;
+mod log_check;
 mod long_keys;
 mod purge;
 mod row_cache;

@@ -1,6 +1,7 @@
 //! The embedded store: the `Store` trait over the engine.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,7 @@ use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::write::Writer;
 use crate::model::{
-    Behaviour, ConsistencyLevel, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
+    Behaviour, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
@@ -44,14 +45,18 @@ pub struct EmbeddedOptions {
 /// Memtables that wait to be written from which on the engine may hold writers up.
 const FLUSHES_OF_PRESSURE: usize = 2;
 
+/// What the log adds to names and values of one change.
+const ENTRY_BYTES: usize = 64;
 /// Time between two looks at the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
-    inner: Arc<Inner>,
     committer: Committer,
     sweeper: Mutex<Option<JoinHandle<()>>>,
+    inner: Arc<Inner>,
+    /// Keeps other processes out of the directory. Let go last.
+    _lock: File,
 }
 
 /// What reads, writes and the sweeper share.
@@ -63,6 +68,8 @@ pub struct Inner {
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
     families: RwLock<Families>,
+    /// Held while the ledger's records of column families change.
+    altering: Mutex<()>,
     guard: DiskGuard,
     is_closed: AtomicBool,
     gc_graces: GcGraces,
@@ -92,11 +99,17 @@ impl Inner {
         self.families.read().by_id.get(&id).cloned()
     }
 
-    fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+    fn check_open(&self) -> Result<(), StoreError> {
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(StoreError::ReadOnly("the store is closed".to_owned()));
         }
-        self.guard.check(self.clock.now_ms())?;
+        Ok(())
+    }
+
+    fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+        self.check_open()?;
+        let bytes = mutations.iter().map(bytes_of).sum();
+        self.guard.check(self.clock.now_ms(), bytes, || self.database.write_buffer_size())?;
         let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
         let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
         let mut writer = Writer::new(self, behaviour);
@@ -175,6 +188,7 @@ impl Inner {
 
     /// Brings the ledger and the trees in line with a catalog. Column families are added, never removed.
     fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        let _altering = self.altering.lock();
         let recorded: BTreeMap<FamilyName, FamilyRecord> = self.ledger.families()?.into_iter().collect();
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
@@ -230,6 +244,19 @@ impl Inner {
         Ok(())
     }
 
+    /// Drops what a truncate left behind that the machine's end cut short: generations before the noted one.
+    fn drop_truncated(&self) -> Result<(), StoreError> {
+        for (_, record) in self.ledger.families()? {
+            for generation in 1..record.generation {
+                let trees = Trees::open(&self.database, record.id, generation)?;
+                for tree in trees.existing() {
+                    self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn note_gc_grace(&self, record: &FamilyRecord, gc_grace_s: i32) {
         let name = tree_name(record.id, record.generation);
         for name in [long_name(&name), name] {
@@ -239,6 +266,10 @@ impl Inner {
 
     /// Starts a new generation of a column family and drops the old one.
     fn truncate(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.check_open()?;
+        let _altering = self.altering.lock();
+        // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
+        let _rows = self.locks.lock_all();
         let family = self.family(cf)?;
         let mut trees = family.trees.write();
         let name = (cf.keyspace.clone(), cf.name.clone());
@@ -269,8 +300,9 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         let gc_graces = GcGraces::default();
         let directory = options.directory.clone();
+        let lock = engine::lock_directory(&directory)?;
         let database = engine::open(&directory, options.cache_bytes / 2, clock.clone(), gc_graces.clone())?;
-        let ledger = Ledger::open(&database)?;
+        let ledger = engine::caught("reading its notes", || Ledger::open(&database))?;
         let noted = ledger.partitioner_or_note(partitioner.class_name())?;
         if noted != partitioner.class_name() {
             return Err(StoreError::Mismatch(format!(
@@ -288,14 +320,18 @@ impl EmbeddedStore {
             clock,
             row_cache: RowCache::new(options.cache_bytes / 2),
             families: RwLock::default(),
+            altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
             gc_graces,
         });
-        inner.align(catalog)?;
+        engine::caught("opening column families", || {
+            inner.align(catalog)?;
+            inner.drop_truncated()
+        })?;
         let committer = Committer::start(database, directory.join("engine"), options.sync)?;
         let sweeper = start_sweeper(inner.clone())?;
-        Ok(EmbeddedStore { inner, committer, sweeper: Mutex::new(Some(sweeper)) })
+        Ok(EmbeddedStore { committer, sweeper: Mutex::new(Some(sweeper)), inner, _lock: lock })
     }
 
     /// The node's token as text: the one noted first stays.
@@ -321,6 +357,19 @@ impl EmbeddedStore {
         }
         Ok(())
     }
+}
+
+/// About how many bytes a mutation adds to the log.
+fn bytes_of(mutation: &Mutation) -> u64 {
+    let changes = mutation.families.iter().flat_map(|family| &family.changes);
+    let bytes = changes.map(|change| match change {
+        Change::Cell { super_column, cell } => {
+            super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
+        }
+        Change::DeleteSuper { name, .. } => name.len(),
+        Change::DeleteRow { .. } => 0,
+    });
+    bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }
 
 fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
@@ -389,6 +438,9 @@ impl Store for EmbeddedStore {
     }
 
     fn status(&self) -> StoreStatus {
+        // A disk that was full when something was last written may have room by now.
+        let in_memory = || self.inner.database.write_buffer_size();
+        let _ = self.inner.guard.check(self.inner.clock.now_ms(), 0, in_memory);
         let has_failed = self.committer.check().err().map(|error| error.to_string());
         StoreStatus {
             disk_bytes: self.inner.database.disk_space().unwrap_or(0),
