@@ -7,6 +7,7 @@
 
 mod blocking;
 mod commit;
+mod commit_gate;
 mod disk_guard;
 mod engine;
 mod engine_batch;

@@ -14,6 +14,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::blocking;
 use super::commit::{Committer, SyncMode};
+use super::commit_gate::CommitGate;
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, long_name, tree_name};
@@ -67,6 +68,7 @@ pub struct Inner {
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
+    pub commit_gate: CommitGate,
     families: RwLock<Families>,
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
@@ -319,6 +321,7 @@ impl EmbeddedStore {
             locks: RowLocks::new(),
             clock,
             row_cache: RowCache::new(options.cache_bytes / 2),
+            commit_gate: CommitGate::default(),
             families: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),

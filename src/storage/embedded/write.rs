@@ -46,7 +46,9 @@ impl<'a> Writer<'a> {
 
     /// Hands the batch to the engine, then its changes to the cache.
     pub fn commit(self) -> Result<(), StoreError> {
+        let turn = self.inner.commit_gate.enter();
         let committed = self.batch.commit(&self.inner.database);
+        drop(turn);
         for (id, changes) in self.rows {
             match &committed {
                 Ok(()) => self.inner.row_cache.apply(&id, changes),
