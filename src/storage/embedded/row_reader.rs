@@ -82,10 +82,11 @@ impl RowSource<'_> {
             }
             Predicate::Names(wanted) => {
                 let wanted = sorted_names(wanted, names.view);
+                let count = wanted.len();
                 let found = wanted.into_iter().filter_map(|name| {
                     self.find_cell(level, name, names).map(|cell| cell.map(|(_, cell)| cell)).transpose()
                 });
-                collect_cells(found, shadows, usize::MAX, command)
+                collect_cells(found, shadows, count, command)
             }
         }
     }
