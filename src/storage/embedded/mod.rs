@@ -2,13 +2,14 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `commit` makes writes durable; `purge` forgets old tombstones; `log_check` and `disk_guard` stand
-//! between the engine and what it does not survive well.
+//! `locks`; `commit` makes writes durable; `purge` forgets old tombstones; `log_check`,
+//! `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
 
 mod commit;
 mod disk_guard;
 mod engine;
 mod family;
+mod file_check;
 mod key;
 mod ledger;
 mod locks;
@@ -17,6 +18,7 @@ mod long_keys;
 mod purge;
 mod row_reader;
 mod scan;
+mod shield;
 mod store;
 mod value;
 mod write;

@@ -15,13 +15,14 @@ use parking_lot::{Mutex, RwLock};
 use super::commit::{Committer, SyncMode};
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
-use super::family::{Family, Trees, long_name, tree_name};
+use super::family::{Family, Trees, id_in_name, long_name, tree_name};
 use super::key::RowPrefix;
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
 use super::locks::RowLocks;
 use super::purge;
 use super::row_reader::Moment;
 use super::scan::{RowPrefixes, scan};
+use super::shield;
 use super::write::Writer;
 use crate::model::{
     Behaviour, Change, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
@@ -66,6 +67,8 @@ pub struct Inner {
     altering: Mutex<()>,
     guard: DiskGuard,
     is_closed: AtomicBool,
+    /// The engine has panicked under a call of ours, and may have left locks behind that it cannot take again.
+    has_panicked: AtomicBool,
     gc_graces: GcGraces,
 }
 
@@ -91,6 +94,20 @@ impl Inner {
     /// A defined column family and its gc_grace in seconds.
     pub fn family_by_id(&self, id: u32) -> Option<(Arc<Family>, i32)> {
         self.families.read().by_id.get(&id).cloned()
+    }
+
+    /// Runs a call into the engine; a panic of it is an error, as long as it lasts.
+    fn shielded<T>(&self, run: impl FnOnce(&Inner) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut has_returned = false;
+        let outcome = shield::caught(|| {
+            let outcome = run(self);
+            has_returned = true;
+            outcome
+        });
+        if !has_returned {
+            self.has_panicked.store(true, Ordering::Relaxed);
+        }
+        outcome
     }
 
     fn check_open(&self) -> Result<(), StoreError> {
@@ -166,6 +183,7 @@ impl Inner {
     fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
         let _altering = self.altering.lock();
         let recorded: BTreeMap<FamilyName, FamilyRecord> = self.ledger.families()?.into_iter().collect();
+        self.check_recorded(&recorded)?;
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
         let mut wanted = Vec::new();
@@ -187,6 +205,19 @@ impl Inner {
         }
         self.ledger.note_families(&added)?;
         self.open_families(wanted, &recorded)
+    }
+
+    /// Every column family is noted before it gets a keyspace; one without a note means that notes were lost.
+    fn check_recorded(&self, recorded: &BTreeMap<FamilyName, FamilyRecord>) -> Result<(), StoreError> {
+        let known: HashSet<u32> = recorded.values().map(|record| record.id).collect();
+        let names = self.database.list_keyspace_names();
+        match names.iter().find(|name| id_in_name(name).is_some_and(|id| !known.contains(&id))) {
+            None => Ok(()),
+            Some(name) => Err(StoreError::Corrupt(format!(
+                "the engine's keyspace {name} belongs to no column family that the store knows of; put back an \
+                 undamaged copy of the data directory"
+            ))),
+        }
     }
 
     fn open_families(
@@ -274,11 +305,21 @@ impl EmbeddedStore {
         catalog: &Catalog,
         clock: Arc<Clock>,
     ) -> Result<EmbeddedStore, StoreError> {
+        let catalog = catalog.clone();
+        shield::without_unwinding(move || EmbeddedStore::open_here(options, partitioner, &catalog, clock))
+    }
+
+    fn open_here(
+        options: EmbeddedOptions,
+        partitioner: PartitionerRef,
+        catalog: &Catalog,
+        clock: Arc<Clock>,
+    ) -> Result<EmbeddedStore, StoreError> {
         let gc_graces = GcGraces::default();
         let directory = options.directory.clone();
         let lock = engine::lock_directory(&directory)?;
         let database = engine::open(&directory, options.cache_bytes, clock.clone(), gc_graces.clone())?;
-        let ledger = engine::caught("reading its notes", || Ledger::open(&database))?;
+        let ledger = Ledger::open(&database)?;
         let noted = ledger.partitioner_or_note(partitioner.class_name())?;
         if noted != partitioner.class_name() {
             return Err(StoreError::Mismatch(format!(
@@ -298,12 +339,11 @@ impl EmbeddedStore {
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
+            has_panicked: AtomicBool::new(false),
             gc_graces,
         });
-        engine::caught("opening column families", || {
-            inner.align(catalog)?;
-            inner.drop_truncated()
-        })?;
+        inner.align(catalog)?;
+        inner.drop_truncated()?;
         let committer = Committer::start(database, directory.join("engine"), options.sync)?;
         let sweeper = start_sweeper(inner.clone())?;
         Ok(EmbeddedStore { committer, sweeper: Mutex::new(Some(sweeper)), inner, _lock: lock })
@@ -316,7 +356,7 @@ impl EmbeddedStore {
 
     /// Looks after due deletions now instead of when the sweeper next wakes. Returns how many there were.
     pub fn sweep(&self) -> Result<usize, StoreError> {
-        purge::sweep(&self.inner)
+        self.inner.shielded(purge::sweep)
     }
 
     /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
@@ -350,7 +390,7 @@ fn bytes_of(mutation: &Mutation) -> u64 {
 fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
     let run = move || {
         while !inner.is_closed.load(Ordering::Relaxed) {
-            match purge::sweep(&inner) {
+            match inner.shielded(purge::sweep) {
                 Ok(0) => std::thread::park_timeout(SWEEP_EVERY),
                 Ok(_) => {}
                 Err(error) => {
@@ -375,7 +415,7 @@ impl Store for EmbeddedStore {
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.committer.check()?;
-            self.inner.write(mutations, behaviour)?;
+            self.inner.shielded(|inner| inner.write(mutations, behaviour))?;
             if self.committer.waits() && consistency != ConsistencyLevel::Zero {
                 self.committer.synced().await?;
             }
@@ -389,26 +429,26 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        Box::pin(async move { self.inner.read(&key, &command) })
+        Box::pin(async move { self.inner.shielded(|inner| inner.read(&key, &command)) })
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(async move { self.inner.scan(&command) })
+        Box::pin(async move { self.inner.shielded(|inner| inner.scan(&command)) })
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = self.inner.tokens()?;
+            let tokens = self.inner.shielded(Inner::tokens)?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.truncate(&cf) })
+        Box::pin(async move { self.inner.shielded(|inner| inner.truncate(&cf)) })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.align(&catalog) })
+        Box::pin(async move { self.inner.shielded(|inner| inner.align(&catalog)) })
     }
 
     fn status(&self) -> StoreStatus {
@@ -446,6 +486,12 @@ impl Drop for EmbeddedStore {
             sweeper.thread().unpark();
             // A sweeper that panicked has said so; there is nobody left to tell.
             let _ = sweeper.join();
+        }
+        let is_poisoned = self.inner.database.persist(PersistMode::Buffer).is_err();
+        if is_poisoned || self.inner.has_panicked.load(Ordering::Relaxed) {
+            // An engine that has panicked may panic again when it is dropped. What it holds is left to the end of
+            // the process, which is near.
+            std::mem::forget(self.inner.clone());
         }
     }
 }
