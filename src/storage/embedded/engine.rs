@@ -35,7 +35,7 @@ pub fn grace_of(gc_graces: &GcGraces, name: &str) -> Arc<AtomicI32> {
 pub fn engine_error(error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Poisoned => StoreError::ReadOnly(
-            "a write to the disk has failed, so nothing more is accepted until a restart has replayed the log"
+            "a write to the disk has failed; the storage engine is opened again when the disk has room"
                 .to_owned(),
         ),
         fjall::Error::Io(error) => StoreError::Io(format!("disk: {error}")),

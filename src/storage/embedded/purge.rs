@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
 use super::engine::engine_error;
+use super::inner::Inner;
 use super::key::RowPrefix;
 use super::ledger::QueuedDeletion;
 use super::long_keys::Entries;
 use super::row_reader::Moment;
-use super::store::Inner;
 use super::value::{self, Value};
 use crate::model::DeletionTime;
 use crate::storage::StoreError;

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use fjall::OwnedWriteBatch;
 
 use super::family::{Family, Trees};
+use super::inner::Inner;
 use super::key::{self, RowPrefix, SuperPrefix};
 use super::row_reader::{Moment, Names, decode_cell};
-use super::store::Inner;
 use super::value::{self, Value};
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
