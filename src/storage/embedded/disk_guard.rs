@@ -47,6 +47,12 @@ impl DiskGuard {
         if self.is_full.load(Ordering::Relaxed) { Err(StoreError::ReadOnly(self.reason())) } else { Ok(()) }
     }
 
+    /// Whether the disk has room, looked at just now.
+    pub fn has_room(&self, in_memory: u64) -> bool {
+        self.look(in_memory);
+        !self.is_full.load(Ordering::Relaxed)
+    }
+
     /// Why writes are refused; `None` while they are not.
     pub fn refusal(&self) -> Option<String> {
         self.is_full.load(Ordering::Relaxed).then(|| self.reason())

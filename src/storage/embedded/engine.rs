@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -10,6 +9,7 @@ use std::sync::atomic::AtomicI32;
 use fjall::{CompressionType, Database};
 use parking_lot::RwLock;
 
+use super::file_check::check_files;
 use super::log_check::check_logs;
 use super::purge::TombstoneFilter;
 use crate::storage::StoreError;
@@ -35,7 +35,7 @@ pub fn grace_of(gc_graces: &GcGraces, name: &str) -> Arc<AtomicI32> {
 pub fn engine_error(error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Poisoned => StoreError::ReadOnly(
-            "a write to the disk has failed, so nothing more is accepted until a restart has replayed the log"
+            "a write to the disk has failed; the storage engine is opened again when the disk has room"
                 .to_owned(),
         ),
         fjall::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
@@ -66,6 +66,7 @@ pub fn open(
     gc_graces: GcGraces,
 ) -> Result<Database, StoreError> {
     let engine_directory = directory.join("engine");
+    check_files(&engine_directory)?;
     check_logs(&engine_directory)?;
     let filters = move |name: &str| -> Option<Arc<dyn lsm_tree::compaction::filter::Factory>> {
         if !name.starts_with(FAMILY_TREES) {
@@ -78,17 +79,7 @@ pub fn open(
         // Of a value that it cannot unpack the engine thinks that the log ends there.
         .journal_compression(CompressionType::None)
         .with_compaction_filter_factories(Arc::new(filters));
-    caught("opening the data directory", || builder.open().map_err(engine_error))
-}
-
-/// Runs what may meet damaged files. The engine panics over some kinds of damage, in its catalogue of keyspaces
-/// above all; such a panic is the damage's report, and must not take the process with it.
-pub fn caught<T>(doing: &str, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    std::panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        Err(StoreError::Corrupt(format!("the engine gave up {doing}: {text}")))
-    })
+    builder.open().map_err(engine_error)
 }
 
 /// Takes a data directory for this process: marks an empty one as ours, refuses one of another format or of

@@ -8,7 +8,7 @@
 //! ```text
 //!   batch   start, items, end
 //!   start   01 | u32 items | u64 sequence number, larger than all before
-//!   item    02 | kind | compression | u64 keyspace | u16 key length | u32 value length | u32 bytes | key | value
+//!   item    02 | kind | 00 | u64 keyspace | u16 key length | u32 value length | u32 bytes | key | value
 //!   end     03 | u64 checksum | "FJL" 03
 //!   clear   04 | u64 keyspace, in the place of an item
 //!   zeros   the rest of a file that was made larger beforehand
@@ -36,7 +36,12 @@ const ZEROS: [u8; PAGE] = [0; PAGE];
 /// Refuses an engine directory whose log is damaged anywhere but at its end.
 pub fn check_logs(engine_directory: &Path) -> Result<(), StoreError> {
     let mut last_number = None;
-    for path in logs_in_order(engine_directory).map_err(|error| io_error(engine_directory, &error))? {
+    let logs = logs_in_order(engine_directory).map_err(|error| io_error(engine_directory, &error))?;
+    // The engine makes its file `version` after the first log, and is never without one.
+    if logs.is_empty() && engine_directory.join("version").exists() {
+        return Err(StoreError::Corrupt(format!("{} has no write log", engine_directory.display())));
+    }
+    for path in logs {
         let mut log = Log::open(&path, last_number).map_err(|error| io_error(&path, &error))?;
         let damage = log.find_damage().map_err(|error| io_error(&path, &error))?;
         if let Some(at) = damage {
@@ -183,10 +188,8 @@ impl Log {
         let disk_bytes = file.read_u32::<LittleEndian>()?;
         let body = key_bytes + u64::from(disk_bytes);
         self.at += 21 + body;
-        // The kinds and compressions that the engine knows; without compression both lengths are one.
-        let is_known = matches!(kind, 0 | 1 | 2 | 4)
-            && compression <= 1
-            && (compression == 1 || value_bytes == disk_bytes);
+        // The kinds that the engine knows. We open it without compression, so both lengths are one.
+        let is_known = matches!(kind, 0 | 1 | 2 | 4) && compression == 0 && value_bytes == disk_bytes;
         if !is_known || self.at > self.length {
             return Ok(Entry::Unreadable);
         }

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
 use super::engine_batch::EngineBatch;
+use super::inner::Inner;
 use super::key::{self, RowPrefix};
 use super::ledger::QueuedDeletion;
 use super::row_cache::RowId;
 use super::row_source::RowSource;
-use super::store::Inner;
 use super::value::{self, Value};
 use crate::model::DeletionTime;
 use crate::storage::StoreError;

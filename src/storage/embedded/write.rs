@@ -7,11 +7,11 @@ use fjall::Snapshot;
 
 use super::engine_batch::EngineBatch;
 use super::family::{Family, Trees};
+use super::inner::Inner;
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
 use super::row_cache::{CachedRow, EntryChange, RowId};
 use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
-use super::store::Inner;
 use super::value::{self, Value};
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
