@@ -1,5 +1,6 @@
 //! `thriftstore serve`: from a configuration to a running server, and to its end.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,7 +74,8 @@ fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     // A second subscriber is an embedding program's own.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
 }
 
 /// One thread a processor, and two at least: more only wait for each other at the engine's log, measured at 4
