@@ -73,8 +73,8 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    // A second subscriber is an embedding program's own.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second subscriber is an embedding program's own.
     let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
 }
 
