@@ -1,5 +1,6 @@
 //! `thriftstore serve`: from a configuration to a running server, and to its end.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,8 +73,9 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second subscriber is an embedding program's own.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
 }
 
 /// One thread a processor, and two at least: more only wait for each other at the engine's log, measured at 4
