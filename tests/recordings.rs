@@ -1,5 +1,7 @@
 //! Conversations with real Cassandra servers, replayed: see `recordings/README.md`.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 mod support;
 
 use std::fs;

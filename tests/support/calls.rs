@@ -64,9 +64,12 @@ pub fn delete<T: AsRef<[u8]>>(of: &[T], timestamp: i64) -> Value {
     fields([(2, fields([(1, Value::I64(timestamp)), (3, names(of))]))])
 }
 
-/// batch_mutate's map: rows, their column families, their mutations.
-pub fn rows(rows: Vec<(&str, Vec<(&str, Vec<Value>)>)>) -> Value {
-    let families = |families: Vec<(&str, Vec<Value>)>| {
+/// Mutations of one row by column family.
+pub type Families<'a> = Vec<(&'a str, Vec<Value>)>;
+
+/// batch_mutate's map of rows.
+pub fn rows(rows: Vec<(&str, Families<'_>)>) -> Value {
+    let families = |families: Families<'_>| {
         map(TType::List, families.into_iter().map(|(name, mutations)| (name, structs(mutations))).collect())
     };
     map(TType::Map, rows.into_iter().map(|(key, of_row)| (key, families(of_row))).collect())

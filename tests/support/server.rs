@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, Style};
 
@@ -77,7 +78,10 @@ pub fn storage_conf(more: &str) -> String {
 /// The program, told to serve from a directory: its configuration is there, and its data will be.
 fn command(directory: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
-    command.arg("serve").args(["--thrift", "127.0.0.1:0"]);
+    command.arg("serve");
+    if !more.contains(&"--thrift") {
+        command.args(["--thrift", "127.0.0.1:0"]);
+    }
     if !more.contains(&"--config") {
         command.arg("--config").arg(directory.join("storage-conf.xml"));
     }
@@ -87,6 +91,13 @@ fn command(directory: &Path, more: &[&str]) -> Command {
 }
 
 impl Server {
+    /// A server in memory, which is quick to start, with `storage_conf("")`.
+    pub fn ephemeral(more: &[&str]) -> (Server, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let more: Vec<&str> = ["--ephemeral"].iter().chain(more).copied().collect();
+        (Server::start(directory.path(), &storage_conf(""), &more), directory)
+    }
+
     /// Writes the configuration into the directory and starts.
     pub fn start(directory: &Path, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
