@@ -27,7 +27,7 @@ pub enum ConnectionError {
     Frame(#[from] FrameError),
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("all connections together hold more unfinished messages than the server has memory for")]
+    #[error("all connections together hold more unfinished messages and unread replies than may be")]
     OutOfMemory,
 }
 
@@ -56,8 +56,14 @@ impl Connection {
     }
 
     /// Serves the connection until the client closes it, it breaks, or the server ends. What has been read
-    /// whole is answered first.
+    /// whole is answered first, whatever follows it.
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
+        let end = self.converse().await;
+        let flushed = self.flush().await;
+        end.and(flushed.map_err(ConnectionError::from))
+    }
+
+    async fn converse(&mut self) -> Result<(), ConnectionError> {
         let Some(mut cutter) = self.detect().await? else { return Ok(()) };
         loop {
             match cutter.next_message(&mut self.input)? {
@@ -66,6 +72,7 @@ impl Connection {
                     let (service, session) = (&self.service, &mut self.session);
                     answer(service, session, &message, transport, &mut self.output).await?;
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
+                        self.check_memory()?;
                         self.flush().await?;
                     }
                 }
@@ -102,14 +109,22 @@ impl Connection {
         if self.shutdown.is_ending() {
             return Ok(false);
         }
-        if !self.share.fit(self.input.capacity()) {
-            return Err(ConnectionError::OutOfMemory);
-        }
+        self.check_memory()?;
         tokio::select! {
             biased;
             read = self.stream.read_buf(&mut self.input) => Ok(read? > 0),
             () = self.shutdown.told() => Ok(false),
         }
+    }
+
+    /// Counts the buffers against what all connections may hold. A reply that would be too much is dropped: its
+    /// client may never read it.
+    fn check_memory(&mut self) -> Result<(), ConnectionError> {
+        if self.share.fit([self.input.capacity(), self.output.capacity()]) {
+            return Ok(());
+        }
+        self.output = BytesMut::new();
+        Err(ConnectionError::OutOfMemory)
     }
 
     async fn flush(&mut self) -> io::Result<()> {

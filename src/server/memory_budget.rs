@@ -1,5 +1,5 @@
-//! One budget for the memory of all unfinished messages, so that many connections together cannot take what
-//! one alone may not.
+//! One budget for the memory of all unfinished messages and unread replies, so that many connections together
+//! cannot take what one alone may not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,9 +30,9 @@ impl MemoryBudget {
 }
 
 impl Share {
-    /// Makes the share fit a buffer of so many bytes; small buffers are free. False when too little is left.
-    pub fn fit(&mut self, buffered: usize) -> bool {
-        let wanted = if buffered <= MESSAGE_BYTES_FREE { 0 } else { buffered };
+    /// Makes the share fit buffers of so many bytes; small buffers are free. False when too little is left.
+    pub fn fit(&mut self, buffers: [usize; 2]) -> bool {
+        let wanted = buffers.iter().filter(|bytes| **bytes > MESSAGE_BYTES_FREE).sum::<usize>();
         if wanted <= self.held {
             self.budget.left.fetch_add(self.held - wanted, Ordering::Relaxed);
             self.held = wanted;
@@ -64,13 +64,13 @@ mod tests {
     fn shares_are_given_back() {
         let budget = MemoryBudget::new();
         let mut one = budget.share();
-        assert!(one.fit(MESSAGES_BYTES_MAX));
+        assert!(one.fit([MESSAGES_BYTES_MAX, 0]));
         let mut other = budget.share();
-        assert!(other.fit(MESSAGE_BYTES_FREE), "small buffers are always possible");
-        assert!(!other.fit(MESSAGE_BYTES_FREE + 1));
+        assert!(other.fit([MESSAGE_BYTES_FREE; 2]), "small buffers are always possible");
+        assert!(!other.fit([0, MESSAGE_BYTES_FREE + 1]));
         drop(one);
-        assert!(other.fit(MESSAGES_BYTES_MAX));
-        assert!(other.fit(0));
-        assert!(budget.share().fit(MESSAGES_BYTES_MAX));
+        assert!(other.fit([MESSAGES_BYTES_MAX, 0]));
+        assert!(other.fit([0; 2]));
+        assert!(budget.share().fit([MESSAGES_BYTES_MAX, 0]));
     }
 }

@@ -31,36 +31,21 @@ pub async fn answer(
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
     let start = out.len();
-    let name = String::from_utf8_lossy(header.name);
-    let args = match Args::find(&mut reader) {
-        Ok(args) => args,
-        Err(error) => {
-            let mut writer = Writer::new(out);
-            let mark = writer.frame_begin(transport);
-            let text = error.to_string();
-            writer.application_exception(
-                name.as_bytes(),
-                header.seqid,
-                ApplicationError::ProtocolError,
-                &text,
-            );
-            return writer.frame_end(mark);
-        }
+    let refuse = |out: &mut BytesMut, error: ApplicationError, text: &str| {
+        let mut writer = Writer::new(out);
+        let mark = writer.frame_begin(transport);
+        writer.application_exception(header.name, header.seqid, error, text);
+        writer.frame_end(mark)
     };
-    match dialect::find_method(header.name, &args, &service.compat) {
-        Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
-        None => {
-            let mut writer = Writer::new(out);
-            let mark = writer.frame_begin(transport);
-            let text = format!("Invalid method name: '{name}'");
-            writer.application_exception(
-                name.as_bytes(),
-                header.seqid,
-                ApplicationError::UnknownMethod,
-                &text,
-            );
-            writer.frame_end(mark)?;
-        }
+    match Args::find(&mut reader) {
+        Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
+        Ok(args) => match dialect::find_method(header.name, &args, &service.compat) {
+            Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
+            None => {
+                let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
+                refuse(out, ApplicationError::UnknownMethod, &text)?;
+            }
+        },
     }
     if header.kind == MessageKind::Oneway {
         out.truncate(start);

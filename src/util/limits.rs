@@ -13,10 +13,10 @@ pub const NESTING_MAX: usize = 64;
 /// Longest method name that is looked up; the API's longest has 28 letters.
 pub const METHOD_NAME_BYTES_MAX: usize = 256;
 
-/// Memory of all messages that are being received, in bytes: see `MESSAGE_BYTES_MAX` for one.
+/// Memory of all messages that are being received and of all replies that wait to be read, in bytes: see `MESSAGE_BYTES_MAX` for one.
 pub const MESSAGES_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
-/// A connection's buffer up to this many bytes is not counted against `MESSAGES_BYTES_MAX`: with the limit of
+/// A buffer of a connection up to this many bytes is not counted against `MESSAGES_BYTES_MAX`: with the limit of
 /// connections it cannot become much.
 pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 

@@ -13,13 +13,16 @@ use std::pin::Pin;
 
 use bytes::BytesMut;
 
-use super::args::{Arg, Args};
+use super::args::Args;
 use super::dialect::Session;
-use super::failure::{Failure, Thrown};
+use super::failure::Failure;
 use super::wire::{TType, Writer};
 use crate::db::Database;
 use crate::model::Behaviour;
 use crate::util::Release;
+
+pub use super::args::Arg;
+pub use super::failure::Thrown;
 
 /// One call, on its way through its method.
 pub struct Call<'a> {
