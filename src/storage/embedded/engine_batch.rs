@@ -24,6 +24,15 @@ impl EngineBatch {
         self.writes.push(Write { tree: tree.clone(), key, value });
     }
 
+    /// Adds the writes of another batch, which is left empty.
+    pub fn take_from(&mut self, other: &mut EngineBatch) {
+        self.writes.append(&mut other.writes);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+    }
+
     /// Hands the writes to the operating system, all or none: from then on a killed process loses nothing. The
     /// engine has a shorter way for one write.
     pub fn commit(mut self, database: &Database) -> Result<(), StoreError> {

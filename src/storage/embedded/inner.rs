@@ -9,19 +9,18 @@ use fjall::{Database, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
 use super::blocking;
-use super::commit_gate::CommitGate;
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, id_in_name, long_name, tree_name};
 use super::key::{ROW_END, RowPrefix};
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
-use super::locks::RowLocks;
-use super::row_cache::{CachedRow, RowCache, RowId};
+use super::locks::{RowGuard, RowLocks};
+use super::row_cache::{CachedRow, EntryChange, RowCache, RowId};
 use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::setup::Setup;
 use super::shield;
-use super::write::Writer;
+use super::write::{Prepared, Writer};
 use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
@@ -39,7 +38,6 @@ pub struct Inner {
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
-    pub commit_gate: CommitGate,
     families: RwLock<Families>,
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
@@ -84,7 +82,6 @@ impl Inner {
             locks: RowLocks::new(),
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
-            commit_gate: CommitGate::default(),
             families: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
@@ -175,25 +172,35 @@ impl Inner {
         Ok(())
     }
 
-    pub fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+    /// Prepares mutations of different rows: decides what wins, under the rows' locks, which must be held until
+    /// the engine has taken the result.
+    pub fn prepare(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+    ) -> Result<(Prepared, Vec<RowGuard>), StoreError> {
         self.check_open()?;
-        let bytes = mutations.iter().map(bytes_of).sum();
-        self.check_room(bytes)?;
-        let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
-        let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
+        self.check_room(mutations.iter().map(bytes_of).sum())?;
+        let locks = match &mutations[..] {
+            [mutation] => vec![self.locks.lock_one(&mutation.key)],
+            mutations => self.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
+        };
         let mut writer = Writer::new(self, behaviour);
-        let mut added: HashSet<Bytes> = HashSet::new();
-        let is_single = mutations.len() == 1;
         for mutation in mutations {
-            // A row that comes twice must see its first change before it meets the second.
-            if !is_single && !added.insert(mutation.key.clone()) {
-                writer.commit()?;
-                writer = Writer::new(self, behaviour);
-                added = HashSet::from([mutation.key.clone()]);
-            }
             writer.add(mutation)?;
         }
-        writer.commit()
+        Ok((writer.finish(), locks))
+    }
+
+    /// Brings the row cache in line with what became of a write. The rows' locks are held.
+    pub fn tell_cache(&self, rows: Vec<(RowId, Vec<EntryChange>)>, outcome: &Result<(), StoreError>) {
+        for (id, changes) in rows {
+            match outcome {
+                Ok(()) => self.row_cache.apply(&id, changes),
+                // Nobody knows what the engine has taken.
+                Err(_) => self.row_cache.forget(&id),
+            }
+        }
     }
 
     pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
@@ -202,7 +209,7 @@ impl Inner {
         let id = RowId { family: trees.number, key: key.clone() };
         let cached = match self.row_cache.get(&id) {
             None if self.row_cache.is_worth_loading(&id) => {
-                let _lock = self.locks.lock(std::iter::once(&key[..]));
+                let _lock = self.locks.lock_one(key);
                 Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
             }
             cached => cached,

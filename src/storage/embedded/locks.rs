@@ -1,34 +1,43 @@
 //! Row locks: a write reads what it replaces, so two writes of one row must not meet.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
 
 /// More stripes than connections write at once, few enough to stay in the cache.
 const STRIPES: usize = 1024;
 
+/// A row that is locked until this is dropped, by whichever thread.
+pub type RowGuard = ArcMutexGuard<RawMutex, ()>;
+
 /// Locks for all rows. Rows that share a stripe wait for each other, which costs time only.
 pub struct RowLocks {
-    stripes: Vec<Mutex<()>>,
+    stripes: Vec<Arc<Mutex<()>>>,
     hasher: RandomState,
 }
 
 impl RowLocks {
     pub fn new() -> RowLocks {
-        RowLocks { stripes: (0..STRIPES).map(|_| Mutex::new(())).collect(), hasher: RandomState::new() }
+        RowLocks { stripes: (0..STRIPES).map(|_| Arc::default()).collect(), hasher: RandomState::new() }
+    }
+
+    /// Locks one row.
+    pub fn lock_one(&self, key: &[u8]) -> RowGuard {
+        self.stripes[self.stripe_of(key)].lock_arc()
     }
 
     /// Locks these row keys, always in one order so that no two callers wait for each other.
-    pub fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> Vec<MutexGuard<'_, ()>> {
+    pub fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> Vec<RowGuard> {
         let mut stripes: Vec<usize> = keys.map(|key| self.stripe_of(key)).collect();
         stripes.sort_unstable();
         stripes.dedup();
-        stripes.into_iter().map(|stripe| self.stripes[stripe].lock()).collect()
+        stripes.into_iter().map(|stripe| self.stripes[stripe].lock_arc()).collect()
     }
 
     /// Locks all rows: nothing is written meanwhile.
-    pub fn lock_all(&self) -> Vec<MutexGuard<'_, ()>> {
-        self.stripes.iter().map(Mutex::lock).collect()
+    pub fn lock_all(&self) -> Vec<RowGuard> {
+        self.stripes.iter().map(Mutex::lock_arc).collect()
     }
 
     fn stripe_of(&self, key: &[u8]) -> usize {

@@ -92,7 +92,7 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
     let marker = queued.marker[row.as_bytes().len()..].to_vec();
     loop {
-        let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
+        let _lock = inner.locks.lock_one(&row_key);
         // Under the lock: a truncate would put others in their place.
         let trees = family.trees.read().clone();
         let snapshot = inner.database.snapshot();

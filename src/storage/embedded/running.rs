@@ -7,6 +7,7 @@ use std::time::Duration;
 use fjall::PersistMode;
 use parking_lot::Mutex;
 
+use super::appender::Appender;
 use super::commit::Committer;
 use super::engine::engine_error;
 use super::inner::Inner;
@@ -21,6 +22,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// The engine, the commit thread and the sweeper. The threads end when it is dropped.
 pub struct Running {
     pub inner: Arc<Inner>,
+    pub appender: Appender,
     pub committer: Committer,
     sweeper: Mutex<Option<JoinHandle<()>>>,
 }
@@ -32,8 +34,9 @@ impl Running {
             let inner = Arc::new(Inner::open(&setup)?);
             let engine_directory = setup.options.directory.join("engine");
             let committer = Committer::start(inner.database.clone(), engine_directory, setup.options.sync)?;
+            let appender = Appender::start(inner.clone())?;
             let sweeper = start_sweeper(inner.clone())?;
-            Ok(Running { inner, committer, sweeper: Mutex::new(Some(sweeper)) })
+            Ok(Running { inner, appender, committer, sweeper: Mutex::new(Some(sweeper)) })
         })
     }
 
@@ -45,6 +48,7 @@ impl Running {
 
     fn stop_threads(&self) {
         self.inner.set_closed();
+        self.appender.stop();
         self.committer.stop();
         if let Some(sweeper) = self.sweeper.lock().take() {
             sweeper.thread().unpark();

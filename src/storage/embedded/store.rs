@@ -10,6 +10,7 @@
 //!
 //! It is not done after a failed sync: what the system's cache then shows need not be on the disk.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -123,24 +124,22 @@ impl EmbeddedStore {
         }
     }
 
-    /// Applies mutations. The write that finds the engine poisoned is refused, and opens it again for the next.
-    fn write(
+    /// Applies mutations of different rows.
+    async fn write(
         &self,
+        running: &Running,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
-    ) -> Result<Arc<Running>, StoreError> {
-        let running = self.running()?;
+    ) -> Result<(), StoreError> {
         running.committer.check()?;
+        // Whoever prepares waits for rows whose writes wait for the engine.
         let is_pressed = running.inner.database.outstanding_flushes() >= FLUSHES_OF_PRESSURE;
-        let write = || running.inner.shielded(|inner| inner.write(mutations, behaviour));
-        let Err(error) = blocking::long_if(is_pressed, write) else {
-            return Ok(running);
-        };
-        if self.may_recover(&running) {
-            drop(running);
-            self.reopen()?;
+        let prepare = || running.inner.shielded(|inner| inner.prepare(mutations, behaviour));
+        let (prepared, locks) = blocking::long_if(is_pressed, prepare)?;
+        if prepared.batch.is_empty() {
+            return Ok(());
         }
-        Err(error)
+        running.appender.append(prepared, locks).await
     }
 
     /// The node's token as text: the one noted first stays.
@@ -166,6 +165,26 @@ impl EmbeddedStore {
             Ok(())
         })
     }
+}
+
+/// Splits mutations so that no row comes twice in one part: it must see its first change before it meets the second.
+fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
+    let mut seen = HashSet::new();
+    if mutations.len() < 2 || mutations.iter().all(|mutation| seen.insert(mutation.key.clone())) {
+        return vec![mutations];
+    }
+    let mut parts = vec![Vec::new()];
+    seen.clear();
+    for mutation in mutations {
+        if !seen.insert(mutation.key.clone()) {
+            seen = HashSet::from([mutation.key.clone()]);
+            parts.push(Vec::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(mutation);
+        }
+    }
+    parts
 }
 
 fn not_open() -> StoreError {
@@ -215,7 +234,16 @@ impl Store for EmbeddedStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let running = self.write(mutations, behaviour)?;
+            let running = self.running()?;
+            for mutations in of_different_rows(mutations) {
+                let Err(error) = self.write(&running, mutations, behaviour).await else { continue };
+                // The write that finds the engine poisoned is refused, and opens it again for the next.
+                if self.may_recover(&running) {
+                    drop(running);
+                    blocking::long(|| self.reopen())?;
+                }
+                return Err(error);
+            }
             if running.committer.waits() && consistency != ConsistencyLevel::Zero {
                 running.committer.synced().await?;
             }

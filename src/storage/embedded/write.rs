@@ -32,6 +32,13 @@ pub struct Writer<'a> {
     rows: Vec<(RowId, Vec<EntryChange>)>,
 }
 
+/// What a writer has prepared: good until the rows' locks are opened.
+pub struct Prepared {
+    pub batch: EngineBatch,
+    /// The same changes for the row cache.
+    pub rows: Vec<(RowId, Vec<EntryChange>)>,
+}
+
 /// The stored cell that a new one meets.
 struct Met {
     /// Where it stands, if that may differ from where the new one will.
@@ -44,19 +51,9 @@ impl<'a> Writer<'a> {
         Writer { inner, behaviour, snapshot: None, batch: EngineBatch::default(), rows: Vec::new() }
     }
 
-    /// Hands the batch to the engine, then its changes to the cache.
-    pub fn commit(self) -> Result<(), StoreError> {
-        let turn = self.inner.commit_gate.enter();
-        let committed = self.batch.commit(&self.inner.database);
-        drop(turn);
-        for (id, changes) in self.rows {
-            match &committed {
-                Ok(()) => self.inner.row_cache.apply(&id, changes),
-                // Nobody knows what the engine has taken.
-                Err(_) => self.inner.row_cache.forget(&id),
-            }
-        }
-        committed
+    /// What has been prepared.
+    pub fn finish(self) -> Prepared {
+        Prepared { batch: self.batch, rows: self.rows }
     }
 
     /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
