@@ -134,16 +134,14 @@ fn no_write_is_lost_beside_a_truncate() {
 }
 
 #[test]
-fn other_directories_are_refused() {
+fn other_formats_are_refused_and_other_files_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let catalog = catalog([family("A", "UTF8Type", None)]);
     let path = directory.path();
     std::fs::write(path.join("letter.txt"), "dear").unwrap();
-    let text = refusal(open(path, &catalog));
-    assert!(text.contains("is no data directory of this program: it holds \"letter.txt\""), "{text}");
-    std::fs::remove_file(path.join("letter.txt")).unwrap();
-
     close(open(path, &catalog).unwrap());
+    assert_eq!(std::fs::read_to_string(path.join("letter.txt")).unwrap(), "dear");
+
     let format = std::fs::read(path.join("THRIFTSTORE")).unwrap();
     std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 2\n").unwrap();
     let text = refusal(open(path, &catalog));

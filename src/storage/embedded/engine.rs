@@ -82,8 +82,8 @@ pub fn open(
     builder.open().map_err(engine_error)
 }
 
-/// Takes a data directory for this process: marks an empty one as ours, refuses one of another format or of
-/// something else, or that is in use. It is ours until the file is closed.
+/// Takes a data directory for this process: marks an empty one as ours, refuses one of another format, or that
+/// is in use. It is ours until the file is closed.
 pub fn lock_directory(directory: &Path) -> Result<File, StoreError> {
     check_format(directory)?;
     let file = directory.join(FORMAT_FILE);
@@ -117,14 +117,6 @@ fn check_format(directory: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             if directory.join("engine").exists() {
                 return Err(StoreError::Corrupt(format!("{} is missing", file.display())));
-            }
-            let others = fs::read_dir(directory).map_err(io)?.filter_map(Result::ok);
-            if let Some(other) = others.map(|entry| entry.file_name()).find(|name| name != "lost+found") {
-                return Err(StoreError::Mismatch(format!(
-                    "{} is no data directory of this program: it holds {other:?} but no {FORMAT_FILE}; choose an \
-                     empty directory",
-                    directory.display()
-                )));
             }
             fs::write(&file, FORMAT_TEXT).map_err(io)?;
             File::open(&file).and_then(|file| file.sync_all()).map_err(io)
