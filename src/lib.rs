@@ -1,13 +1,17 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `thrift`, `server`, `stress`, and the command line.
+//! `storage`, `db`, `thrift`, `server`, `stress`, `cli`.
 
+pub mod cli;
+pub mod config;
 pub mod db;
 pub mod marshal;
 pub mod model;
 pub mod partitioner;
 pub mod schema;
+pub mod server;
 pub mod storage;
+pub mod stress;
 pub mod thrift;
 pub mod util;

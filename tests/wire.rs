@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use thriftstore::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{
-    MessageHeader, MessageKind, MessageScanner, Reader, Scan, TType, WireError, Writer,
+    ApplicationError, MessageHeader, MessageKind, MessageScanner, Reader, Scan, TType, WireError, Writer,
 };
 use thriftstore::util::limits::MESSAGE_BYTES_MAX;
 
@@ -275,4 +275,42 @@ fn a_large_message_may_trickle_in() {
     writer.stop();
     let messages = cut(Transport::Unframed, &out, 10).unwrap();
     assert_eq!(messages, [out.freeze()]);
+}
+
+/// What we write, the stock library reads, and the other way round.
+#[test]
+fn the_stock_library_reads_and_writes_the_same() {
+    use thrift::protocol::{TBinaryInputProtocol, TBinaryOutputProtocol, TInputProtocol, TOutputProtocol};
+    use thrift::protocol::{TFieldIdentifier, TMessageIdentifier, TMessageType, TType as StockType};
+
+    let mut ours = BytesMut::new();
+    let mut writer = Writer::new(&mut ours);
+    writer.message_begin(b"get_slice", MessageKind::Call, 42);
+    writer.field_i64(-1, i64::MIN);
+    writer.field_string(2, b"name");
+    writer.field_list(3, TType::I32, 1);
+    writer.i32(-5);
+    writer.stop();
+
+    let mut stock = Vec::new();
+    let mut output = TBinaryOutputProtocol::new(&mut stock, true);
+    let field = |name: &str, ttype, id| TFieldIdentifier::new(name, ttype, id);
+    output.write_message_begin(&TMessageIdentifier::new("get_slice", TMessageType::Call, 42)).unwrap();
+    output.write_field_begin(&field("a", StockType::I64, -1)).unwrap();
+    output.write_i64(i64::MIN).unwrap();
+    output.write_field_begin(&field("b", StockType::String, 2)).unwrap();
+    output.write_string("name").unwrap();
+    output.write_field_begin(&field("c", StockType::List, 3)).unwrap();
+    output.write_list_begin(&thrift::protocol::TListIdentifier::new(StockType::I32, 1)).unwrap();
+    output.write_i32(-5).unwrap();
+    output.write_field_stop().unwrap();
+    assert_eq!(ours, stock);
+
+    let mut exception = BytesMut::new();
+    Writer::new(&mut exception).application_exception(b"x", 7, ApplicationError::UnknownMethod, "no x");
+    let mut input = TBinaryInputProtocol::new(&exception[..], true);
+    let header = input.read_message_begin().unwrap();
+    assert_eq!(header, TMessageIdentifier::new("x", TMessageType::Exception, 7));
+    let error = thrift::Error::read_application_error_from_in_protocol(&mut input).unwrap();
+    assert_eq!((error.message.as_str(), error.kind), ("no x", thrift::ApplicationErrorKind::UnknownMethod));
 }

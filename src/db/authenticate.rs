@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
+use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::{Error, properties};
+
+/// What a login sends: a name, as "username", and its value.
+pub type Credential = (Bytes, Bytes);
 
 /// How a connection becomes somebody's.
 #[derive(Debug, Clone)]
@@ -54,7 +58,7 @@ impl Authenticator {
     }
 
     /// Checks a login to a keyspace.
-    pub fn login(&self, keyspace: &[u8], credentials: &[(Vec<u8>, Vec<u8>)]) -> Result<(), Error> {
+    pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         match self {
             Authenticator::AllowAll => Ok(()),
             Authenticator::Simple(simple) => simple.login(keyspace, credentials),
@@ -63,7 +67,7 @@ impl Authenticator {
 }
 
 impl SimpleAuthenticator {
-    fn login(&self, keyspace: &[u8], credentials: &[(Vec<u8>, Vec<u8>)]) -> Result<(), Error> {
+    fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         let user = required(credentials, "username")?;
         let password = required(credentials, "password")?;
         let users = read(&self.passwd_file, "passwd")?;
@@ -101,8 +105,8 @@ impl SimpleAuthenticator {
     }
 }
 
-fn required(credentials: &[(Vec<u8>, Vec<u8>)], name: &str) -> Result<String, Error> {
-    let found = credentials.iter().find(|(key, _)| key == name.as_bytes());
+fn required(credentials: &[Credential], name: &str) -> Result<String, Error> {
+    let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
     found.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).ok_or_else(|| {
         Error::Authentication(format!("Authentication request was missing the required key '{name}'"))
     })

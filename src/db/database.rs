@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::Error;
-use super::authenticate::Authenticator;
+use super::authenticate::{Authenticator, Credential};
 use super::validate::Validation;
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::PartitionerRef;
@@ -46,6 +46,16 @@ impl Database {
 
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
+    }
+
+    /// Whether data calls are refused before a login.
+    pub fn requires_login(&self) -> bool {
+        self.parts.authenticator.requires_login()
+    }
+
+    /// Checks a login to a keyspace.
+    pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+        self.parts.authenticator.login(keyspace, credentials)
     }
 
     pub(super) fn validation<'a>(

@@ -1,6 +1,7 @@
 //! What clients may ask about the cluster and its schema.
 
 use super::{Database, Error};
+use crate::model::Behaviour;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
 
@@ -26,10 +27,14 @@ impl Database {
     }
 
     /// Every keyspace's name, with "system", which the old servers list too.
-    pub fn keyspace_names(&self) -> Vec<String> {
+    pub fn keyspace_names(&self, behaviour: &Behaviour) -> Vec<String> {
         let catalog = self.catalog();
-        let mut names: Vec<String> = catalog.keyspaces.keys().cloned().collect();
-        names.push(SYSTEM.to_owned());
+        let is_listed = |keyspace: &&KeyspaceDef| {
+            !behaviour.replication_is_global || keyspace.replication_factor == catalog.replication_factor
+        };
+        let listed = catalog.keyspaces.values().filter(is_listed);
+        let mut names: Vec<String> = listed.map(|keyspace| keyspace.name.clone()).collect();
+        names.push(SYSTEM_KEYSPACE.to_owned());
         names
     }
 
@@ -40,7 +45,7 @@ impl Database {
         release: Release,
     ) -> Option<Vec<(String, ColumnFamilyDescription)>> {
         let name = std::str::from_utf8(keyspace).ok()?;
-        if name == SYSTEM {
+        if name == SYSTEM_KEYSPACE {
             return Some(system_keyspace());
         }
         let catalog = self.catalog();
@@ -97,7 +102,10 @@ impl Database {
 }
 
 /// The keyspace that the old servers kept their own notes in.
-const SYSTEM: &str = "system";
+pub(super) const SYSTEM_KEYSPACE: &str = "system";
+
+/// Its column families, as 0.6 has them.
+pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
 
 /// The API version that a release answers with: 0.4 its product's, 0.5 and 0.6 the interface's.
 pub fn api_version(release: Release) -> &'static str {
@@ -171,7 +179,7 @@ fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
         (name.to_owned(), description)
     };
     vec![
-        family("LocationInfo", "Standard", "persistent metadata for the local node"),
-        family("HintsColumnFamily", "Super", "hinted handoff data"),
+        family(SYSTEM_FAMILIES[0], "Standard", "persistent metadata for the local node"),
+        family(SYSTEM_FAMILIES[1], "Super", "hinted handoff data"),
     ]
 }

@@ -10,9 +10,9 @@ mod request;
 mod validate;
 mod writes;
 
-pub use authenticate::{Authenticator, PasswordMode, SimpleAuthenticator};
+pub use authenticate::{Authenticator, Credential, PasswordMode, SimpleAuthenticator};
 pub use database::{Database, DatabaseParts};
-pub use describe::{ColumnFamilyDescription, TokenRange};
+pub use describe::{ColumnFamilyDescription, TokenRange, api_version};
 pub use error::Error;
 pub use reads::Found;
 pub use request::{

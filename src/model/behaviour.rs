@@ -42,21 +42,20 @@ pub struct Behaviour {
     pub super_count: SuperCount,
     /// get_count counts tombstones that are still kept (0.4).
     pub count_includes_tombstones: bool,
+    /// get_count checks keyspace and super column as other reads do (0.5 and later).
+    pub count_checks_parent: bool,
     /// get of a super column answers NotFound when it has ever been deleted, and an empty one when only its
     /// columns were (0.4).
     pub get_sees_super_tombstones: bool,
     /// Predicates must have exactly one of names and range (0.5 and later); 0.4 prefers the names.
     pub predicate_is_checked: bool,
-    /// Names may not be empty or too long in reads either (0.5 and later).
-    pub read_names_are_measured: bool,
     /// Reads at ALL are refused (0.4 to 0.6.2).
     pub refuses_reads_at_all: bool,
     /// Reads at ANY are refused; before 0.6 there was no ANY.
     pub refuses_reads_at_any: bool,
-    /// Row keys longer than the limit are refused with a sentence; 0.4 and 0.5 had no check.
-    pub key_is_measured: bool,
-    /// White space around the keys of batch_insert is cut off (0.4, 0.5).
-    pub trims_batch_keys: bool,
+    /// The replication factor is the cluster's, not each keyspace's (0.4, 0.5): a keyspace that has another is
+    /// none that these releases could have had, and is not listed.
+    pub replication_is_global: bool,
     /// Writes count only the replicas that exist (0.5 to 0.7), so they succeed with too few nodes.
     pub writes_ignore_missing_replicas: bool,
 }
@@ -90,13 +89,12 @@ impl Behaviour {
                 SuperCount::WithLiveCell
             },
             count_includes_tombstones: before(release, Release::V0_5),
+            count_checks_parent: !before(release, Release::V0_5),
             get_sees_super_tombstones: before(release, Release::V0_5),
             predicate_is_checked: !before(release, Release::V0_5),
-            read_names_are_measured: !before(release, Release::V0_5),
             refuses_reads_at_all: before(release, Release::V0_6),
             refuses_reads_at_any: !before(release, Release::V0_6),
-            key_is_measured: !before(release, Release::V0_6),
-            trims_batch_keys: before(release, Release::V0_6),
+            replication_is_global: before(release, Release::V0_6),
             writes_ignore_missing_replicas: !before(release, Release::V0_5) && before(release, Release::V0_8),
         }
     }

@@ -6,9 +6,17 @@ use std::sync::Arc;
 use super::{CfDef, KeyspaceDef};
 
 /// All keyspaces. A change makes a new catalog; who holds the old one goes on reading it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Catalog {
     pub keyspaces: BTreeMap<String, KeyspaceDef>,
+    /// The cluster's replication factor, which 0.4 and 0.5 configure; keyspaces may have others.
+    pub replication_factor: i32,
+}
+
+impl Default for Catalog {
+    fn default() -> Catalog {
+        Catalog { keyspaces: BTreeMap::new(), replication_factor: 1 }
+    }
 }
 
 impl Catalog {

@@ -1,4 +1,17 @@
-//! The Thrift side of the server: messages are cut off the connection by `frame` and read and written by `wire`.
+//! Thrift: from a message's bytes to a request, and from what came of it to a reply.
+//!
+//! `frame` cuts messages off a connection, `wire` reads and writes values, `methods` is the table of calls, one
+//! row for each shape of each, `dialect` finds the row, and `answer` runs it.
 
+pub mod answer;
+mod args;
+pub mod dialect;
+mod failure;
 pub mod frame;
+mod java_map;
+pub mod methods;
+mod types;
 pub mod wire;
+
+pub use answer::{Service, answer};
+pub use dialect::{Compat, Session};

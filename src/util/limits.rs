@@ -12,3 +12,19 @@ pub const NESTING_MAX: usize = 64;
 
 /// Longest method name that is looked up; the API's longest has 28 letters.
 pub const METHOD_NAME_BYTES_MAX: usize = 256;
+
+/// Memory of all messages that are being received and of all replies that wait to be read, in bytes: see `MESSAGE_BYTES_MAX` for one.
+pub const MESSAGES_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// A buffer of a connection up to this many bytes is not counted against `MESSAGES_BYTES_MAX`: with the limit of
+/// connections it cannot become much.
+pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
+
+/// Connections that are served at one time. One more waits in the operating system's queue.
+pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
+pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
+
+/// Buffers larger than this are given back when they are empty, in bytes.
+pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;

@@ -4,12 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use fjall::config::CompressionPolicy;
-use fjall::{
-    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, Readable, Snapshot,
-};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Readable, Snapshot};
 use parking_lot::{Mutex, RwLock};
 
 use super::engine::{FAMILY_TREES, engine_error};
+use super::engine_batch::EngineBatch;
 use super::long_keys::{self, Place};
 use super::value;
 use crate::storage::StoreError;
@@ -23,6 +22,8 @@ pub struct Family {
 /// The engine keyspaces of one generation: made when the first write needs them, so that a schema of many
 /// column families costs nothing at start.
 pub struct Trees {
+    /// Tells generations of all column families apart.
+    pub number: u64,
     name: String,
     database: Database,
     main: OnceLock<Keyspace>,
@@ -57,6 +58,7 @@ impl Trees {
     pub fn open(database: &Database, id: u32, generation: u32) -> Result<Trees, StoreError> {
         let name = tree_name(id, generation);
         let trees = Trees {
+            number: u64::from(id) << 32 | u64::from(generation),
             database: database.clone(),
             main: OnceLock::new(),
             long: OnceLock::new(),
@@ -100,25 +102,12 @@ impl Trees {
         slot.get().ok_or_else(|| StoreError::Io(format!("engine keyspace {name} was not made")))
     }
 
-    /// The newest value of a key.
-    pub fn get_latest(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.get_with(key, |tree, key| tree.get(key))
-    }
-
     /// The value of a key at a moment.
     pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.get_with(key, |tree, key| snapshot.get(tree, key))
-    }
-
-    fn get_with(
-        &self,
-        key: &[u8],
-        get: impl Fn(&Keyspace, &[u8]) -> fjall::Result<Option<fjall::UserValue>>,
-    ) -> Result<Option<Bytes>, StoreError> {
         let found = if key.len() < long_keys::CHUNK {
-            self.main().map(|tree| get(tree, key))
+            self.main().map(|tree| snapshot.get(tree, key))
         } else {
-            self.long().map(|tree| get(tree, &long_keys::place(key.to_vec()).key))
+            self.long().map(|tree| snapshot.get(tree, long_keys::place(key.to_vec()).key))
         };
         match found {
             None => Ok(None),
@@ -126,23 +115,15 @@ impl Trees {
         }
     }
 
-    /// Adds a write of one key to a batch.
-    pub fn put(&self, batch: &mut OwnedWriteBatch, key: Vec<u8>, value: Vec<u8>) -> Result<(), StoreError> {
+    /// Adds a write of one key to a batch; `None` removes it.
+    pub fn put(&self, batch: &mut EngineBatch, key: Vec<u8>, value: Option<Bytes>) -> Result<(), StoreError> {
         let Place { is_long, key, pointers } = long_keys::place(key);
         for (is_long, pointer) in pointers {
             let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
-            batch.insert(tree, pointer, value::encode_pointer());
+            batch.put(tree, pointer, Some(Bytes::from(value::encode_pointer())));
         }
         let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
-        batch.insert(tree, key, value);
-        Ok(())
-    }
-
-    /// Adds the removal of one key to a batch.
-    pub fn remove(&self, batch: &mut OwnedWriteBatch, key: Vec<u8>) -> Result<(), StoreError> {
-        let place = long_keys::place(key);
-        let tree = if place.is_long { self.long_or_make()? } else { self.main_or_make()? };
-        batch.remove(tree, place.key);
+        batch.put(tree, key, value);
         Ok(())
     }
 

@@ -8,18 +8,21 @@ use bytes::Bytes;
 use fjall::{Database, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
+use super::blocking;
+use super::commit_gate::CommitGate;
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, id_in_name, long_name, tree_name};
-use super::key::RowPrefix;
+use super::key::{ROW_END, RowPrefix};
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
 use super::locks::RowLocks;
-use super::row_reader::Moment;
+use super::row_cache::{CachedRow, RowCache, RowId};
+use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::setup::Setup;
 use super::shield;
 use super::write::Writer;
-use crate::model::{Behaviour, Change, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{StoreError, StoreStatus};
@@ -35,6 +38,8 @@ pub struct Inner {
     pub ledger: Ledger,
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
+    pub row_cache: RowCache,
+    pub commit_gate: CommitGate,
     families: RwLock<Families>,
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
@@ -59,7 +64,8 @@ impl Inner {
     pub fn open(setup: &Setup) -> Result<Inner, StoreError> {
         let gc_graces = GcGraces::default();
         let (directory, clock) = (&setup.options.directory, setup.clock.clone());
-        let database = engine::open(directory, setup.options.cache_bytes, clock.clone(), gc_graces.clone())?;
+        let database =
+            engine::open(directory, setup.options.cache_bytes / 2, clock.clone(), gc_graces.clone())?;
         let ledger = Ledger::open(&database)?;
         let partitioner = setup.partitioner.clone();
         let noted = ledger.partitioner_or_note(partitioner.class_name())?;
@@ -77,6 +83,8 @@ impl Inner {
             ledger,
             locks: RowLocks::new(),
             clock,
+            row_cache: RowCache::new(setup.options.cache_bytes / 2),
+            commit_gate: CommitGate::default(),
             families: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
@@ -179,29 +187,47 @@ impl Inner {
         for mutation in mutations {
             // A row that comes twice must see its first change before it meets the second.
             if !is_single && !added.insert(mutation.key.clone()) {
-                self.commit(writer)?;
+                writer.commit()?;
                 writer = Writer::new(self, behaviour);
                 added = HashSet::from([mutation.key.clone()]);
             }
             writer.add(mutation)?;
         }
-        self.commit(writer)
+        writer.commit()
     }
 
-    /// Hands a batch to the operating system: from then on a killed process loses nothing.
-    pub fn commit(&self, writer: Writer<'_>) -> Result<(), StoreError> {
-        match writer.finish() {
-            None => Ok(()),
-            Some(batch) => batch.durability(Some(PersistMode::Buffer)).commit().map_err(engine_error),
-        }
-    }
-
-    pub fn read(&self, key: &[u8], command: &ReadCommand) -> Result<RowColumns, StoreError> {
+    pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
         let family = self.family(&command.cf)?;
         let trees = family.trees.read().clone();
-        let snapshot = self.database.snapshot();
+        let id = RowId { family: trees.number, key: key.clone() };
+        let cached = match self.row_cache.get(&id) {
+            None if self.row_cache.is_worth_loading(&id) => {
+                let _lock = self.locks.lock(std::iter::once(&key[..]));
+                Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
+            }
+            cached => cached,
+        };
+        if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
+            return RowSource::Cached(view).read(command);
+        }
         let row = RowPrefix::of(key, &*self.partitioner);
-        Moment { trees: &trees, snapshot: &snapshot }.read_row(&row, command)
+        let is_long =
+            matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE);
+        blocking::long_if(is_long, || {
+            let snapshot = self.database.snapshot();
+            RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+        })
+    }
+
+    /// Brings a row into the cache, unless it is there. The caller holds its lock.
+    pub fn load_row(&self, id: &RowId, trees: &Trees, row: &RowPrefix) -> Result<Arc<CachedRow>, StoreError> {
+        if let Some(cached) = self.row_cache.get(id) {
+            return Ok(cached);
+        }
+        let snapshot = self.database.snapshot();
+        let source = RowSource::Engine { trees, snapshot: &snapshot, row };
+        let entries = source.entries(&[], ROW_END, false);
+        self.row_cache.load(id, entries.map(|entry| entry.map(|(key, value)| (key.tail(0), value))))
     }
 
     pub fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {

@@ -134,28 +134,32 @@ impl RowPrefix {
         }
     }
 
-    /// The key of the row's deletion.
-    pub fn marker(&self) -> Vec<u8> {
-        self.followed_by(MARKER)
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 
-    /// The level of the row's own columns: cells of a Standard row, super columns of a Super one.
-    pub fn columns(&self) -> Vec<u8> {
-        self.followed_by(COLUMNS)
+    /// The whole key of an entry, from the key relative to the row.
+    pub fn entry(&self, relative: &[u8]) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.0.len() + relative.len());
+        key.extend_from_slice(&self.0);
+        key.extend_from_slice(relative);
+        key
     }
 
     /// The first key after every entry of the row.
     pub fn end(&self) -> Vec<u8> {
-        self.followed_by(COLUMNS + 1)
-    }
-
-    fn followed_by(&self, tag: u8) -> Vec<u8> {
-        let mut key = Vec::with_capacity(self.0.len() + 48);
-        key.extend_from_slice(&self.0);
-        key.push(tag);
-        key
+        self.entry(&[COLUMNS + 1])
     }
 }
+
+/// The key of the row's deletion, relative to the row.
+pub const ROW_MARKER: &[u8] = &[MARKER];
+
+/// The level of the row's own columns, relative to the row: cells of a Standard row, super columns of a Super one.
+pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
+
+/// Before this, relative to the row, is every entry.
+pub const ROW_END: &[u8] = &[COLUMNS + 1];
 
 /// The first key of the ring whose token is at least this; with `after`, greater. `None` behind the last token
 /// that there can be: nothing is greater than all FF.
@@ -304,11 +308,10 @@ mod tests {
     #[test]
     fn a_row_is_found_again_in_its_entries() {
         let row = RowPrefix::of(b"a\0key", &RandomPartitioner);
-        let mut entry = row.columns();
-        entry.extend_from_slice(b"name\0\0");
+        let entry = row.entry(b"\x01name\0\0");
         let found = RowPrefix::of_entry(&entry, &RandomPartitioner).unwrap();
         assert_eq!(found, row);
         assert_eq!(found.row_key(&RandomPartitioner).unwrap(), b"a\0key");
-        assert!(row.marker() < row.columns() && entry < row.end());
+        assert!(row.entry(ROW_MARKER) < row.entry(COLUMNS_LEVEL) && entry < row.end());
     }
 }

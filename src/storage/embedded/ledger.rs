@@ -10,9 +10,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use byteorder::{BigEndian, ByteOrder};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::engine::engine_error;
+use super::engine_batch::EngineBatch;
 use crate::schema::{CfDef, ColumnType};
 use crate::storage::StoreError;
 
@@ -190,11 +191,11 @@ impl Ledger {
     }
 
     /// Adds a deletion to the queue, as part of the batch that writes it.
-    pub fn queue_deletion(&self, batch: &mut OwnedWriteBatch, due_s: i64, family: u32, marker: &[u8]) {
+    pub fn queue_deletion(&self, batch: &mut EngineBatch, due_s: i64, family: u32, marker: &[u8]) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // A negative due second sorts as a large one; no clock of ours gives one.
         let key = [&[QUEUE][..], &due_s.max(0).to_be_bytes(), &number.to_be_bytes()].concat();
-        batch.insert(&self.tree, key, [&family.to_be_bytes()[..], marker].concat());
+        batch.put(&self.tree, key, Some([&family.to_be_bytes()[..], marker].concat().into()));
     }
 
     /// The deletions that are due, at most so many.
@@ -216,7 +217,7 @@ impl Ledger {
     }
 
     /// Takes a deletion off the queue, as part of a batch.
-    pub fn dequeue(&self, batch: &mut OwnedWriteBatch, deletion: &QueuedDeletion) {
-        batch.remove(&self.tree, deletion.queue_key.clone());
+    pub fn dequeue(&self, batch: &mut EngineBatch, deletion: &QueuedDeletion) {
+        batch.put(&self.tree, deletion.queue_key.clone(), None);
     }
 }

@@ -2,12 +2,15 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `commit` makes writes durable; `purge` forgets old tombstones; `log_check`,
-//! `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
+//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones;
+//! `log_check`, `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
 
+mod blocking;
 mod commit;
+mod commit_gate;
 mod disk_guard;
 mod engine;
+mod engine_batch;
 mod family;
 mod file_check;
 mod inner;
@@ -17,7 +20,9 @@ mod locks;
 mod log_check;
 mod long_keys;
 mod purge;
+mod row_cache;
 mod row_reader;
+mod row_source;
 mod running;
 mod scan;
 mod setup;

@@ -7,14 +7,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
-use super::engine::engine_error;
+use super::engine_batch::EngineBatch;
 use super::inner::Inner;
-use super::key::RowPrefix;
+use super::key::{self, RowPrefix};
 use super::ledger::QueuedDeletion;
-use super::long_keys::Entries;
-use super::row_reader::Moment;
+use super::row_cache::RowId;
+use super::row_source::RowSource;
 use super::value::{self, Value};
 use crate::model::DeletionTime;
 use crate::storage::StoreError;
@@ -87,18 +88,25 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     };
     let row_key = row
         .row_key(&*inner.partitioner)
+        .map(Bytes::from)
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
+    let marker = queued.marker[row.as_bytes().len()..].to_vec();
     loop {
         let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
         // Under the lock: a truncate would put others in their place.
         let trees = family.trees.read().clone();
         let snapshot = inner.database.snapshot();
-        let moment = Moment { trees: &trees, snapshot: &snapshot };
-        let (deletion, kept_name) = moment.deletion_and_name_at(&queued.marker)?;
-        let mut batch = inner.database.batch();
-        let shadowed = remove_shadowed(&moment, &queued.marker, deletion, &mut batch)?;
-        if shadowed.removed == SWEEP_BATCH {
-            batch.commit().map_err(engine_error)?;
+        let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
+        let (deletion, kept_name) = source.deletion_and_name_at(&marker)?;
+        let mut batch = EngineBatch::default();
+        let shadowed = find_shadowed(&source, &marker, deletion)?;
+        let has_more = shadowed.keys.len() == SWEEP_BATCH;
+        for key in shadowed.keys {
+            trees.put(&mut batch, row.entry(&key), None)?;
+        }
+        inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
+        if has_more {
+            batch.commit(&inner.database)?;
             continue;
         }
         inner.ledger.dequeue(&mut batch, queued);
@@ -108,54 +116,52 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         } else if let (Some(name), true) = (kept_name, shadowed.others_stay) {
             // The super column's other columns still need the name that is kept here.
             let nameplate = value::encode_deletion(DeletionTime::LIVE, Some(&name));
-            trees.put(&mut batch, queued.marker.clone(), nameplate)?;
+            trees.put(&mut batch, queued.marker.clone(), Some(nameplate.into()))?;
         } else if deletion != DeletionTime::LIVE {
-            trees.remove(&mut batch, queued.marker.clone())?;
+            trees.put(&mut batch, queued.marker.clone(), None)?;
         }
-        return batch.commit().map_err(engine_error);
+        return batch.commit(&inner.database);
     }
 }
 
 fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), StoreError> {
-    let mut batch = inner.database.batch();
+    let mut batch = EngineBatch::default();
     inner.ledger.dequeue(&mut batch, queued);
     inner.ledger.queue_deletion(&mut batch, due_s, queued.family, &queued.marker);
-    batch.commit().map_err(engine_error)
+    batch.commit(&inner.database)
 }
 
 /// What was found behind a deletion.
 struct Shadowed {
-    /// Cells whose removal was added to the batch.
-    removed: usize,
+    /// Keys of the cells that it shadows, at most `SWEEP_BATCH`.
+    keys: Vec<Vec<u8>>,
     /// There are entries that are not shadowed.
     others_stay: bool,
 }
 
-/// Adds the removal of cells that a deletion shadows, at most `SWEEP_BATCH`.
-fn remove_shadowed(
-    moment: &Moment<'_>,
+/// Looks for what a deletion shadows.
+fn find_shadowed(
+    source: &RowSource<'_>,
     marker: &[u8],
     deletion: DeletionTime,
-    batch: &mut fjall::OwnedWriteBatch,
 ) -> Result<Shadowed, StoreError> {
-    // A deletion's tag is its key's last byte and 00; what it shadows follows under 01.
+    // A deletion's key ends in its tag, 00; what it shadows follows under 01.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
         *tag = 1;
     }
     let mut high = low.clone();
-    super::key::increment(&mut high);
-    let mut found = Shadowed { removed: 0, others_stay: false };
-    for entry in Entries::new(moment.trees, moment.snapshot, low, Some(high), false) {
+    key::increment(&mut high);
+    let mut found = Shadowed { keys: Vec::new(), others_stay: false };
+    for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(&value)? {
             Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
             Value::Deletion { .. } | Value::Pointer => false,
         };
         if is_shadowed {
-            moment.trees.remove(batch, key.as_slice().to_vec())?;
-            found.removed += 1;
-            if found.removed == SWEEP_BATCH {
+            found.keys.push(key.as_slice().to_vec());
+            if found.keys.len() == SWEEP_BATCH {
                 break;
             }
         } else {

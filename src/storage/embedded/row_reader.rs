@@ -1,11 +1,9 @@
 //! Reads inside one row: deletions first, then only the entries that the predicate asks for.
 
 use bytes::Bytes;
-use fjall::Snapshot;
 
-use super::family::Trees;
-use super::key::{self, RowPrefix, SuperEntry, SuperPrefix};
-use super::long_keys::{Entries, WholeKey};
+use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, SuperEntry, SuperPrefix};
+use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
@@ -26,39 +24,32 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The trees at one moment.
-#[derive(Clone, Copy)]
-pub struct Moment<'a> {
-    pub trees: &'a Trees,
-    pub snapshot: &'a Snapshot,
-}
-
 type Cells<'a> = Box<dyn Iterator<Item = Result<Cell, StoreError>> + 'a>;
 type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>;
 
-impl<'a> Moment<'a> {
-    /// Reads what a command asks of one row.
-    pub fn read_row(&self, row: &RowPrefix, command: &ReadCommand) -> Result<RowColumns, StoreError> {
-        let deletion = self.deletion_at(&row.marker())?;
-        let columns = row.columns();
+impl RowSource<'_> {
+    /// Reads what a command asks of the row.
+    pub fn read(&self, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+        let deletion = self.deletion_at(ROW_MARKER)?;
+        let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
         let Some(subcomparator) = command.cf.subcomparator() else {
             let shadows = Shadows::of_row(deletion);
-            return self.read_cells(&columns, names, shadows, command).map(RowColumns::Cells);
+            return self.read_cells(columns, names, shadows, command).map(RowColumns::Cells);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
         match &command.super_column {
             Some(name) => {
-                let Some(name) = self.stored_super_name(&columns, name, names)? else {
+                let Some(name) = self.stored_super_name(columns, name, names)? else {
                     return Ok(RowColumns::Cells(Vec::new()));
                 };
-                let holder = SuperPrefix::of(&columns, &name, names.stored);
+                let holder = SuperPrefix::of(columns, &name, names.stored);
                 let container = self.deletion_at(&holder.marker())?;
                 let shadows = Shadows { container, outer: deletion };
                 self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
             }
             None => {
-                let supers = self.read_supers(&columns, names, subnames, deletion, command)?;
+                let supers = self.read_supers(columns, names, subnames, deletion, command)?;
                 Ok(RowColumns::Supers(supers))
             }
         }
@@ -71,7 +62,7 @@ impl<'a> Moment<'a> {
 
     /// The deletion that stands at a key, and the name that is kept there.
     pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
-        match self.trees.get(self.snapshot, marker)?.map(|value| value::decode(&value)).transpose()? {
+        match self.get(marker)?.map(|value| value::decode(&value)).transpose()? {
             Some(Value::Deletion { deletion, name }) => Ok((deletion, name)),
             _ => Ok((DeletionTime::LIVE, None)),
         }
@@ -91,10 +82,11 @@ impl<'a> Moment<'a> {
             }
             Predicate::Names(wanted) => {
                 let wanted = sorted_names(wanted, names.view);
+                let count = wanted.len();
                 let found = wanted.into_iter().filter_map(|name| {
                     self.find_cell(level, name, names).map(|cell| cell.map(|(_, cell)| cell)).transpose()
                 });
-                collect_cells(found, shadows, usize::MAX, command)
+                collect_cells(found, shadows, count, command)
             }
         }
     }
@@ -109,7 +101,7 @@ impl<'a> Moment<'a> {
         match names.view.stored_order() {
             StoredOrder::Exact => {
                 let key = key::cell(level, name, names.stored);
-                let Some(value) = self.trees.get(self.snapshot, &key)? else { return Ok(None) };
+                let Some(value) = self.get(&key)? else { return Ok(None) };
                 // The stored name may differ in bytes from the one asked for, where both compare equal.
                 let tail = if names.stored.ordered_is_name() {
                     Bytes::copy_from_slice(name)
@@ -120,7 +112,9 @@ impl<'a> Moment<'a> {
             }
             StoredOrder::WithinPrefix(prefix) => {
                 let start = [level, &group_prefix(names.stored, prefix, name)].concat();
-                for entry in self.entries_under(start, false) {
+                let mut end = start.clone();
+                key::increment(&mut end);
+                for entry in self.entries(&start, &end, false) {
                     let (key, value) = entry?;
                     let cell = decode_cell(key.tail(level.len()), &value, names.stored)?;
                     if let Some(cell) = cell
@@ -150,7 +144,7 @@ impl<'a> Moment<'a> {
         key::increment(&mut high);
         // Each super column is looked at by its first entry; the next search begins after its last.
         loop {
-            let mut entries = Entries::new(self.trees, self.snapshot, low.clone(), Some(high.clone()), false);
+            let mut entries = self.entries(&low, &high, false);
             let Some(entry) = entries.next() else { return Ok(None) };
             let (entry, value) = entry?;
             let Some(stored) = super_name_of(&entry, columns.len(), &value, names.stored)? else {
@@ -163,19 +157,10 @@ impl<'a> Moment<'a> {
         }
     }
 
-    fn entries_under(&self, start: Vec<u8>, reversed: bool) -> Entries<'a> {
-        let mut end = start.clone();
-        key::increment(&mut end);
-        Entries::new(self.trees, self.snapshot, start, Some(end), reversed)
-    }
-
     /// The cells of a slice, in its order.
-    fn slice_cells<'b>(&self, level: &'b [u8], names: Names<'b>, range: &'b SliceRange) -> Cells<'b>
-    where
-        'a: 'b,
-    {
+    fn slice_cells<'b>(&'b self, level: &'b [u8], names: Names<'b>, range: &'b SliceRange) -> Cells<'b> {
         let (low, high) = slice_bounds(level, names, range, false);
-        let entries = Entries::new(self.trees, self.snapshot, low, Some(high), range.reversed);
+        let entries = self.entries(&low, &high, range.reversed);
         let cells = entries.filter_map(move |entry| {
             entry
                 .and_then(|(key, value)| decode_cell(key.tail(level.len()), &value, names.stored))
@@ -207,13 +192,7 @@ impl<'a> Moment<'a> {
                 for name in sorted_names(wanted, names.view) {
                     let Some(stored) = self.stored_super_name(columns, name, names)? else { continue };
                     let holder = SuperPrefix::of(columns, &stored, names.stored);
-                    let entries = Entries::new(
-                        self.trees,
-                        self.snapshot,
-                        holder.start().to_vec(),
-                        Some(holder.end()),
-                        false,
-                    );
+                    let entries = self.entries(holder.start(), &holder.end(), false);
                     found.extend(SuperColumns::new(entries, columns.len(), names, subnames, false));
                 }
                 collect_supers(found.into_iter(), row, usize::MAX, command)
@@ -222,17 +201,14 @@ impl<'a> Moment<'a> {
     }
 
     fn slice_supers<'b>(
-        &self,
+        &'b self,
         columns: &'b [u8],
         names: Names<'b>,
         subnames: Names<'b>,
         range: &'b SliceRange,
-    ) -> Supers<'b>
-    where
-        'a: 'b,
-    {
+    ) -> Supers<'b> {
         let (low, high) = slice_bounds(columns, names, range, true);
-        let entries = Entries::new(self.trees, self.snapshot, low, Some(high), range.reversed);
+        let entries = self.entries(&low, &high, range.reversed);
         let supers = SuperColumns::new(entries, columns.len(), names, subnames, range.reversed);
         match names.view.stored_order() {
             StoredOrder::Exact => Box::new(supers),
@@ -301,7 +277,7 @@ fn nameless(comparator: &dyn AbstractType) -> StoreError {
 /// The name of the super column that this entry is the first of: its deletion's entry keeps it where keys do not
 /// tell it.
 fn super_name_of(
-    entry: &WholeKey,
+    entry: &RowKey,
     columns_len: usize,
     value: &Bytes,
     comparator: &dyn AbstractType,
@@ -315,7 +291,7 @@ fn super_name_of(
 
 /// Gathers entries into super columns, whichever way they come.
 struct SuperColumns<'a> {
-    entries: std::iter::Peekable<Entries<'a>>,
+    entries: std::iter::Peekable<RowEntries<'a>>,
     columns_len: usize,
     names: Names<'a>,
     subnames: Names<'a>,
@@ -324,7 +300,7 @@ struct SuperColumns<'a> {
 
 impl<'a> SuperColumns<'a> {
     fn new(
-        entries: Entries<'a>,
+        entries: RowEntries<'a>,
         columns_len: usize,
         names: Names<'a>,
         subnames: Names<'a>,
@@ -372,7 +348,7 @@ impl<'a> SuperColumns<'a> {
 
     /// The next entry, if it is one of the super column of this ordered name. An entry that cannot be read might
     /// be: a super column is never returned with a part missing.
-    fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, WholeKey, Bytes)>, StoreError> {
+    fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, RowKey, Bytes)>, StoreError> {
         let columns_len = self.columns_len;
         let mut parsed = None;
         let next = self.entries.next_if(|next| match next {

@@ -6,7 +6,7 @@ use fjall::Snapshot;
 use super::family::Trees;
 use super::key::{self, RowPrefix};
 use super::long_keys::Entries;
-use super::row_reader::Moment;
+use super::row_source::RowSource;
 use crate::model::{Bounds, RangeCommand, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
@@ -21,13 +21,12 @@ pub fn scan(
     partitioner: &dyn Partitioner,
     command: &RangeCommand,
 ) -> Result<Vec<Row>, StoreError> {
-    let moment = Moment { trees, snapshot };
     let mut found = Vec::new();
     for stretch in stretches(command, partitioner) {
         let mut rows = RowPrefixes::new(trees, snapshot, partitioner, stretch);
         while found.len() < command.max_rows {
             let Some(row) = rows.next_row()? else { break };
-            let columns = moment.read_row(&row, &command.read)?;
+            let columns = RowSource::Engine { trees, snapshot, row: &row }.read(&command.read)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
             }

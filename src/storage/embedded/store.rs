@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
+use super::blocking;
 use super::engine::{self, engine_error};
 use super::inner::Inner;
 use super::purge;
@@ -29,6 +30,8 @@ use crate::schema::{Catalog, CfDef};
 use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::Clock;
 
+/// Memtables that wait to be written from which on the engine may hold writers up.
+const FLUSHES_OF_PRESSURE: usize = 2;
 /// Time between two attempts to open the engine again.
 const REOPEN_EVERY: Duration = Duration::from_secs(2);
 /// How long calls may take to leave the engine that is to be closed.
@@ -128,7 +131,9 @@ impl EmbeddedStore {
     ) -> Result<Arc<Running>, StoreError> {
         let running = self.running()?;
         running.committer.check()?;
-        let Err(error) = running.inner.shielded(|inner| inner.write(mutations, behaviour)) else {
+        let is_pressed = running.inner.database.outstanding_flushes() >= FLUSHES_OF_PRESSURE;
+        let write = || running.inner.shielded(|inner| inner.write(mutations, behaviour));
+        let Err(error) = blocking::long_if(is_pressed, write) else {
             return Ok(running);
         };
         if self.may_recover(&running) {
@@ -228,23 +233,23 @@ impl Store for EmbeddedStore {
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(async move { self.with(|inner| inner.scan(&command)) })
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.scan(&command))) })
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = self.with(Inner::tokens)?;
+            let tokens = blocking::long(|| self.with(Inner::tokens))?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.with(|inner| inner.truncate(&cf)) })
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.truncate(&cf))) })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.with(|inner| inner.align(&catalog))?;
+            blocking::long(|| self.with(|inner| inner.align(&catalog)))?;
             *self.setup.catalog.lock() = catalog;
             Ok(())
         })

@@ -1,12 +1,17 @@
 //! Turns mutations into one engine batch. What a row holds is read first, so that only winners are written.
 
-use bytes::Bytes;
-use fjall::OwnedWriteBatch;
+use std::sync::Arc;
 
+use bytes::Bytes;
+use fjall::Snapshot;
+
+use super::engine_batch::EngineBatch;
 use super::family::{Family, Trees};
 use super::inner::Inner;
-use super::key::{self, RowPrefix, SuperPrefix};
-use super::row_reader::{Moment, Names, decode_cell};
+use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
+use super::row_cache::{CachedRow, EntryChange, RowId};
+use super::row_reader::{Names, decode_cell};
+use super::row_source::RowSource;
 use super::value::{self, Value};
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
@@ -17,19 +22,14 @@ use crate::storage::resolve::resolve;
 /// Seconds after which the rows behind a new deletion are tidied up the first time.
 const FIRST_TIDY_S: i64 = 600;
 
-/// A batch in the making.
+/// A batch in the making. It is made under the locks of all rows that it will hold.
 pub struct Writer<'a> {
     inner: &'a Inner,
     behaviour: &'static Behaviour,
-    batch: OwnedWriteBatch,
-    is_empty: bool,
-}
-
-/// The column family of a row that is being written.
-struct Place<'a> {
-    family: &'a Family,
-    trees: &'a Trees,
-    cf: &'a CfDef,
+    /// What the engine holds now; made when a row is not in the cache.
+    snapshot: Option<Snapshot>,
+    batch: EngineBatch,
+    rows: Vec<(RowId, Vec<EntryChange>)>,
 }
 
 /// The stored cell that a new one meets.
@@ -41,12 +41,22 @@ struct Met {
 
 impl<'a> Writer<'a> {
     pub fn new(inner: &'a Inner, behaviour: &'static Behaviour) -> Writer<'a> {
-        Writer { inner, behaviour, batch: inner.database.batch(), is_empty: true }
+        Writer { inner, behaviour, snapshot: None, batch: EngineBatch::default(), rows: Vec::new() }
     }
 
-    /// The batch; `None` when nothing won.
-    pub fn finish(self) -> Option<OwnedWriteBatch> {
-        (!self.is_empty).then_some(self.batch)
+    /// Hands the batch to the engine, then its changes to the cache.
+    pub fn commit(self) -> Result<(), StoreError> {
+        let turn = self.inner.commit_gate.enter();
+        let committed = self.batch.commit(&self.inner.database);
+        drop(turn);
+        for (id, changes) in self.rows {
+            match &committed {
+                Ok(()) => self.inner.row_cache.apply(&id, changes),
+                // Nobody knows what the engine has taken.
+                Err(_) => self.inner.row_cache.forget(&id),
+            }
+        }
+        committed
     }
 
     /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
@@ -54,119 +64,148 @@ impl<'a> Writer<'a> {
         let row = RowPrefix::of(&mutation.key, &*self.inner.partitioner);
         for change in mutation.families {
             if !change.changes.is_empty() {
-                self.add_family(&row, change)?;
+                self.add_family(&mutation.key, &row, change)?;
             }
         }
         Ok(())
     }
 
-    fn add_family(&mut self, row: &RowPrefix, change: CfMutation) -> Result<(), StoreError> {
-        let family = self.inner.family(&change.cf)?;
+    fn add_family(&mut self, key: &Bytes, row: &RowPrefix, change: CfMutation) -> Result<(), StoreError> {
         let cf = change.cf.clone();
+        let family = self.inner.family(&cf)?;
         let trees = family.trees.read().clone();
-        let place = Place { family: &family, trees: &trees, cf: &cf };
         let resolved = resolve(change, self.behaviour);
+        let id = RowId { family: trees.number, key: key.clone() };
+        let cached = self.cached_row(&id, &trees, row)?;
+        let view = cached.as_ref().and_then(|cached| cached.view());
+        let source = match view {
+            Some(view) => RowSource::Cached(view),
+            None => {
+                let snapshot = self.snapshot.get_or_insert_with(|| self.inner.database.snapshot());
+                RowSource::Engine { trees: &trees, snapshot, row }
+            }
+        };
+        let mut changes = RowChanges {
+            inner: self.inner,
+            behaviour: self.behaviour,
+            cf: &cf,
+            family: &family,
+            row,
+            source: &source,
+            batch: &mut self.batch,
+            changes: Vec::new(),
+        };
         if let Some(deletion) = resolved.deletion {
-            self.add_deletion(&place, row.marker(), deletion, None)?;
+            changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
         }
-        let columns = row.columns();
         let names = Names::new(&*cf.comparator, self.behaviour.release);
         for cell in resolved.cells {
-            self.add_cell(&place, &columns, cell, names)?;
+            changes.add_cell(COLUMNS_LEVEL, cell, names)?;
         }
         for super_column in resolved.supers {
-            self.add_super(&place, &columns, super_column, names)?;
+            changes.add_super(super_column, names)?;
         }
+        let changes = changes.changes;
+        drop(source);
+        for (key, value) in &changes {
+            trees.put(&mut self.batch, row.entry(key), value.clone())?;
+        }
+        self.rows.push((id, changes));
         Ok(())
     }
 
-    fn add_super(
-        &mut self,
-        place: &Place<'_>,
-        columns: &[u8],
-        change: SuperColumn,
-        names: Names<'_>,
-    ) -> Result<(), StoreError> {
-        let Some(subcomparator) = place.cf.subcomparator() else { return Ok(()) };
+    /// The row in the cache; loaded there when it is touched often enough.
+    fn cached_row(
+        &self,
+        id: &RowId,
+        trees: &Trees,
+        row: &RowPrefix,
+    ) -> Result<Option<Arc<CachedRow>>, StoreError> {
+        match self.inner.row_cache.get(id) {
+            Some(cached) => Ok(Some(cached)),
+            None if self.inner.row_cache.is_worth_loading(id) => {
+                self.inner.load_row(id, trees, row).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// Changes to a row of one column family, by keys relative to the row.
+struct RowChanges<'a> {
+    inner: &'a Inner,
+    behaviour: &'static Behaviour,
+    cf: &'a CfDef,
+    family: &'a Family,
+    row: &'a RowPrefix,
+    /// The row as it stands.
+    source: &'a RowSource<'a>,
+    /// Takes notes of new deletions for the sweeper.
+    batch: &'a mut EngineBatch,
+    changes: Vec<EntryChange>,
+}
+
+impl RowChanges<'_> {
+    fn add_super(&mut self, change: SuperColumn, names: Names<'_>) -> Result<(), StoreError> {
+        let Some(subcomparator) = self.cf.subcomparator() else { return Ok(()) };
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
-        let name = self.stored_super_name(place, columns, change.name, names)?;
-        let holder = SuperPrefix::of(columns, &name, names.stored);
+        let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
+        let holder = SuperPrefix::of(COLUMNS_LEVEL, &name, names.stored);
         let kept_name = (!is_told_by_key(&name, names.stored)).then_some(&name[..]);
         if change.deletion != DeletionTime::LIVE || kept_name.is_some() {
-            self.add_deletion(place, holder.marker(), change.deletion, kept_name)?;
+            self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         let level = holder.cells();
         for cell in change.cells {
-            self.add_cell(place, &level, cell, subnames)?;
+            self.add_cell(&level, cell, subnames)?;
         }
         Ok(())
     }
 
-    /// The name that the super column already goes by, if the caller's release holds it for the same.
-    fn stored_super_name(
-        &self,
-        place: &Place<'_>,
-        columns: &[u8],
-        name: Bytes,
-        names: Names<'_>,
-    ) -> Result<Bytes, StoreError> {
-        if names.view.stored_order() == StoredOrder::Exact {
-            return Ok(name);
-        }
-        let snapshot = self.inner.database.snapshot();
-        let moment = Moment { trees: place.trees, snapshot: &snapshot };
-        Ok(moment.stored_super_name(columns, &name, names)?.unwrap_or(name))
-    }
-
-    fn add_cell(
-        &mut self,
-        place: &Place<'_>,
-        level: &[u8],
-        cell: Cell,
-        names: Names<'_>,
-    ) -> Result<(), StoreError> {
+    fn add_cell(&mut self, level: &[u8], cell: Cell, names: Names<'_>) -> Result<(), StoreError> {
         let key = key::cell(level, &cell.name, names.stored);
-        if let Some(old) = self.stored_cell(place, level, &key, &cell, names)? {
+        if let Some(old) = self.stored_cell(level, &key, &cell, names)? {
             if reconcile(&old.cell, &cell, self.behaviour) == Winner::Old {
                 return Ok(());
             }
             if let Some(old_key) = old.key.filter(|old_key| *old_key != key) {
-                place.trees.remove(&mut self.batch, old_key)?;
+                self.changes.push((old_key.into(), None));
             }
         }
         let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let value = value::encode_cell(&cell, kept_name);
-        self.put(place, key, value)
+        self.changes.push((key.into(), Some(value.into())));
+        Ok(())
     }
 
+    /// The cell that a new one meets. A tombstone that gc_grace no longer keeps is none.
     fn stored_cell(
         &self,
-        place: &Place<'_>,
         level: &[u8],
         key: &[u8],
         cell: &Cell,
         names: Names<'_>,
     ) -> Result<Option<Met>, StoreError> {
-        if names.view.stored_order() == StoredOrder::Exact {
-            let Some(value) = place.trees.get_latest(key)? else { return Ok(None) };
+        let met = if names.view.stored_order() == StoredOrder::Exact {
+            let Some(value) = self.source.get(key)? else { return Ok(None) };
             let ordered = Bytes::copy_from_slice(&key[level.len()..]);
-            return Ok(decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell }));
-        }
-        let snapshot = self.inner.database.snapshot();
-        let moment = Moment { trees: place.trees, snapshot: &snapshot };
-        let found = moment.find_cell(level, &cell.name, names)?;
-        Ok(found.map(|(key, cell)| Met { key: Some(key), cell }))
+            decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell })
+        } else {
+            let found = self.source.find_cell(level, &cell.name, names)?;
+            found.map(|(key, cell)| Met { key: Some(key), cell })
+        };
+        let gc_before = super::purge::gc_before(&self.inner.clock, self.cf.gc_grace_s);
+        Ok(met.filter(|met| met.key.is_some() || !met.cell.is_purgeable(gc_before)))
     }
 
     fn add_deletion(
         &mut self,
-        place: &Place<'_>,
         marker: Vec<u8>,
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let (old, old_name) =
-            match place.trees.get_latest(&marker)?.map(|value| value::decode(&value)).transpose()? {
+            match self.source.get(&marker)?.map(|value| value::decode(&value)).transpose()? {
                 Some(Value::Deletion { deletion, name }) => (Some(deletion), name),
                 _ => (None, None),
             };
@@ -177,16 +216,13 @@ impl<'a> Writer<'a> {
         let was_queued = old.is_some_and(|old| old != DeletionTime::LIVE);
         if !was_queued && deletion != DeletionTime::LIVE {
             let due = i64::from(self.inner.clock.now_s()) + FIRST_TIDY_S;
-            self.inner.ledger.queue_deletion(&mut self.batch, due, place.family.id, &marker);
+            let whole_key = self.row.entry(&marker);
+            self.inner.ledger.queue_deletion(self.batch, due, self.family.id, &whole_key);
         }
         // A super column keeps the name that it was first written under, whatever is equal to it.
         let kept_name = old_name.as_deref().or(kept_name);
-        self.put(place, marker, value::encode_deletion(merged, kept_name))
-    }
-
-    fn put(&mut self, place: &Place<'_>, key: Vec<u8>, value: Vec<u8>) -> Result<(), StoreError> {
-        self.is_empty = false;
-        place.trees.put(&mut self.batch, key, value)
+        self.changes.push((marker.into(), Some(value::encode_deletion(merged, kept_name).into())));
+        Ok(())
     }
 }
 

@@ -124,6 +124,11 @@ impl<'a> Writer<'a> {
         self.out.put_slice(value);
     }
 
+    /// Bytes that were written before: a constant reply, say.
+    pub fn raw(&mut self, written: &[u8]) {
+        self.out.put_slice(written);
+    }
+
     /// Begins a field; its value follows.
     pub fn field_begin(&mut self, ttype: TType, id: i16) {
         self.out.put_u8(ttype.code());

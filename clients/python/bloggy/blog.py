@@ -1,0 +1,159 @@
+"""The blog as rows and columns. Each section is one column family; read this file to learn the data model."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from cassandra.ttypes import (
+    Column,
+    ColumnOrSuperColumn,
+    ColumnParent,
+    ColumnPath,
+    ConsistencyLevel,
+    Mutation,
+    SlicePredicate,
+    SliceRange,
+    SuperColumn,
+)
+
+from .time_uuid import time_uuid
+
+KEYSPACE = "BloggyAppy"
+ONE = ConsistencyLevel.ONE
+
+# The row of TaggedPosts that lists every post, tagged or not.
+EVERY_POST = "__notag__"
+
+
+@dataclass
+class Post:
+    slug: str
+    title: str
+    body: str
+    author: str
+    tags: list[str]
+    time: int  # in milliseconds since 1970, like every time in this program
+
+
+@dataclass
+class Comment:
+    commenter: str
+    email: str
+    text: str
+    time: int
+
+
+class Blog:
+    """What the pages need, on top of a generated Cassandra client."""
+
+    def __init__(self, client):
+        self.client = client
+
+    # Authors: one row per author, under the full name. Its columns are whatever that author tells.
+
+    def save_author(self, name, profile, time):
+        for field, value in profile.items():
+            path = ColumnPath("Authors", column=field.encode())
+            self.client.insert(KEYSPACE, name, path, value.encode(), micros(time), ONE)
+
+    def author(self, name):
+        """The profile, sorted by field as the server keeps it; empty if there is no such author."""
+        return fields_of(self._slice("Authors", name, first(100)))
+
+    # BlogEntries: one row per post, under its slug.
+
+    def publish(self, post):
+        """Writes the entry and lists it under its tags: one batch that touches several rows."""
+        entry = {
+            "slug": post.slug,
+            "title": post.title,
+            "body": post.body,
+            "author": post.author,
+            "tags": ",".join(post.tags),
+            "pubDate": str(post.time // 1000),
+        }
+        listed = Column(time_uuid(post.time, post.slug), post.slug.encode(), micros(post.time))
+        mutations = defaultdict(dict)
+        mutations[post.slug]["BlogEntries"] = [write(column=column) for column in columns(entry, post.time)]
+        for tag in [*post.tags, EVERY_POST]:
+            mutations[tag]["TaggedPosts"] = [write(column=listed)]
+        self.client.batch_mutate(KEYSPACE, mutations, ONE)
+
+    def posts(self, slugs):
+        """The entries of these slugs in this order, without those that do not exist."""
+        parent = ColumnParent("BlogEntries")
+        rows = self.client.multiget_slice(KEYSPACE, slugs, parent, first(100), ONE)
+        return [post_of(fields_of(rows[slug])) for slug in slugs if rows[slug]]
+
+    # TaggedPosts: one row per tag, and one for every post. Names are time UUIDs, values are slugs.
+
+    def latest_posts(self, count):
+        return self.posts(self._slugs(EVERY_POST, last(count)))
+
+    def posts_tagged(self, tag):
+        """Oldest first."""
+        return self.posts(self._slugs(tag, first(100)))
+
+    def _slugs(self, tag, predicate):
+        return [entry.column.value.decode() for entry in self._slice("TaggedPosts", tag, predicate)]
+
+    # Comments: one row per post, under its slug. Each comment is a super column named by a time UUID.
+
+    def add_comment(self, slug, comment):
+        fields = {
+            "commenter": comment.commenter,
+            "email": comment.email,
+            "comment": comment.text,
+            "commentTime": str(comment.time // 1000),
+        }
+        name = time_uuid(comment.time, comment.commenter + comment.text)
+        super_column = SuperColumn(name, columns(fields, comment.time))
+        mutations = {slug: {"Comments": [write(super_column=super_column)]}}
+        self.client.batch_mutate(KEYSPACE, mutations, ONE)
+
+    def comments(self, slug):
+        """Oldest first."""
+        return [comment_of(entry.super_column) for entry in self._slice("Comments", slug, first(100))]
+
+    def _slice(self, column_family, key, predicate):
+        return self.client.get_slice(KEYSPACE, key, ColumnParent(column_family), predicate, ONE)
+
+
+def first(count):
+    return SlicePredicate(slice_range=SliceRange(b"", b"", False, count))
+
+
+def last(count):
+    return SlicePredicate(slice_range=SliceRange(b"", b"", True, count))
+
+
+def micros(millis):
+    """The timestamp of a write: of two values for one column, the one with the greater timestamp stays."""
+    return millis * 1000
+
+
+def columns(fields, time):
+    return [Column(name.encode(), value.encode(), micros(time)) for name, value in fields.items()]
+
+
+def write(column=None, super_column=None):
+    return Mutation(ColumnOrSuperColumn(column, super_column))
+
+
+def fields_of(entries):
+    return decoded(entry.column for entry in entries)
+
+
+def decoded(columns):
+    return {column.name.decode(): column.value.decode() for column in columns}
+
+
+def post_of(fields):
+    tags = fields["tags"].split(",") if fields["tags"] else []
+    time = int(fields["pubDate"]) * 1000
+    return Post(fields["slug"], fields["title"], fields["body"], fields["author"], tags, time)
+
+
+def comment_of(super_column):
+    fields = decoded(super_column.columns)
+    time = int(fields["commentTime"]) * 1000
+    return Comment(fields["commenter"], fields["email"], fields["comment"], time)

@@ -1,0 +1,11 @@
+//! What clients send: see `targets::frames`.
+
+#![no_main]
+
+#[path = "../targets.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::frames(data);
+});

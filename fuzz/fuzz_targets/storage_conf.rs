@@ -1,0 +1,11 @@
+//! Configurations: see `targets::storage_conf`.
+
+#![no_main]
+
+#[path = "../targets.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::storage_conf(data);
+});

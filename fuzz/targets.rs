@@ -1,0 +1,95 @@
+//! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/fuzz.rs`, which needs no nightly compiler.
+
+use std::pin::pin;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, Waker};
+
+use bytes::BytesMut;
+use thriftstore::config::{self, Config};
+use thriftstore::db::{Authenticator, Database, DatabaseParts};
+use thriftstore::marshal::Types;
+use thriftstore::storage::MemoryStore;
+use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
+use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
+use thriftstore::thrift::{Compat, Service, Session, answer};
+use thriftstore::util::{Clock, Release};
+
+/// Longest message that the fuzzed connection takes, in bytes.
+const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
+static CONFIG: LazyLock<Config> = LazyLock::new(|| {
+    let sample = include_bytes!("../storage-conf.xml");
+    config::parse_bytes(sample, "storage-conf.xml", &Types::builtin()).expect("the sample is right")
+});
+
+/// One connection: the first byte picks the release, the others are what a client sends. Nothing may panic, and all
+/// that is answered must be whole messages. Returns how many there were.
+pub fn frames(data: &[u8]) -> usize {
+    let Some((first, sent)) = data.split_first() else { return 0 };
+    let Detection::Found(transport) = detect(sent, MESSAGE_BYTES_MAX) else { return 0 };
+    let mut compat = Compat::default();
+    compat.set([Release::V0_4, Release::V0_5, Release::V0_6][usize::from(*first) % 3]);
+    let service = Service { database: Arc::new(empty_database()), compat };
+    let mut session = Session::default();
+    let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
+    let mut input = BytesMut::from(sent);
+    let mut output = BytesMut::new();
+    while let Ok(NextMessage::Message(message)) = cutter.next_message(&mut input) {
+        let answered = at_once(answer(&service, &mut session, &message, transport, &mut output));
+        if answered.is_err() {
+            break;
+        }
+    }
+    count_replies(transport, output)
+}
+
+fn empty_database() -> Database {
+    Database::new(DatabaseParts {
+        catalog: Arc::new(CONFIG.catalog.clone()),
+        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone())),
+        partitioner: CONFIG.partitioner.clone(),
+        authenticator: Authenticator::AllowAll,
+        clock: Arc::new(Clock::manual(1_250_558_004_000)),
+        cluster_name: CONFIG.cluster_name.clone(),
+        config_text: CONFIG.text.clone(),
+        token: "0".to_owned(),
+        endpoint: "127.0.0.1".to_owned(),
+    })
+}
+
+/// The memory store waits for nothing, so no runtime is needed.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the memory store waits for something"),
+    }
+}
+
+/// Reads every reply to its end.
+fn count_replies(transport: Transport, mut output: BytesMut) -> usize {
+    let mut cutter = MessageCutter::new(transport, i32::MAX as usize);
+    let mut count = 0;
+    while !output.is_empty() {
+        let Ok(NextMessage::Message(reply)) = cutter.next_message(&mut output) else {
+            panic!("the replies end within a message: {output:?}");
+        };
+        let mut reader = Reader::new(&reply);
+        let header = MessageHeader::read(&mut reader).expect("a reply has a header");
+        assert!(header.strict && matches!(header.kind, MessageKind::Reply | MessageKind::Exception));
+        reader.skip(TType::Struct).expect("a reply is a struct");
+        assert_eq!(reader.remaining(), 0, "bytes are left over after a reply");
+        count += 1;
+    }
+    count
+}
+
+/// A storage-conf.xml: it is read, or its mistakes can be shown. Nothing may panic. Returns whether it was read.
+pub fn storage_conf(data: &[u8]) -> bool {
+    match config::parse_bytes(data, "storage-conf.xml", &Types::builtin()) {
+        Ok(_) => true,
+        Err(errors) => {
+            assert!(!errors.to_string().is_empty(), "a mistake without a word");
+            false
+        }
+    }
+}

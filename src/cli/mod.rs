@@ -1,0 +1,40 @@
+//! The command line. A program of your own calls [`run`] with comparators of its own.
+
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::marshal::Types;
+
+/// A home for applications written for the Thrift-era Cassandra.
+#[derive(Debug, Parser)]
+#[command(name = "thriftstore", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the keyspaces of a storage-conf.xml.
+    Serve(serve::ServeArgs),
+    /// Load a Thrift server and measure it.
+    Stress(crate::stress::StressArgs),
+}
+
+/// Runs the program with the comparators that a schema may name.
+pub fn run(types: &Types) -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(args) => serve::serve(&args, types),
+        Command::Stress(args) => crate::stress::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! `thriftstore serve`: from a configuration to a running server, and to its end.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::config::{self, CommitLogSync, Config};
+use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
+use crate::marshal::Types;
+use crate::server::{Listener, Shutdown};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
+use crate::thrift::{Compat, Service};
+use crate::util::{Clock, Release};
+
+/// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
+const CACHE_MB: u64 = 256;
+/// How long connections may take to finish what they are answering when the server ends.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The configuration [default: ./storage-conf.xml, else a built-in one with the blog schema]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where data are kept, instead of the configuration's DataFileDirectory
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where Thrift clients are served, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks
+    /// a free one
+    #[arg(long, value_name = "HOST:PORT")]
+    thrift: Option<String>,
+    /// Whose behaviour applies where a call does not tell: 0.4, 0.5, 0.6 for calls that carry a keyspace, 0.7 to
+    /// 2.1 for calls after set_keyspace; may be given once for each [default: 0.6 and 2.1]
+    #[arg(long, value_name = "VERSION")]
+    compat: Vec<Release>,
+    /// Keep everything in memory and touch no disk: for tests
+    #[arg(long)]
+    ephemeral: bool,
+    /// SimpleAuthenticator's users: lines of user=password
+    #[arg(long, value_name = "FILE")]
+    passwd: Option<PathBuf>,
+    /// SimpleAuthenticator's rights: lines of keyspace=user,user
+    #[arg(long, value_name = "FILE")]
+    access: Option<PathBuf>,
+    /// How passwords stand in the passwd file: PLAIN or MD5
+    #[arg(long, value_name = "MODE", default_value = "PLAIN")]
+    passwd_mode: PasswordMode,
+    /// Data that are kept in memory for reads, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
+    cache_mb: u64,
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
+    start_log();
+    let config =
+        config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
+    for note in &config.notes {
+        tracing::info!("{note}");
+    }
+    raise_descriptor_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(worker_threads())
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start: {error}"))?;
+    runtime.block_on(serve_config(args, config))
+}
+
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second subscriber is an embedding program's own.
+    let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
+}
+
+/// One thread a processor, and two at least: more only wait for each other at the engine's log, measured at 4
+/// on two processors.
+fn worker_threads() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).max(2)
+}
+
+/// Thousands of connections need as many descriptors; the usual limit is 1024.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!("cannot raise the limit of open files: {error}");
+    }
+}
+
+async fn serve_config(args: &ServeArgs, config: Config) -> Result<(), String> {
+    let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
+    let clock = Arc::new(Clock::System);
+    let (store, token) = open_store(args, &config, clock.clone())?;
+    let undefined = store.status().undefined;
+    if !undefined.is_empty() {
+        tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
+    }
+    let database = Database::new(DatabaseParts {
+        catalog: Arc::new(config.catalog),
+        store: store.clone(),
+        partitioner: config.partitioner,
+        authenticator: authenticator(args, config.authenticator)?,
+        clock,
+        cluster_name: config.cluster_name,
+        config_text: config.text,
+        token,
+        endpoint: config.listen_address,
+    });
+    let mut compat = Compat::default();
+    args.compat.iter().for_each(|release| compat.set(*release));
+    let service = Service { database: Arc::new(database), compat };
+
+    let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
+    let bound = listener.address;
+    let shutdown = Shutdown::new();
+    let mut stop = StopSignals::listen()?;
+    if let Some(signal) = shutdown.signal() {
+        tokio::spawn(listener.run(service, signal));
+    }
+    println!("listening for Thrift clients on {bound}");
+    stop.wait().await;
+    tracing::info!("stopping");
+    if !shutdown.end(PATIENCE).await {
+        tracing::warn!("some connections did not finish in time");
+    }
+    store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
+}
+
+fn configured_address(config: &Config) -> String {
+    format!("{}:{}", config.thrift_host(), config.thrift_port)
+}
+
+/// Opens the store; with it comes the node's token as text.
+fn open_store(
+    args: &ServeArgs,
+    config: &Config,
+    clock: Arc<Clock>,
+) -> Result<(Arc<dyn Store>, String), String> {
+    let chance = uuid::Uuid::new_v4().as_u128();
+    let random_token = || config.partitioner.token_text(&config.partitioner.random_token(chance));
+    let token = config.initial_token.clone().unwrap_or_else(random_token);
+    if args.ephemeral {
+        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone())), token));
+    }
+    let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
+    let options = EmbeddedOptions {
+        directory: directory.unwrap_or_else(|| PathBuf::from("data")),
+        sync: match config.commit_log_sync {
+            CommitLogSync::Periodic { period_ms } => SyncMode::Periodic(Duration::from_millis(period_ms)),
+            CommitLogSync::Batch { window_ms } => {
+                SyncMode::Batch(Duration::from_secs_f64(window_ms / 1000.0))
+            }
+        },
+        cache_bytes: args.cache_mb * 1024 * 1024,
+    };
+    let store = EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock)
+        .map_err(|error| error.to_string())?;
+    let token = store.token_or_note(&token).map_err(|error| error.to_string())?;
+    Ok((Arc::new(store), token))
+}
+
+fn authenticator(args: &ServeArgs, kind: config::Authenticator) -> Result<Authenticator, String> {
+    match (kind, &args.passwd, &args.access) {
+        (config::Authenticator::AllowAll, _, _) => Ok(Authenticator::AllowAll),
+        (config::Authenticator::Simple, Some(passwd), Some(access)) => {
+            Ok(Authenticator::Simple(SimpleAuthenticator {
+                passwd_file: passwd.clone(),
+                access_file: access.clone(),
+                mode: args.passwd_mode,
+            }))
+        }
+        (config::Authenticator::Simple, _, _) => Err(
+            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
+             and rights are"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The signals that end the server.
+struct StopSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl StopSignals {
+    fn listen() -> Result<StopSignals, String> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
+        Ok(StopSignals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! `<ColumnFamily>`.
+
+use std::sync::Arc;
+
+use super::element::{Element, Set, apply_attributes, apply_children};
+use super::elements::{ALL, FROM_0_5, V0_4, V0_6, row};
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::value::Value;
+use super::xml::Node;
+use crate::marshal::{BytesType, TypeRef};
+use crate::schema::{CfDef, CfLabels, ColumnType};
+
+pub const FAMILY: &str = "ColumnFamily";
+
+const COLUMN_TYPES: [&str; 2] = ["Standard", "Super"];
+
+/// A column family while it is read.
+#[derive(Debug, Default)]
+pub struct FamilyDraft {
+    name: String,
+    is_super: bool,
+    comparator: Option<TypeRef>,
+    subcomparator: Option<TypeRef>,
+    comment: Option<String>,
+    labels: CfLabels,
+    flush_period_minutes: i32,
+}
+
+pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
+    row(
+        "Name",
+        "",
+        "",
+        ALL,
+        "The column family's name. Required; no hyphens.",
+        Set::Value(|draft, value| {
+            if value.text.contains('-') {
+                return Err(Mistake::Hyphen { name: value.text.to_owned() });
+            }
+            draft.name = value.not_empty()?;
+            Ok(())
+        }),
+    ),
+    row(
+        "ColumnType",
+        "Standard",
+        "word",
+        ALL,
+        "`Standard`: columns hold values. `Super`: they hold columns.",
+        Set::Value(|draft, value| {
+            match value.text {
+                "Standard" => draft.is_super = false,
+                "Super" => draft.is_super = true,
+                _ => {
+                    let column_type = value.choice(COLUMN_TYPES);
+                    return Err(Mistake::UnknownColumnType { name: String::new(), column_type });
+                }
+            }
+            Ok(())
+        }),
+    ),
+    row(
+        "CompareWith",
+        "BytesType",
+        "class",
+        ALL,
+        "The comparator: which column names are valid, and their order.",
+        Set::Value(|draft, value| {
+            draft.comparator = Some(value.comparator()?);
+            Ok(())
+        }),
+    ),
+    row(
+        "CompareSubcolumnsWith",
+        "BytesType",
+        "class",
+        ALL,
+        "The comparator of the columns in a super column. Only with `Super`.",
+        Set::Value(|draft, value| {
+            draft.subcomparator = Some(value.comparator()?);
+            Ok(())
+        }),
+    ),
+    row(
+        "FlushPeriodInMinutes",
+        "0",
+        "min",
+        V0_4,
+        "Shown by describe_keyspace to clients of 0.4; the storage engine decides when it flushes.",
+        Set::Value(|draft, value| {
+            draft.flush_period_minutes = value.integer()?;
+            Ok(())
+        }),
+    ),
+    row("KeysCached", "", "keys or %", V0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("RowsCached", "", "rows or %", V0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("KeysCachedFraction", "", "fraction", V0_6, CACHES, Set::Nothing(|value| value.double().map(drop))),
+    row(
+        "RowCacheSavePeriodInSeconds",
+        "",
+        "s",
+        V0_6,
+        "Caches are not saved.",
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row(
+        "KeyCacheSavePeriodInSeconds",
+        "",
+        "s",
+        V0_6,
+        "Caches are not saved.",
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row(
+        "Comment",
+        "",
+        "",
+        FROM_0_5,
+        "Never read by any release, though its sample file has it: the element of that name is.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    row(
+        "ColumnSort",
+        "",
+        "",
+        V0_4,
+        "Refused, as by every release since 0.4: CompareWith took its place.",
+        Set::Value(|_, _| Err(Mistake::ColumnSort)),
+    ),
+];
+
+const CACHES: &str = "The storage engine's cache is shared by all.";
+
+pub static FAMILY_ELEMENTS: &[Element<FamilyDraft>] = &[
+    row(
+        "Comment",
+        "",
+        "",
+        FROM_0_5,
+        "What describe_keyspace shows as \"Desc\".",
+        Set::Value(|draft, value| {
+            draft.comment = Some(value.raw.to_owned());
+            Ok(())
+        }),
+    ),
+    label_row("SuperColumnMap", "SUPER_COLUMN_MAP", |draft, value| {
+        draft.labels.super_column_map = value.text.to_owned();
+        Ok(())
+    }),
+    label_row("SuperColumnKey", "SUPER_COLUMN_KEY", |draft, value| {
+        draft.labels.super_column_key = value.text.to_owned();
+        Ok(())
+    }),
+    label_row("ColumnMap", "COLUMN_MAP", |draft, value| {
+        draft.labels.column_map = value.text.to_owned();
+        Ok(())
+    }),
+    label_row("ColumnKey", "COLUMN_KEY", |draft, value| {
+        draft.labels.column_key = value.text.to_owned();
+        Ok(())
+    }),
+    label_row("ColumnValue", "COLUMN_VALUE", |draft, value| {
+        draft.labels.column_value = value.text.to_owned();
+        Ok(())
+    }),
+    label_row("ColumnTimestamp", "COLUMN_TIMESTAMP", |draft, value| {
+        draft.labels.column_timestamp = value.text.to_owned();
+        Ok(())
+    }),
+];
+
+/// A word of describe_keyspace's "Desc".
+const fn label_row(
+    tag: &'static str,
+    default: &'static str,
+    set: fn(&mut FamilyDraft, &Value<'_>) -> Result<(), Mistake>,
+) -> Element<FamilyDraft> {
+    row(tag, default, "", V0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
+}
+
+/// Reads one `<ColumnFamily>`; `None` when it has no usable name. A mistake leaves the default in place, so
+/// that it is reported once.
+pub fn read(keyspace: &str, node: &Node, reading: &mut Reading<'_>) -> Option<CfDef> {
+    let mut draft = FamilyDraft::default();
+    let errors_before = reading.errors.len();
+    apply_attributes(FAMILY_ATTRIBUTES, &mut draft, node, reading);
+    apply_children(FAMILY_ELEMENTS, &[], &mut draft, node, reading);
+    if node.attribute("Name").is_none() {
+        reading.error(node.name.span, Mistake::FamilyWithoutName);
+    }
+    // The name may stand behind the type.
+    for error in &mut reading.errors[errors_before..] {
+        if let Mistake::UnknownColumnType { name, .. } = &mut error.mistake {
+            name.clone_from(&draft.name);
+        }
+    }
+    let known_type =
+        node.attribute("ColumnType").is_none_or(|given| COLUMN_TYPES.contains(&given.value.value.trim()));
+    if let Some(attribute) = node.attribute("CompareSubcolumnsWith")
+        && known_type
+        && !draft.is_super
+    {
+        reading.error(attribute.name.span, Mistake::SubcomparatorOnStandard { name: draft.name.clone() });
+    }
+    (!draft.name.is_empty()).then(|| draft.finish(keyspace))
+}
+
+impl FamilyDraft {
+    fn finish(self, keyspace: &str) -> CfDef {
+        let bytes = || -> TypeRef { Arc::new(BytesType) };
+        let column_type = if self.is_super {
+            ColumnType::Super { subcomparator: self.subcomparator.unwrap_or_else(bytes) }
+        } else {
+            ColumnType::Standard
+        };
+        CfDef {
+            keyspace: keyspace.to_owned(),
+            name: self.name,
+            column_type,
+            comparator: self.comparator.unwrap_or_else(bytes),
+            comment: self.comment,
+            labels: self.labels,
+            // Filled in when the whole file is read.
+            gc_grace_s: 0,
+            flush_period_minutes: self.flush_period_minutes,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A configuration while it is read, and what is checked when all of it is known.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::keyspace::{KeyspaceDraft, Replication};
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::settings::{Authenticator, CommitLogSync, Config};
+use super::xml::Node;
+use crate::partitioner::{PartitionerRef, RandomPartitioner};
+use crate::schema::Catalog;
+
+/// What CommitLogSync says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncMode {
+    Periodic,
+    Batch,
+}
+
+/// What the elements of `<Storage>` set. `None` where a default depends on others or should be noted.
+#[derive(Debug)]
+pub struct Draft {
+    pub cluster_name: String,
+    pub keyspaces: Vec<KeyspaceDraft>,
+    /// Where each keyspace was defined.
+    pub keyspace_lines: BTreeMap<String, usize>,
+    pub replication: Replication,
+    pub partitioner: Option<PartitionerRef>,
+    pub initial_token: Option<String>,
+    pub authenticator: Authenticator,
+    pub sync_mode: Option<SyncMode>,
+    pub sync_period_ms: Option<u64>,
+    pub sync_window_ms: Option<f64>,
+    pub commit_log_directory: Option<PathBuf>,
+    pub data_directories: Vec<PathBuf>,
+    pub listen_address: Option<String>,
+    pub thrift_address: Option<String>,
+    pub thrift_port: u16,
+    pub thrift_framed: bool,
+    pub rpc_timeout_ms: u64,
+    pub gc_grace_s: i32,
+    pub seeds: Vec<String>,
+}
+
+impl Default for Draft {
+    fn default() -> Draft {
+        Draft {
+            cluster_name: "Test Cluster".to_owned(),
+            keyspaces: Vec::new(),
+            keyspace_lines: BTreeMap::new(),
+            replication: Replication::default(),
+            partitioner: None,
+            initial_token: None,
+            authenticator: Authenticator::AllowAll,
+            sync_mode: None,
+            sync_period_ms: None,
+            sync_window_ms: None,
+            commit_log_directory: None,
+            data_directories: Vec::new(),
+            listen_address: None,
+            thrift_address: None,
+            thrift_port: 9160,
+            thrift_framed: false,
+            rpc_timeout_ms: 2000,
+            gc_grace_s: 864_000,
+            seeds: Vec::new(),
+        }
+    }
+}
+
+impl Draft {
+    /// Checks what concerns several elements and fills in what is missing. The old server refused to start
+    /// without a partitioner, directories and a sync mode; files that leave them out should just work.
+    pub fn finish(self, storage: &Node, file: &str, reading: &mut Reading<'_>) -> Config {
+        let mut missing = Vec::new();
+        self.check_places(storage, reading);
+        let commit_log_sync = self.commit_log_sync(storage, reading, &mut missing);
+        let partitioner = self.partitioner.unwrap_or_else(|| {
+            if given(storage, "Partitioner").is_none() {
+                missing.push("Partitioner (RandomPartitioner)".to_owned());
+            }
+            Arc::new(RandomPartitioner)
+        });
+        check_token(&partitioner, storage, reading);
+        let commit_log_directory = self.commit_log_directory.unwrap_or_else(|| {
+            missing.push("CommitLogDirectory (data/commitlog)".to_owned());
+            "data/commitlog".into()
+        });
+        let mut data_directories = self.data_directories;
+        if data_directories.is_empty() {
+            missing.push("DataFileDirectories (data/data)".to_owned());
+            data_directories.push("data/data".into());
+        }
+
+        let mut catalog = Catalog::default();
+        if let Some(factor) = self.replication.factor {
+            catalog.replication_factor = factor;
+        }
+        for keyspace in self.keyspaces {
+            let keyspace = keyspace.finish(&self.replication, self.gc_grace_s);
+            catalog.keyspaces.insert(keyspace.name.clone(), keyspace);
+        }
+        let mut notes = Vec::new();
+        if catalog.keyspaces.is_empty() {
+            notes.push(format!("{file}: No keyspaces configured"));
+        }
+        if !missing.is_empty() {
+            notes.push(format!("{file}: not given, so the default is taken: {}", missing.join(", ")));
+        }
+        Config {
+            cluster_name: self.cluster_name,
+            catalog,
+            partitioner,
+            initial_token: self.initial_token,
+            authenticator: self.authenticator,
+            commit_log_sync,
+            commit_log_directory,
+            data_directories,
+            listen_address: self.listen_address.unwrap_or_else(|| "127.0.0.1".to_owned()),
+            thrift_address: self.thrift_address,
+            thrift_port: self.thrift_port,
+            thrift_framed: self.thrift_framed,
+            rpc_timeout_ms: self.rpc_timeout_ms,
+            gc_grace_s: self.gc_grace_s,
+            seeds: self.seeds,
+            release_hint: reading.release_hint(),
+            notes,
+            text: String::new(),
+        }
+    }
+
+    /// The mode, from the element or, without one, from which of its two settings is there.
+    fn commit_log_sync(
+        &self,
+        storage: &Node,
+        reading: &mut Reading<'_>,
+        missing: &mut Vec<String>,
+    ) -> CommitLogSync {
+        let period = given(storage, "CommitLogSyncPeriodInMS");
+        let window = given(storage, "CommitLogSyncBatchWindowInMS");
+        let mode = self.sync_mode.unwrap_or_else(|| {
+            let mode = match (period, window) {
+                (None, Some(_)) => SyncMode::Batch,
+                _ => SyncMode::Periodic,
+            };
+            if given(storage, "CommitLogSync").is_none() {
+                let word = if mode == SyncMode::Batch { "batch" } else { "periodic" };
+                missing.push(format!("CommitLogSync ({word})"));
+            }
+            mode
+        });
+        // A mode that is misspelt leaves open which of the two is too much.
+        let sure = self.sync_mode.is_some() || given(storage, "CommitLogSync").is_none();
+        match mode {
+            SyncMode::Periodic => {
+                if let (Some(window), true) = (window, sure) {
+                    reading.error(window.name.span, Mistake::WindowWithPeriodic);
+                }
+                if period.is_none() {
+                    missing.push("CommitLogSyncPeriodInMS (10000)".to_owned());
+                }
+                CommitLogSync::Periodic { period_ms: self.sync_period_ms.unwrap_or(10_000) }
+            }
+            SyncMode::Batch => {
+                if let (Some(period), true) = (period, sure) {
+                    reading.error(period.name.span, Mistake::PeriodWithBatch);
+                }
+                if window.is_none() {
+                    missing.push("CommitLogSyncBatchWindowInMS (1)".to_owned());
+                }
+                CommitLogSync::Batch { window_ms: self.sync_window_ms.unwrap_or(1.0) }
+            }
+        }
+    }
+
+    fn check_places(&self, storage: &Node, reading: &mut Reading<'_>) {
+        if let Some(log) = &self.commit_log_directory
+            && self.data_directories.contains(log)
+            && let Some(node) = given(storage, "CommitLogDirectory")
+        {
+            reading.error(node.text.span, Mistake::LogAmongData);
+        }
+        if let Some(node) = given(storage, "ListenAddress")
+            && node.text.value.trim() == "0.0.0.0"
+        {
+            let text = "ListenAddress 0.0.0.0 is accepted; 0.5 and later want a single interface";
+            reading.note(node.text.span, || text.to_owned());
+        }
+    }
+}
+
+/// A token must be one of the partitioner's. Not asked when the partitioner itself is wrong.
+fn check_token(partitioner: &PartitionerRef, storage: &Node, reading: &mut Reading<'_>) {
+    let wrong = |error: &super::error::ConfigError| matches!(error.mistake, Mistake::UnknownPartitioner(_));
+    let Some(node) = given(storage, "InitialToken") else { return };
+    if reading.errors.iter().any(wrong) {
+        return;
+    }
+    let given = node.text.value.trim();
+    if let Err(error) = partitioner.parse_token(given) {
+        let mistake = Mistake::BadToken { given: given.to_owned(), reason: error.reason };
+        reading.error(node.text.span, mistake);
+    }
+}
+
+/// The first element of that name that is not empty: the one that counts.
+fn given<'n>(storage: &'n Node, name: &str) -> Option<&'n Node> {
+    storage.children.iter().find(|child| child.name.value == name && !child.text.value.trim().is_empty())
+}

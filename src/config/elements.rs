@@ -1,0 +1,462 @@
+//! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
+
+use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+use super::draft::{Draft, SyncMode};
+use super::element::{Element, Set};
+use super::keyspace::{self, KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+use super::lists;
+use super::mistake::Mistake;
+use super::settings::Authenticator;
+use crate::partitioner;
+use crate::util::Release;
+
+/// First and last release.
+pub(super) type Releases = (Release, Release);
+pub(super) const ALL: Releases = (Release::V0_4, Release::V0_6);
+pub(super) const V0_4: Releases = (Release::V0_4, Release::V0_4);
+pub(super) const TO_0_5: Releases = (Release::V0_4, Release::V0_5);
+pub(super) const V0_5: Releases = (Release::V0_5, Release::V0_5);
+pub(super) const FROM_0_5: Releases = (Release::V0_5, Release::V0_6);
+pub(super) const V0_6: Releases = (Release::V0_6, Release::V0_6);
+
+/// Makes a row: tag, default, unit, releases, meaning, and what becomes of it.
+pub(super) const fn row<T>(
+    tag: &'static str,
+    default: &'static str,
+    unit: &'static str,
+    releases: Releases,
+    meaning: &'static str,
+    set: Set<T>,
+) -> Element<T> {
+    Element { tag, default, unit, since: releases.0, until: releases.1, meaning, set }
+}
+
+/// Every element that may stand in `<Storage>`.
+pub static ELEMENTS: &[Element<Draft>] = &[
+    // What there is.
+    row(
+        "ClusterName",
+        "Test Cluster",
+        "",
+        ALL,
+        "The name that describe_cluster_name answers.",
+        Set::Value(|draft, value| {
+            draft.cluster_name = value.text.to_owned();
+            Ok(())
+        }),
+    ),
+    row(
+        "Keyspaces",
+        "",
+        "",
+        ALL,
+        "Holds the `<Keyspace>` elements. None is accepted, and leaves nothing to serve.",
+        Set::Children(keyspace::read_keyspaces),
+    ),
+    row(
+        "Partitioner",
+        "RandomPartitioner",
+        "class",
+        ALL,
+        "The order of row keys. It is stored with the data and cannot change afterwards.",
+        Set::Value(|draft, value| {
+            let names = partitioner::PARTITIONERS.iter().map(|(name, _)| *name);
+            let found = partitioner::resolve(value.text);
+            draft.partitioner = Some(found.ok_or_else(|| Mistake::UnknownPartitioner(value.choice(names)))?);
+            Ok(())
+        }),
+    ),
+    row(
+        "InitialToken",
+        "random",
+        "token",
+        ALL,
+        "The token that describe_ring and \"token map\" answer, taken at the first start.",
+        Set::Value(|draft, value| {
+            draft.initial_token = Some(value.text.to_owned());
+            Ok(())
+        }),
+    ),
+    row(
+        "Authenticator",
+        "AllowAllAuthenticator",
+        "class",
+        V0_6,
+        "Who may log in: everybody, or with SimpleAuthenticator those in the password file.",
+        Set::Value(|draft, value| {
+            draft.authenticator = Authenticator::resolve(value.text)
+                .ok_or_else(|| Mistake::UnknownAuthenticator(value.choice(Authenticator::CLASSES)))?;
+            Ok(())
+        }),
+    ),
+    // How keyspaces that do not say so themselves are replicated. 0.6 moved these into `<Keyspace>`.
+    row(
+        "ReplicaPlacementStrategy",
+        "RackUnawareStrategy",
+        "class",
+        TO_0_5,
+        "Shown to clients for keyspaces that have none of their own; one server places nothing.",
+        Set::Value(|draft, value| {
+            draft.replication.strategy_class = Some(keyspace::strategy(value)?);
+            Ok(())
+        }),
+    ),
+    row(
+        "EndPointSnitch",
+        "",
+        "class",
+        TO_0_5,
+        "There are no other nodes to be near to.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    row(
+        "ReplicationFactor",
+        "1",
+        "copies",
+        TO_0_5,
+        "For keyspaces that have none of their own: consistency levels are checked against it.",
+        Set::Value(|draft, value| {
+            draft.replication.factor = Some(value.at_least(0)?);
+            Ok(())
+        }),
+    ),
+    // Where the data are.
+    row(
+        "CommitLogDirectory",
+        "data/commitlog",
+        "path",
+        ALL,
+        "Checked, not used: the log lies with the data.",
+        Set::Value(|draft, value| {
+            draft.commit_log_directory = Some(value.text.into());
+            Ok(())
+        }),
+    ),
+    row(
+        "DataFileDirectories",
+        "data/data",
+        "paths",
+        ALL,
+        "Holds `<DataFileDirectory>` elements. The first is where data and log are; others are not used.",
+        Set::Children(lists::read_data_directories),
+    ),
+    row("SavedCachesDirectory", "", "path", V0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
+    row(
+        "BootstrapFileDirectory",
+        "",
+        "path",
+        V0_4,
+        "No data are streamed between nodes.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    row(
+        "CalloutLocation",
+        "",
+        "path",
+        TO_0_5,
+        "In sample files, never read by any release.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    row(
+        "StagingFileDirectory",
+        "",
+        "path",
+        TO_0_5,
+        "In sample files, never read by any release.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    // When a write is safe.
+    row(
+        "CommitLogSync",
+        "periodic",
+        "word",
+        ALL,
+        "`batch`: a write is on the disk before it is answered. `periodic`: soon afterwards.",
+        Set::Value(|draft, value| {
+            let words = ["periodic", "batch"];
+            let word = value.word(&words, "CommitLogSync must be either 'periodic' or 'batch'")?;
+            draft.sync_mode = Some([SyncMode::Periodic, SyncMode::Batch][word]);
+            Ok(())
+        }),
+    ),
+    row(
+        "CommitLogSyncPeriodInMS",
+        "10000",
+        "ms",
+        ALL,
+        "With `periodic`: how often the log is synced. So much may be lost when the machine, not the server, dies.",
+        Set::Value(|draft, value| {
+            draft.sync_period_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
+            Ok(())
+        }),
+    ),
+    row(
+        "CommitLogSyncBatchWindowInMS",
+        "1",
+        "ms",
+        ALL,
+        "With `batch`: how long a sync waits for more writes to join it. Fractions are allowed; 0 waits for none.",
+        Set::Value(|draft, value| {
+            let window_ms = value.double()?;
+            if window_ms < 0.0 {
+                return Err(value.out_of_bounds(value.tag, "at least 0"));
+            }
+            draft.sync_window_ms = Some(window_ms);
+            Ok(())
+        }),
+    ),
+    row(
+        "CommitLogRotationThresholdInMB",
+        "",
+        "MB",
+        ALL,
+        "The storage engine rotates its log itself.",
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    // Where clients connect.
+    row(
+        "ListenAddress",
+        "127.0.0.1",
+        "host",
+        ALL,
+        "The address of this node. Clients connect here unless ThriftAddress says otherwise.",
+        Set::Value(|draft, value| {
+            draft.listen_address = Some(value.text.to_owned());
+            Ok(())
+        }),
+    ),
+    row(
+        "ThriftAddress",
+        "ListenAddress",
+        "host",
+        ALL,
+        "Where clients connect. 0.0.0.0 is every interface.",
+        Set::Value(|draft, value| {
+            draft.thrift_address = Some(value.text.to_owned());
+            Ok(())
+        }),
+    ),
+    row(
+        "ThriftPort",
+        "9160",
+        "port",
+        ALL,
+        "Where clients connect. 0 picks a free one.",
+        Set::Value(|draft, value| {
+            draft.thrift_port = value.port()?;
+            Ok(())
+        }),
+    ),
+    row(
+        "ThriftFramedTransport",
+        "false",
+        "boolean",
+        ALL,
+        "What clients are expected to use. Framed and unframed clients are told apart and both served.",
+        Set::Value(|draft, value| {
+            draft.thrift_framed = value.boolean()?;
+            Ok(())
+        }),
+    ),
+    row(
+        "RpcTimeoutInMillis",
+        "2000",
+        "ms",
+        ALL,
+        "Checked, not applied yet: no call is cut short.",
+        Set::Value(|draft, value| {
+            draft.rpc_timeout_ms = u64::from(value.at_least(1)?.unsigned_abs());
+            Ok(())
+        }),
+    ),
+    row(
+        "Seeds",
+        "",
+        "hosts",
+        ALL,
+        "Holds `<Seed>` elements: nodes to meet the others by. There are no others.",
+        Set::Children(lists::read_seeds),
+    ),
+    row(
+        "GCGraceSeconds",
+        "864000",
+        "s",
+        ALL,
+        "How long deletions are remembered.",
+        Set::Value(|draft, value| {
+            draft.gc_grace_s = value.at_least(0)?;
+            Ok(())
+        }),
+    ),
+    // What belongs to a cluster.
+    row(
+        "StoragePort",
+        "",
+        "port",
+        ALL,
+        "No other node connects.",
+        Set::Nothing(|value| value.port().map(drop)),
+    ),
+    row(
+        "ControlPort",
+        "",
+        "port",
+        TO_0_5,
+        "There is no gossip.",
+        Set::Nothing(|value| value.port().map(drop)),
+    ),
+    row(
+        "PhiConvictThreshold",
+        "",
+        "",
+        V0_6,
+        "There are no other nodes to suspect.",
+        Set::Nothing(|value| match value.integer()? {
+            5..=16 => Ok(()),
+            _ => Err(value.out_of_bounds(value.tag, "between 5 and 16")),
+        }),
+    ),
+    row(
+        "AutoBootstrap",
+        "",
+        "boolean",
+        FROM_0_5,
+        "There is no ring to join.",
+        Set::Nothing(|value| value.boolean().map(drop)),
+    ),
+    row(
+        "HintedHandoffEnabled",
+        "",
+        "boolean",
+        V0_6,
+        "There are no other nodes to keep hints for.",
+        Set::Nothing(|value| value.boolean_called("HintedHandoff").map(drop)),
+    ),
+    row(
+        "DoConsistencyChecksBoolean",
+        "",
+        "boolean",
+        ALL,
+        "There are no other copies to repair.",
+        Set::Nothing(|_| Ok(())),
+    ),
+    row("JobTrackerHost", "", "host", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    row("JobJarFileLocation", "", "path", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    // How the old server used memory, disk and threads.
+    row(
+        "SnapshotBeforeCompaction",
+        "",
+        "boolean",
+        ALL,
+        "The storage engine compacts by itself.",
+        Set::Nothing(|value| value.boolean().map(drop)),
+    ),
+    row(
+        "DiskAccessMode",
+        "",
+        "word",
+        V0_6,
+        "The storage engine reads its files its own way.",
+        Set::Nothing(|value| {
+            let words = ["auto", "mmap", "mmap_index_only", "standard"];
+            let text = "DiskAccessMode must be either 'auto', 'mmap', 'mmap_index_only', or 'standard'";
+            value.word(&words, text).map(drop)
+        }),
+    ),
+    row(
+        "ConcurrentReads",
+        "",
+        "threads",
+        ALL,
+        "Threads are not counted here.",
+        Set::Nothing(|value| value.at_least(1).map(drop)),
+    ),
+    row(
+        "ConcurrentWrites",
+        "",
+        "threads",
+        ALL,
+        "Threads are not counted here.",
+        Set::Nothing(|value| value.at_least(1).map(drop)),
+    ),
+    row("MemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableThroughputInMB", "", "MB", V0_6, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableObjectCountInMillions", "", "million columns", TO_0_5, FLUSHES, Set::Nothing(object_count)),
+    row("MemtableOperationsInMillions", "", "million columns", V0_6, FLUSHES, Set::Nothing(object_count)),
+    row("MemtableLifetimeInDays", "", "days", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row(
+        "MemtableFlushAfterMinutes",
+        "",
+        "min",
+        FROM_0_5,
+        FLUSHES,
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row("BinaryMemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row(
+        "BinaryMemtableThroughputInMB",
+        "",
+        "MB",
+        V0_6,
+        FLUSHES,
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row("FlushMinThreads", "", "threads", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMaxThreads", "", "threads", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushDataBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("FlushIndexBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("SlicedBufferSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row("ColumnIndexSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row(
+        "RowWarningThresholdInMB",
+        "",
+        "MB",
+        V0_6,
+        "Rows of any size are compacted alike.",
+        Set::Nothing(|value| match value.integer()? {
+            1.. => Ok(()),
+            _ => Err(value.out_of_bounds("Row warning threshold", "a positive integer")),
+        }),
+    ),
+    row(
+        "IndexInterval",
+        "",
+        "rows",
+        V0_6,
+        BUFFERS,
+        Set::Nothing(|value| match value.integer()? {
+            1.. => Ok(()),
+            _ => Err(value.out_of_bounds("Index Interval", "a positive, non-zero integer.")),
+        }),
+    ),
+];
+
+const FLUSHES: &str = "The storage engine decides when it flushes.";
+const BUFFERS: &str = "The storage engine sizes its blocks and buffers itself.";
+
+fn object_count(value: &super::value::Value<'_>) -> Result<(), Mistake> {
+    if value.double()? > 0.0 {
+        return Ok(());
+    }
+    Err(value.out_of_bounds("Memtable object count", "a positive double"))
+}
+
+/// Where a name that was found elsewhere would be understood.
+pub fn home_of(name: &str) -> Option<&'static str> {
+    fn has<T>(rows: &[Element<T>], name: &str) -> bool {
+        rows.iter().any(|row| row.tag == name)
+    }
+    match name {
+        "Keyspace" => Some("in <Keyspaces>"),
+        "ColumnFamily" => Some("in <Keyspace>"),
+        lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
+        lists::SEED => Some("in <Seeds>"),
+        // Keyspaces and column families both have a name: no hint.
+        _ if has(KEYSPACE_ATTRIBUTES, name) => None,
+        _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
+        _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
+        _ if has(ELEMENTS, name) => Some("in <Storage>"),
+        _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
+        _ => None,
+    }
+}

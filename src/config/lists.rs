@@ -1,0 +1,37 @@
+//! Elements that hold a list of equal ones: data directories and seeds.
+
+use std::path::PathBuf;
+
+use super::draft::Draft;
+use super::element::unknown;
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::xml::Node;
+
+pub const DATA_DIRECTORY: &str = "DataFileDirectory";
+pub const SEED: &str = "Seed";
+
+pub fn read_data_directories(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+    draft.data_directories.extend(texts(node, DATA_DIRECTORY, reading).into_iter().map(PathBuf::from));
+}
+
+pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+    reading.inert("Seeds", node.name.span);
+    draft.seeds.extend(texts(node, SEED, reading));
+}
+
+/// The texts of all children of one name. An empty one was a crash; now it is a mistake.
+fn texts(node: &Node, tag: &str, reading: &mut Reading<'_>) -> Vec<String> {
+    let mut texts = Vec::new();
+    for child in &node.children {
+        if child.name.value != tag {
+            unknown(&child.name, "element", std::iter::once(tag), reading);
+            continue;
+        }
+        match child.text.value.trim() {
+            "" => reading.error(child.name.span, Mistake::EmptyValue { tag: tag.to_owned() }),
+            text => texts.push(text.to_owned()),
+        }
+    }
+    texts
+}

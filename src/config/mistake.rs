@@ -1,0 +1,174 @@
+//! Everything that can be wrong with a configuration. The texts are the old server's where it has one.
+
+use super::nearest::nearest;
+use super::xml::XmlMistake;
+
+/// A name that is not one of those that are allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub given: String,
+    pub allowed: Vec<String>,
+}
+
+impl Choice {
+    pub fn new<I: Into<String>>(given: &str, allowed: impl IntoIterator<Item = I>) -> Choice {
+        Choice { given: given.to_owned(), allowed: allowed.into_iter().map(Into::into).collect() }
+    }
+
+    /// What is allowed, the likeliest first. Packages do not count: `UTF8Typ` and
+    /// `org.apache.cassandra.db.marshal.UTF8Typ` both mean `UTF8Type`.
+    fn help(&self) -> String {
+        let allowed = format!("allowed: {}", self.allowed.join(", "));
+        let short = self.given.rsplit('.').next().unwrap_or_default();
+        let meant =
+            nearest(short, self.allowed.iter().map(|name| name.rsplit('.').next().unwrap_or_default()))
+                .and_then(|meant| self.allowed.iter().find(|name| name.rsplit('.').next() == Some(meant)));
+        match meant {
+            Some(meant) => format!("did you mean {meant}?\n{allowed}"),
+            None => allowed,
+        }
+    }
+}
+
+/// What is wrong in one place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    #[error(transparent)]
+    Xml(#[from] XmlMistake),
+    #[error("cannot read {file}: {reason}")]
+    Unreadable { file: String, reason: String },
+    #[error("<{found}> cannot be the root element of a configuration")]
+    WrongRoot { found: String },
+    #[error("a second root element, <{found}>")]
+    SecondRoot { found: String },
+
+    #[error("Unrecognized value for {tag}.  Integer expected.")]
+    NotAnInteger { tag: String, given: String },
+    #[error("Unrecognized value for {tag}.  Double expected.")]
+    NotADouble { tag: String, given: String },
+    #[error("Unrecognized value for {tag}.  Use 'true' or 'false'.")]
+    NotABoolean { tag: String, given: String },
+    #[error("Unrecognized value for {tag}.  Number or percentage expected.")]
+    NotACacheSize { tag: String, given: String },
+    #[error("{tag} must be {bound}")]
+    OutOfBounds { tag: String, bound: String, given: String },
+    #[error("{tag} must not be empty")]
+    EmptyValue { tag: String },
+    #[error("{0}")]
+    UnknownWord(String, Choice),
+
+    #[error("Invalid partitioner class {}", .0.given)]
+    UnknownPartitioner(Choice),
+    #[error("Invalid authenticator class {}", .0.given)]
+    UnknownAuthenticator(Choice),
+    #[error("Invalid replicaplacementstrategy class {}", .0.given)]
+    UnknownStrategy(Choice),
+    #[error("Unable to load class {} for {attribute} attribute", .class.given)]
+    UnknownComparator { attribute: String, class: Choice },
+    #[error("InitialToken {given:?} is no token of the partitioner: {reason}")]
+    BadToken { given: String, reason: String },
+
+    #[error(
+        "Batch sync specified, but CommitLogSyncPeriodInMS found.  Only specify CommitLogSyncBatchWindowInMS when using batch sync."
+    )]
+    PeriodWithBatch,
+    #[error(
+        "Periodic sync specified, but CommitLogSyncBatchWindowInMS found.  Only specify CommitLogSyncPeriodInMS when using periodic sync."
+    )]
+    WindowWithPeriodic,
+    #[error("CommitLogDirectory must not be the same as any DataFileDirectory")]
+    LogAmongData,
+
+    #[error("Table name attribute is required")]
+    KeyspaceWithoutName,
+    #[error("'system' is a reserved table name for Cassandra internals")]
+    ReservedKeyspace,
+    #[error("keyspace {name} is defined twice, first on line {first_line}")]
+    KeyspaceTwice { name: String, first_line: usize },
+    #[error("ColumnFamily name attribute is required")]
+    FamilyWithoutName,
+    #[error("ColumnFamily names cannot contain hyphens")]
+    Hyphen { name: String },
+    #[error("column family {name} is defined twice in keyspace {keyspace}, first on line {first_line}")]
+    FamilyTwice { keyspace: String, name: String, first_line: usize },
+    #[error("ColumnFamily {name} has invalid type {}", .column_type.given)]
+    UnknownColumnType { name: String, column_type: Choice },
+    #[error(
+        "CompareSubcolumnsWith is only a valid attribute on super columnfamilies (not regular columnfamily {name})"
+    )]
+    SubcomparatorOnStandard { name: String },
+    #[error("ColumnSort is no longer an accepted attribute.  Use CompareWith instead.")]
+    ColumnSort,
+}
+
+impl Mistake {
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Mistake::Xml(mistake) => return mistake.help(),
+            Mistake::Unreadable { .. } | Mistake::BadToken { .. } => return None,
+            Mistake::EmptyValue { .. } => "give it a value".to_owned(),
+            Mistake::KeyspaceTwice { .. } => "give it another name, or make one of the two".to_owned(),
+            Mistake::WrongRoot { .. } => {
+                "a configuration is a <Storage>; a bare <Keyspaces> or <Keyspace> will do".to_owned()
+            }
+            Mistake::SecondRoot { .. } => "an XML file has one root element: move this into it".to_owned(),
+            Mistake::NotAnInteger { given, .. } => format!("{given:?} is no whole number that fits 32 bits"),
+            Mistake::NotADouble { given, .. } => format!("{given:?} is no number like 1 or 0.5"),
+            Mistake::NotABoolean { given, .. } => format!("{given:?} is neither"),
+            Mistake::NotACacheSize { given, .. } => {
+                format!("{given:?} is none of: a count like 10000, a fraction like 0.01, a share like 50%")
+            }
+            Mistake::OutOfBounds { given, .. } => format!("it is {given}"),
+            Mistake::UnknownWord(_, choice)
+            | Mistake::UnknownPartitioner(choice)
+            | Mistake::UnknownAuthenticator(choice)
+            | Mistake::UnknownComparator { class: choice, .. }
+            | Mistake::UnknownColumnType { column_type: choice, .. } => choice.help(),
+            Mistake::UnknownStrategy(choice) => {
+                format!("{}\na class of your own is accepted under its own package", choice.help())
+            }
+            Mistake::PeriodWithBatch => {
+                "remove this element, or make CommitLogSync periodic: it then counts".to_owned()
+            }
+            Mistake::WindowWithPeriodic => {
+                "remove this element, or make CommitLogSync batch: it then counts".to_owned()
+            }
+            Mistake::LogAmongData => "give the commit log a directory of its own".to_owned(),
+            Mistake::KeyspaceWithoutName => "write <Keyspace Name=\"...\">".to_owned(),
+            Mistake::ReservedKeyspace => "choose another name".to_owned(),
+            Mistake::FamilyWithoutName => "write <ColumnFamily Name=\"...\"/>".to_owned(),
+            Mistake::Hyphen { name } => format!("an underscore will do: {}", name.replace('-', "_")),
+            Mistake::FamilyTwice { .. } => {
+                "remove one of them; the old server took the later one without a word".to_owned()
+            }
+            Mistake::SubcomparatorOnStandard { .. } => {
+                "remove it, or add ColumnType=\"Super\" if the columns hold columns".to_owned()
+            }
+            Mistake::ColumnSort => {
+                "columns sort by their names; to sort by time, name them by UUIDs and use TimeUUIDType"
+                    .to_owned()
+            }
+        };
+        Some(help)
+    }
+
+    /// Whether the caret belongs under the name of the attribute or element and not under its value.
+    pub fn is_about_the_name(&self) -> bool {
+        matches!(self, Mistake::ColumnSort)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_do_not_hide_a_misspelling() {
+        let choice = Choice::new("org.apache.cassandra.db.marshal.UTF8Typ", ["BytesType", "UTF8Type"]);
+        assert_eq!(choice.help(), "did you mean UTF8Type?\nallowed: BytesType, UTF8Type");
+        let own = Choice::new("com.example.DateTyp", ["BytesType", "com.example.DateType"]);
+        assert!(own.help().starts_with("did you mean com.example.DateType?"));
+        assert_eq!(Choice::new("Sorted", ["BytesType"]).help(), "allowed: BytesType");
+    }
+}

@@ -1,0 +1,33 @@
+//! storage-conf.xml, as 0.4, 0.5 and 0.6 wrote it: read with places, checked with help.
+//!
+//! `load` finds the text, `xml_reader` makes positioned nodes of it, the tables (`elements`, `keyspace`,
+//! `column_family`) say what each element means, `draft` checks what concerns several of them, and what comes
+//! out is a `Config` or the list of all mistakes, each pointing at its place.
+
+mod column_family;
+mod draft;
+mod element;
+mod elements;
+mod error;
+mod keyspace;
+mod lists;
+mod load;
+mod mistake;
+mod nearest;
+mod reading;
+mod settings;
+mod source;
+mod value;
+mod xml;
+mod xml_reader;
+
+pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+pub use element::{Element, Set};
+pub use elements::ELEMENTS;
+pub use error::{ConfigError, ConfigErrors};
+pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
+pub use mistake::{Choice, Mistake};
+pub use settings::{Authenticator, CommitLogSync, Config};
+pub use source::{Location, Span};
+pub use xml::XmlMistake;

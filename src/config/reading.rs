@@ -1,0 +1,103 @@
+//! What is gathered while a file is read: mistakes, notes, and the release that it was written for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::ConfigError;
+use super::mistake::Mistake;
+use super::source::{Source, Span};
+use crate::marshal::Types;
+use crate::util::Release;
+
+/// So many notes about single places are kept; the rest is counted.
+const NOTES_MAX: usize = 50;
+
+/// So many mistakes are kept: more than anybody reads, less than fills the memory.
+const ERRORS_MAX: usize = 1000;
+
+/// The state of one reading.
+pub struct Reading<'a> {
+    pub types: &'a Types,
+    source: &'a Arc<Source>,
+    pub errors: Vec<ConfigError>,
+    /// By offset, so that they come out in the order of the file.
+    notes: Vec<(usize, String)>,
+    notes_left_out: usize,
+    /// Elements and attributes that were accepted and mean nothing, with their lines.
+    inert: BTreeMap<&'static str, Vec<usize>>,
+    /// The releases that know every element seen so far.
+    releases: (Release, Release),
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(source: &'a Arc<Source>, types: &'a Types) -> Reading<'a> {
+        Reading {
+            types,
+            source,
+            errors: Vec::new(),
+            notes: Vec::new(),
+            notes_left_out: 0,
+            inert: BTreeMap::new(),
+            releases: (Release::V0_4, Release::V0_6),
+        }
+    }
+
+    pub fn error(&mut self, span: Span, mistake: Mistake) {
+        if self.errors.len() < ERRORS_MAX {
+            self.errors.push(ConfigError::new(mistake, span, self.source));
+        }
+    }
+
+    /// Keeps a note; the text is only made if it will be shown.
+    pub fn note(&mut self, span: Span, text: impl FnOnce() -> String) {
+        if self.notes.len() >= NOTES_MAX {
+            self.notes_left_out += 1;
+            return;
+        }
+        let place = self.source.location(span.start);
+        self.notes.push((span.start, format!("{place}: {}", text())));
+    }
+
+    pub fn inert(&mut self, tag: &'static str, span: Span) {
+        let line = self.line(span);
+        let lines = self.inert.entry(tag).or_default();
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+
+    pub fn seen(&mut self, since: Release, until: Release) {
+        self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+    }
+
+    pub fn line(&self, span: Span) -> usize {
+        self.source.line(span.start)
+    }
+
+    /// The one release that knows every element of the file; `None` when several or none do.
+    pub fn release_hint(&self) -> Option<Release> {
+        (self.releases.0 == self.releases.1).then_some(self.releases.0)
+    }
+
+    /// Ready sentences: places in the order of the file, then one line of what means nothing here.
+    pub fn into_notes(mut self) -> Vec<String> {
+        self.notes.sort();
+        let mut notes: Vec<String> = self.notes.into_iter().map(|(_, note)| note).collect();
+        if self.notes_left_out > 0 {
+            notes.push(format!("{}: and {} more like these", self.source.file, self.notes_left_out));
+        }
+        if !self.inert.is_empty() {
+            let named: Vec<String> = self.inert.iter().map(|(tag, lines)| with_lines(tag, lines)).collect();
+            notes.push(format!("{}: accepted, without meaning here: {}", self.source.file, named.join(", ")));
+        }
+        notes
+    }
+}
+
+/// `StoragePort (line 7)`, `KeysCached (lines 8, 9, 12 and 31 more)`.
+fn with_lines(tag: &str, lines: &[usize]) -> String {
+    let shown: Vec<String> = lines.iter().take(3).map(usize::to_string).collect();
+    let more = if lines.len() > 3 { format!(" and {} more", lines.len() - 3) } else { String::new() };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{tag} ({word} {}{more})", shown.join(", "))
+}

@@ -1,0 +1,82 @@
+//! The configuration, complete and checked.
+
+use std::path::PathBuf;
+
+use crate::partitioner::PartitionerRef;
+use crate::schema::Catalog;
+use crate::util::Release;
+
+/// When a write counts as safe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CommitLogSync {
+    /// Writes are answered at once; the log is synced every so many milliseconds.
+    Periodic { period_ms: u64 },
+    /// Writes are answered when they are synced; a sync waits so many milliseconds for others to join.
+    Batch { window_ms: f64 },
+}
+
+/// Who may log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authenticator {
+    /// Everybody, and nobody has to.
+    AllowAll,
+    /// Those in the password file.
+    Simple,
+}
+
+impl Authenticator {
+    /// Short class names, in the order of the variants.
+    pub const CLASSES: [&str; 2] = ["AllowAllAuthenticator", "SimpleAuthenticator"];
+
+    /// The authenticator of a class name; 0.6 wants it in full, here the short one will do too.
+    pub fn resolve(class_name: &str) -> Option<Authenticator> {
+        match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
+            "AllowAllAuthenticator" => Some(Authenticator::AllowAll),
+            "SimpleAuthenticator" => Some(Authenticator::Simple),
+            _ => None,
+        }
+    }
+}
+
+/// What a storage-conf.xml says, with defaults for what it does not.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub cluster_name: String,
+    /// The keyspaces of the file; those that clients created are in the data directory.
+    pub catalog: Catalog,
+    pub partitioner: PartitionerRef,
+    /// A token of the partitioner, in its text form; checked.
+    pub initial_token: Option<String>,
+    pub authenticator: Authenticator,
+    pub commit_log_sync: CommitLogSync,
+    /// As written: relative to where the server was started.
+    pub commit_log_directory: PathBuf,
+    /// As written; at least one.
+    pub data_directories: Vec<PathBuf>,
+    /// Host name or address of this node.
+    pub listen_address: String,
+    /// Host name or address that clients connect to, where it is not `listen_address`.
+    pub thrift_address: Option<String>,
+    /// 0 picks a free port.
+    pub thrift_port: u16,
+    /// What the file's clients use; both kinds are served.
+    pub thrift_framed: bool,
+    /// Milliseconds until TimedOutException.
+    pub rpc_timeout_ms: u64,
+    /// Seconds for which tombstones are kept, for keyspaces to come; those of the file have it in their CfDefs.
+    pub gc_grace_s: i32,
+    pub seeds: Vec<String>,
+    /// The release that the file was written for, where its elements give it away.
+    pub release_hint: Option<Release>,
+    /// What was accepted and has no meaning here, or was not given: sentences to print at the start.
+    pub notes: Vec<String>,
+    /// The whole file, as clients may ask for it.
+    pub text: String,
+}
+
+impl Config {
+    /// The host that clients connect to.
+    pub fn thrift_host(&self) -> &str {
+        self.thrift_address.as_deref().unwrap_or(&self.listen_address)
+    }
+}

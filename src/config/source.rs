@@ -1,0 +1,122 @@
+//! The text of a configuration file, and places in it.
+
+use std::fmt;
+
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
+/// So much of a very long line is shown on either side of a mistake, in bytes.
+const SHOWN_AROUND: usize = 120;
+
+/// A stretch of the text, in byte offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Where something stands, as editors and people count: from 1, in characters. Shown as `file:line:column`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// A named text that finds its lines.
+#[derive(Debug)]
+pub struct Source {
+    pub file: String,
+    pub text: String,
+    /// Offsets at which lines begin.
+    line_starts: Vec<usize>,
+}
+
+impl Source {
+    pub fn new(file: &str, text: &str) -> Source {
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Source { file: file.to_owned(), text: text.to_owned(), line_starts }
+    }
+
+    /// The line of an offset, counted from 1.
+    pub fn line(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset)
+    }
+
+    pub fn location(&self, offset: usize) -> Location {
+        let line = self.line(offset);
+        let before = self.text.get(self.line_starts[line - 1]..offset).unwrap_or_default();
+        Location { file: self.file.clone(), line, column: before.chars().count() + 1 }
+    }
+
+    /// The part of a span that a caret can underline: inside the text, of one line, not too long.
+    pub fn underlined(&self, span: Span) -> Span {
+        let start = floor(&self.text, span.start);
+        let end = span.end.min(self.line_end(start)).min(start + SHOWN_AROUND);
+        Span { start, end: floor(&self.text, end).max(start) }
+    }
+
+    fn line_end(&self, offset: usize) -> usize {
+        self.text[offset..].find(['\r', '\n']).map_or(self.text.len(), |length| offset + length)
+    }
+}
+
+/// The nearest character boundary at or below an offset.
+fn floor(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Gives the diagnostic renderer the lines of a span, without the far ends of endless lines.
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        _lines_before: usize,
+        _lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let first = floor(&self.text, span.offset());
+        let last = floor(&self.text, span.offset().saturating_add(span.len())).max(first);
+        let line = self.line(first);
+        let from = floor(&self.text, first.saturating_sub(SHOWN_AROUND)).max(self.line_starts[line - 1]);
+        let to = floor(&self.text, last + SHOWN_AROUND).min(self.line_end(last));
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.file.clone(),
+            &self.text.as_bytes()[from..to],
+            SourceSpan::from((from, to - from)),
+            line - 1,
+            self.location(first).column - 1,
+            self.line(last) - line + 1,
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_are_counted_from_one_and_in_characters() {
+        let source = Source::new("a.xml", "<a>\r\n  <ü x='1'/>\n");
+        assert_eq!(source.location(0).to_string(), "a.xml:1:1");
+        let x = source.text.find('x').unwrap();
+        assert_eq!(source.location(x).to_string(), "a.xml:2:6");
+        assert_eq!(source.location(source.text.len()).to_string(), "a.xml:3:1");
+        assert_eq!(source.location(999).line, 3);
+    }
+
+    #[test]
+    fn a_span_over_several_lines_is_underlined_on_its_first() {
+        let source = Source::new("a.xml", "<a\n b='1'>");
+        assert_eq!(source.underlined(Span { start: 0, end: 9 }), Span { start: 0, end: 2 });
+        assert_eq!(source.underlined(Span { start: 99, end: 120 }), Span { start: 10, end: 10 });
+    }
+}

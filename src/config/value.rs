@@ -1,0 +1,122 @@
+//! The text of an element or attribute, read as what it should be.
+
+use super::mistake::{Choice, Mistake};
+use crate::marshal::{self, TypeRef, Types};
+
+/// A given text. The old server did not trim, and died of ` 9160 `; we do.
+pub struct Value<'a> {
+    pub tag: &'static str,
+    /// As it stands in the file.
+    pub raw: &'a str,
+    pub text: &'a str,
+    pub types: &'a Types,
+}
+
+impl Value<'_> {
+    pub fn not_empty(&self) -> Result<String, Mistake> {
+        match self.text {
+            "" => Err(Mistake::EmptyValue { tag: self.tag.to_owned() }),
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    pub fn integer(&self) -> Result<i32, Mistake> {
+        self.text
+            .parse()
+            .map_err(|_| Mistake::NotAnInteger { tag: self.tag.to_owned(), given: self.text.to_owned() })
+    }
+
+    /// A whole number that is not below `least`.
+    pub fn at_least(&self, least: i32) -> Result<i32, Mistake> {
+        let number = self.integer()?;
+        if number < least {
+            return Err(self.out_of_bounds(self.tag, &format!("at least {least}")));
+        }
+        Ok(number)
+    }
+
+    pub fn port(&self) -> Result<u16, Mistake> {
+        u16::try_from(self.integer()?).map_err(|_| self.out_of_bounds(self.tag, "between 0 and 65535"))
+    }
+
+    pub fn double(&self) -> Result<f64, Mistake> {
+        match self.text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(Mistake::NotADouble { tag: self.tag.to_owned(), given: self.text.to_owned() }),
+        }
+    }
+
+    pub fn boolean(&self) -> Result<bool, Mistake> {
+        self.boolean_called(self.tag)
+    }
+
+    /// A boolean whose error text names it otherwise.
+    pub fn boolean_called(&self, tag: &str) -> Result<bool, Mistake> {
+        if self.text.eq_ignore_ascii_case("true") {
+            Ok(true)
+        } else if self.text.eq_ignore_ascii_case("false") {
+            Ok(false)
+        } else {
+            Err(Mistake::NotABoolean { tag: tag.to_owned(), given: self.text.to_owned() })
+        }
+    }
+
+    /// A count, a fraction up to 1, or a percentage.
+    pub fn cache_size(&self) -> Result<f64, Mistake> {
+        let number = self.text.strip_suffix('%').unwrap_or(self.text).trim_end();
+        match number.parse::<f64>() {
+            Ok(size) if size.is_finite() && size >= 0.0 => Ok(size),
+            _ => Err(Mistake::NotACacheSize { tag: self.tag.to_owned(), given: self.text.to_owned() }),
+        }
+    }
+
+    /// One of some words, letter case and all.
+    pub fn word(&self, allowed: &[&str], error: &str) -> Result<usize, Mistake> {
+        allowed
+            .iter()
+            .position(|word| *word == self.text)
+            .ok_or_else(|| Mistake::UnknownWord(error.to_owned(), self.choice(allowed.iter().copied())))
+    }
+
+    pub fn comparator(&self) -> Result<TypeRef, Mistake> {
+        self.types.resolve(self.text).ok_or_else(|| {
+            let full = if self.text.contains('.') {
+                self.text.to_owned()
+            } else {
+                format!("{}{}", marshal::PACKAGE, self.text)
+            };
+            let known =
+                self.types.class_names().map(|name| name.strip_prefix(marshal::PACKAGE).unwrap_or(name));
+            Mistake::UnknownComparator { attribute: self.tag.to_owned(), class: Choice::new(&full, known) }
+        })
+    }
+
+    pub fn choice<'k>(&self, allowed: impl IntoIterator<Item = &'k str>) -> Choice {
+        Choice::new(self.text, allowed)
+    }
+
+    pub fn out_of_bounds(&self, tag: &str, bound: &str) -> Mistake {
+        Mistake::OutOfBounds { tag: tag.to_owned(), bound: bound.to_owned(), given: self.text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_booleans_are_what_java_reads() {
+        let types = Types::builtin();
+        let value = |text| Value { tag: "X", raw: text, text, types: &types };
+        assert_eq!(value("-7").integer(), Ok(-7));
+        assert!(value("4294967296").integer().is_err());
+        assert!(value("1.5").integer().is_err());
+        assert_eq!(value("0.5").double(), Ok(0.5));
+        assert!(value("NaN").double().is_err());
+        assert_eq!(value("TRUE").boolean(), Ok(true));
+        assert!(value("yes").boolean().is_err());
+        assert_eq!(value("50%").cache_size(), Ok(50.0));
+        assert!(value("-1").cache_size().is_err());
+        assert!(value("70000").port().is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! What a parsed XML file is made of, every piece with its place in the text.
+
+use super::source::Span;
+
+/// Text and where it stands.
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    /// With character references and the five predefined entities replaced.
+    pub value: String,
+    /// Of an element's text: from its first to its last visible character.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    pub name: Text,
+    pub value: Text,
+}
+
+/// An element.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub name: Text,
+    pub attributes: Vec<Attribute>,
+    pub children: Vec<Node>,
+    /// Its own text, without that of its children.
+    pub text: Text,
+}
+
+impl Node {
+    /// The first child of that name.
+    pub fn child(&self, name: &str) -> Option<&Node> {
+        self.children.iter().find(|child| child.name.value == name)
+    }
+
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name.value == name)
+    }
+}
+
+/// Why a file is not the XML that is read here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum XmlMistake {
+    #[error("the file is empty")]
+    Empty,
+    #[error("the file has more than {} bytes", super::xml_reader::FILE_BYTES_MAX)]
+    TooLarge,
+    #[error("the file is not UTF-8: byte {byte:#04x} begins no character")]
+    NotUtf8 { byte: u8 },
+    #[error("the file says that it is encoded in {encoding}; only UTF-8 is read")]
+    OtherEncoding { encoding: String },
+    #[error("{0}")]
+    Syntax(String),
+    #[error("text outside of the root element")]
+    TextOutsideRoot,
+    #[error("a DOCTYPE is not accepted")]
+    Doctype,
+    #[error("unknown entity &{name};")]
+    UnknownEntity { name: String },
+    #[error("a bare & in the text")]
+    BareAmpersand,
+    #[error("&{reference}; is no character")]
+    BadCharacter { reference: String },
+    #[error("attribute {name} is given twice, first on line {first_line}")]
+    AttributeTwice { name: String, first_line: usize },
+    #[error("the value of attribute {name} contains a <")]
+    LessThanInAttribute { name: String },
+    #[error("</{found}> does not close <{expected}> of line {line}")]
+    EndMisspelt { found: String, expected: String, line: usize },
+    #[error("</{found}> closes no open element")]
+    ClosesNothing { found: String },
+    #[error("<{name}> is never closed")]
+    NeverClosed { name: String },
+    #[error("elements are nested more than {} deep", super::xml_reader::NESTING_MAX)]
+    TooDeep,
+}
+
+impl XmlMistake {
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            XmlMistake::Empty => "the smallest useful file is <Storage></Storage>",
+            XmlMistake::TooLarge => "is this really a storage-conf.xml?",
+            XmlMistake::NotUtf8 { byte: 0xfe | 0xff } => "this looks like UTF-16: save the file as UTF-8",
+            XmlMistake::NotUtf8 { .. } | XmlMistake::OtherEncoding { .. } => "save the file as UTF-8",
+            XmlMistake::Doctype => {
+                "remove it: entities of one's own are never expanded and other files never read"
+            }
+            XmlMistake::UnknownEntity { .. } => {
+                "only &amp; &lt; &gt; &quot; &apos; and &#...; are known; entities of one's own are never expanded"
+            }
+            XmlMistake::BareAmpersand => "write &amp; for &",
+            XmlMistake::LessThanInAttribute { .. } => {
+                "is the closing quote missing? write &lt; if a < is meant"
+            }
+            XmlMistake::EndMisspelt { expected, .. } => return Some(format!("did you mean </{expected}>?")),
+            XmlMistake::Syntax(_)
+            | XmlMistake::TextOutsideRoot
+            | XmlMistake::BadCharacter { .. }
+            | XmlMistake::AttributeTwice { .. }
+            | XmlMistake::ClosesNothing { .. }
+            | XmlMistake::NeverClosed { .. }
+            | XmlMistake::TooDeep => return None,
+        };
+        Some(help.to_owned())
+    }
+}

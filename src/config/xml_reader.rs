@@ -1,0 +1,314 @@
+//! Reads XML into nodes that know their places. Mistakes are collected as far as it can go on.
+
+use std::collections::BTreeMap;
+
+use quick_xml::Reader;
+use quick_xml::XmlVersion;
+use quick_xml::errors::{Error, IllFormedError};
+use quick_xml::escape::{EscapeError, resolve_predefined_entity};
+use quick_xml::events::attributes::AttrError;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesRef, BytesStart, Event};
+
+use super::nearest::nearest;
+use super::source::{Source, Span};
+use super::xml::{Attribute, Node, Text, XmlMistake};
+
+/// Largest file that is read, in bytes. A schema of a thousand column families has a tenth of it; the nodes of
+/// the worst file of this size take 40 MB.
+pub const FILE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Deepest nesting of elements; a storage-conf.xml has five. Nodes are dropped by recursion.
+pub const NESTING_MAX: usize = 64;
+
+/// So many mistakes of one file are reported.
+const MISTAKES_MAX: usize = 20;
+
+/// Reads a file's top-level elements; a whole one has exactly one.
+pub fn read(source: &Source) -> Result<Vec<Node>, Vec<(Span, XmlMistake)>> {
+    if source.text.len() > FILE_BYTES_MAX {
+        return Err(vec![(Span::default(), XmlMistake::TooLarge)]);
+    }
+    let mut reader =
+        XmlReader { source, text: &source.text, open: Vec::new(), roots: Vec::new(), mistakes: Vec::new() };
+    reader.run();
+    if reader.roots.is_empty() && reader.mistakes.is_empty() {
+        reader.mistakes.push((Span::default(), XmlMistake::Empty));
+    }
+    if reader.mistakes.is_empty() { Ok(reader.roots) } else { Err(reader.mistakes) }
+}
+
+struct XmlReader<'a> {
+    source: &'a Source,
+    text: &'a str,
+    /// Elements whose end tag is still to come, the innermost last.
+    open: Vec<Node>,
+    roots: Vec<Node>,
+    mistakes: Vec<(Span, XmlMistake)>,
+}
+
+impl XmlReader<'_> {
+    fn run(&mut self) {
+        let body = self.text.trim_start_matches('\u{feff}');
+        let skipped = self.text.len() - body.len();
+        let mut events = Reader::from_str(body);
+        // We match end tags ourselves, to say where the element was opened and to go on.
+        events.config_mut().check_end_names = false;
+        events.config_mut().allow_unmatched_ends = true;
+        while self.mistakes.len() < MISTAKES_MAX {
+            let begin = skipped + offset(events.buffer_position());
+            match events.read_event() {
+                Ok(Event::Eof) => return self.finish(),
+                Ok(event) => {
+                    let span = Span { start: begin, end: skipped + offset(events.buffer_position()) };
+                    if !self.event(event, span) {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let at = skipped + offset(events.error_position());
+                    let mistake = match error {
+                        Error::IllFormed(IllFormedError::UnclosedReference) => XmlMistake::BareAmpersand,
+                        other => XmlMistake::Syntax(other.to_string()),
+                    };
+                    return self.mistake(Span { start: at, end: at + 1 }, mistake);
+                }
+            }
+        }
+    }
+
+    fn mistake(&mut self, span: Span, mistake: XmlMistake) {
+        self.mistakes.push((span, mistake));
+    }
+
+    /// Takes one event in; false when reading on makes no sense.
+    fn event(&mut self, event: Event<'_>, span: Span) -> bool {
+        match event {
+            Event::Start(tag) => {
+                if self.open.len() >= NESTING_MAX {
+                    self.mistake(span, XmlMistake::TooDeep);
+                    return false;
+                }
+                let node = self.node(&tag, span);
+                self.open.push(node);
+            }
+            Event::Empty(tag) => {
+                let node = self.node(&tag, span);
+                self.close(node);
+            }
+            Event::End(tag) => self.end(&tag, span),
+            Event::Text(text) => self.append(&text.xml_content(XmlVersion::Implicit1_0), span),
+            Event::CData(text) => self.append(&text.xml_content(XmlVersion::Implicit1_0), span),
+            Event::GeneralRef(reference) => self.reference(&reference, span),
+            Event::DocType(_) => self.mistake(span, XmlMistake::Doctype),
+            Event::Decl(declaration) => self.declaration(&declaration, span),
+            Event::Comment(_) | Event::PI(_) | Event::Eof => {}
+        }
+        true
+    }
+
+    /// Where a piece that the event reader borrowed from the text stands in it.
+    fn span_of(&self, piece: &str, within: Span) -> Span {
+        let start = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        let end = start.wrapping_add(piece.len());
+        if start >= within.start && end <= within.end { Span { start, end } } else { within }
+    }
+
+    fn node(&mut self, tag: &BytesStart<'_>, span: Span) -> Node {
+        let name = tag.name().0;
+        let name_span = self.span_of(name, span);
+        let attributes = self.attributes(tag, span, name_span.start);
+        let text = Text { value: String::new(), span: Span { start: span.end, end: span.end } };
+        Node {
+            name: Text { value: name.to_owned(), span: name_span },
+            attributes,
+            children: Vec::new(),
+            text,
+        }
+    }
+
+    fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
+        let mut attributes = Vec::new();
+        // The reader's own search for duplicates takes quadratic time.
+        let mut first_spans = BTreeMap::new();
+        for attribute in tag.attributes().with_checks(false) {
+            let attribute = match attribute {
+                Ok(attribute) => attribute,
+                Err(error) => {
+                    self.bad_attribute(&error, tag_start, span.end);
+                    continue;
+                }
+            };
+            let name = Text { value: attribute.key.0.to_owned(), span: self.span_of(attribute.key.0, span) };
+            let value_span = self.span_of(&attribute.value, span);
+            if attribute.value.contains('<') {
+                self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.value.clone() });
+            }
+            if let Some(first) = first_spans.insert(name.value.clone(), name.span) {
+                let first_line = self.source.line(first.start);
+                self.mistake(name.span, XmlMistake::AttributeTwice { name: name.value, first_line });
+                continue;
+            }
+            match attribute.normalized_value(XmlVersion::Implicit1_0) {
+                Ok(value) => {
+                    let value = Text { value: value.into_owned(), span: value_span };
+                    attributes.push(Attribute { name, value });
+                }
+                Err(error) => self.bad_value(error, value_span),
+            }
+        }
+        attributes
+    }
+
+    fn bad_attribute(&mut self, error: &AttrError, tag_start: usize, tag_end: usize) {
+        let (at, text) = match error {
+            AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
+            AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
+            AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
+            AttrError::ExpectedQuote(at, _) => (at, "an attribute's value must end with its quote"),
+            // Not searched for by the reader.
+            AttrError::Duplicated(at, _) => (at, "an attribute is given twice"),
+        };
+        let start = (tag_start + at).min(tag_end);
+        self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
+    }
+
+    /// A reference in an attribute's value that stands for nothing.
+    fn bad_value(&mut self, error: Error, value: Span) {
+        let inside = |range: std::ops::Range<usize>| Span {
+            start: value.start + range.start,
+            end: value.start + range.end,
+        };
+        match error {
+            Error::Escape(EscapeError::UnrecognizedEntity(range, name)) => {
+                self.mistake(inside(range), XmlMistake::UnknownEntity { name });
+            }
+            Error::Escape(EscapeError::UnterminatedEntity(range)) => {
+                self.mistake(inside(range), XmlMistake::BareAmpersand);
+            }
+            other => self.mistake(value, XmlMistake::Syntax(other.to_string())),
+        }
+    }
+
+    fn reference(&mut self, reference: &BytesRef<'_>, span: Span) {
+        let name: &str = reference;
+        match reference.resolve_char_ref() {
+            Ok(Some(letter)) => self.append(letter.encode_utf8(&mut [0; 4]), span),
+            Ok(None) => match resolve_predefined_entity(name) {
+                Some(text) => self.append(text, span),
+                None => self.mistake(span, XmlMistake::UnknownEntity { name: name.to_owned() }),
+            },
+            Err(_) => self.mistake(span, XmlMistake::BadCharacter { reference: name.to_owned() }),
+        }
+    }
+
+    /// A declared encoding matters only where there is more than ASCII.
+    fn declaration(&mut self, declaration: &BytesDecl<'_>, span: Span) {
+        if let Some(Ok(encoding)) = declaration.encoding()
+            && !encoding.eq_ignore_ascii_case("utf-8")
+            && !encoding.eq_ignore_ascii_case("utf8")
+            && !self.text.is_ascii()
+        {
+            self.mistake(span, XmlMistake::OtherEncoding { encoding: encoding.into_owned() });
+        }
+    }
+
+    /// Text of the innermost open element.
+    fn append(&mut self, text: &str, span: Span) {
+        let blank = text.trim().is_empty();
+        let Some(node) = self.open.last_mut() else {
+            let known = self.mistakes.iter().any(|(_, mistake)| *mistake == XmlMistake::TextOutsideRoot);
+            if !blank && !known {
+                self.mistake(trimmed(self.text, span), XmlMistake::TextOutsideRoot);
+            }
+            return;
+        };
+        if !blank {
+            let span = trimmed(self.text, span);
+            let first = node.text.value.trim().is_empty();
+            node.text.span =
+                Span { start: if first { span.start } else { node.text.span.start }, end: span.end };
+        }
+        node.text.value.push_str(text);
+    }
+
+    fn end(&mut self, tag: &BytesEnd<'_>, span: Span) {
+        let found = tag.name().0;
+        if !self.open.iter().any(|node| node.name.value == found) {
+            return self.stray_end(found, self.span_of(found, span));
+        }
+        while let Some(node) = self.open.pop() {
+            let matches = node.name.value == found;
+            if !matches {
+                self.mistake(node.name.span, XmlMistake::NeverClosed { name: node.name.value.clone() });
+            }
+            self.close(node);
+            if matches {
+                break;
+            }
+        }
+    }
+
+    /// An end tag of a name that is not open: that of the innermost element, misspelt, or one too many.
+    fn stray_end(&mut self, found: &str, span: Span) {
+        let found = found.to_owned();
+        match self.open.pop() {
+            Some(node) if nearest(&found, [node.name.value.as_str()]).is_some() => {
+                let line = self.source.line(node.name.span.start);
+                self.mistake(
+                    span,
+                    XmlMistake::EndMisspelt { found, expected: node.name.value.clone(), line },
+                );
+                self.close(node);
+            }
+            innermost => {
+                self.open.extend(innermost);
+                self.mistake(span, XmlMistake::ClosesNothing { found });
+            }
+        }
+    }
+
+    /// Hangs a complete node in its place.
+    fn close(&mut self, node: Node) {
+        match self.open.last_mut() {
+            Some(parent) => parent.children.push(node),
+            None => self.roots.push(node),
+        }
+    }
+
+    fn finish(&mut self) {
+        for node in std::mem::take(&mut self.open) {
+            self.mistake(node.name.span, XmlMistake::NeverClosed { name: node.name.value });
+        }
+    }
+}
+
+fn offset(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}
+
+/// A span without the blanks at its ends.
+fn trimmed(text: &str, span: Span) -> Span {
+    let part = text.get(span.start..span.end).unwrap_or_default();
+    let start = span.start + (part.len() - part.trim_start().len());
+    Span { start, end: start + part.trim().len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_knows_its_place() {
+        let text = "<?xml version=\"1.0\"?>\n<a b = 'c&amp;d'>  x &#65; <![CDATA[<y>]]> <e/></a>";
+        let source = Source::new("a.xml", text);
+        let roots = read(&source).unwrap();
+        let [a] = roots.as_slice() else { panic!("one root") };
+        let at = |span: Span| &text[span.start..span.end];
+        assert_eq!((at(a.name.span), a.name.value.as_str()), ("a", "a"));
+        let b = a.attribute("b").unwrap();
+        assert_eq!((at(b.name.span), at(b.value.span), b.value.value.as_str()), ("b", "c&amp;d", "c&d"));
+        assert_eq!(a.text.value, "  x A <y> ");
+        assert_eq!(at(a.text.span), "x &#65; <![CDATA[<y>]]>");
+        assert_eq!(at(a.child("e").unwrap().name.span), "e");
+    }
+}

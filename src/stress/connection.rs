@@ -1,0 +1,163 @@
+//! One client connection: keeps requests on their way and reads the replies.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::dialect::Dialect;
+use super::reply::{self, Failure};
+use super::run::{Budget, Plan};
+use super::tally::Tally;
+use super::workload::{Call, Workload};
+use crate::thrift::frame::{MessageCutter, NextMessage};
+use crate::thrift::wire::Writer;
+use crate::util::limits::MESSAGE_BYTES_MAX;
+
+/// Room in the input buffer for each read, in bytes.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Longest wait for a connection and its first reply.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Connects and does what comes before the first request; blocks.
+pub fn open(plan: &Plan) -> Result<TcpStream, String> {
+    let said = |error: std::io::Error| format!("connect to {}: {error}", plan.address);
+    let mut stream = TcpStream::connect_timeout(&plan.address, OPEN_TIMEOUT).map_err(said)?;
+    stream.set_nodelay(true).map_err(said)?;
+    if plan.target.dialect == Dialect::Session {
+        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(said)?;
+        let mut request = BytesMut::new();
+        let mut writer = Writer::new(&mut request);
+        let mark = writer.frame_begin(plan.transport);
+        plan.target.set_keyspace(&mut writer, 0);
+        writer.frame_end(mark).map_err(|error| error.to_string())?;
+        stream.write_all(&request).map_err(said)?;
+        let reply = read_blocking(&mut stream, plan)?;
+        reply::check(&reply, None, 0)
+            .map_err(|failure| format!("set_keyspace: {}: {}", failure.kind, failure.text))?;
+    }
+    stream.set_nonblocking(true).map_err(said)?;
+    Ok(stream)
+}
+
+fn read_blocking(stream: &mut TcpStream, plan: &Plan) -> Result<Bytes, String> {
+    let mut cutter = MessageCutter::new(plan.transport, MESSAGE_BYTES_MAX);
+    let mut input = BytesMut::new();
+    let mut piece = [0; 1024];
+    loop {
+        if let NextMessage::Message(message) =
+            cutter.next_message(&mut input).map_err(|error| error.to_string())?
+        {
+            return Ok(message);
+        }
+        match stream.read(&mut piece) {
+            Ok(0) => return Err(format!("{} closed the connection", plan.address)),
+            Ok(count) => input.extend_from_slice(&piece[..count]),
+            Err(error) => return Err(format!("read from {}: {error}", plan.address)),
+        }
+    }
+}
+
+/// An open connection during a run.
+pub struct Connection<'p> {
+    plan: &'p Plan,
+    workload: Workload,
+    cutter: MessageCutter,
+    output: BytesMut,
+    input: BytesMut,
+    in_flight: VecDeque<InFlight>,
+    next_seqid: i32,
+}
+
+struct InFlight {
+    call: Call,
+    seqid: i32,
+    sent: Instant,
+}
+
+impl<'p> Connection<'p> {
+    /// The client side of connection number `index`.
+    pub fn new(plan: &'p Plan, index: usize) -> Connection<'p> {
+        Connection {
+            plan,
+            workload: Workload::new(plan.operation, &plan.shape, plan.seed, index),
+            cutter: MessageCutter::new(plan.transport, MESSAGE_BYTES_MAX),
+            output: BytesMut::with_capacity(READ_BYTES),
+            input: BytesMut::with_capacity(READ_BYTES),
+            in_flight: VecDeque::with_capacity(plan.pipeline),
+            next_seqid: 1,
+        }
+    }
+
+    /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
+    pub async fn drive(mut self, mut stream: tokio::net::TcpStream, budget: &Budget, tally: &RefCell<Tally>) {
+        if let Err(failure) = self.exchange(&mut stream, budget, tally).await {
+            let mut tally = tally.borrow_mut();
+            tally.connections_lost += 1;
+            tally.failure(failure);
+        }
+    }
+
+    async fn exchange(
+        &mut self,
+        stream: &mut tokio::net::TcpStream,
+        budget: &Budget,
+        tally: &RefCell<Tally>,
+    ) -> Result<(), Failure> {
+        let lost = |error: std::io::Error| Failure { kind: "connection lost", text: error.to_string() };
+        let mut now = Instant::now();
+        loop {
+            self.write_requests(budget, now)?;
+            if self.in_flight.is_empty() {
+                return Ok(());
+            }
+            if !self.output.is_empty() {
+                stream.write_all(&self.output).await.map_err(lost)?;
+                self.output.clear();
+            }
+            self.input.reserve(READ_BYTES);
+            if stream.read_buf(&mut self.input).await.map_err(lost)? == 0 {
+                return Err(lost(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+            now = Instant::now();
+            self.read_replies(now, &mut tally.borrow_mut())?;
+        }
+    }
+
+    /// Tops the pipeline up.
+    fn write_requests(&mut self, budget: &Budget, now: Instant) -> Result<(), Failure> {
+        while self.in_flight.len() < self.plan.pipeline
+            && let Some(number) = budget.take(now)
+        {
+            let seqid = self.next_seqid;
+            self.next_seqid = seqid.wrapping_add(1);
+            let mut writer = Writer::new(&mut self.output);
+            let mark = writer.frame_begin(self.plan.transport);
+            let call = self.workload.write_request(number, &self.plan.target, &mut writer, seqid);
+            writer.frame_end(mark)?;
+            self.in_flight.push_back(InFlight { call, seqid, sent: now });
+        }
+        Ok(())
+    }
+
+    fn read_replies(&mut self, now: Instant, tally: &mut Tally) -> Result<(), Failure> {
+        let malformed = |text: String| Failure { kind: "malformed reply", text };
+        while let NextMessage::Message(message) =
+            self.cutter.next_message(&mut self.input).map_err(|error| malformed(error.to_string()))?
+        {
+            let Some(sent) = self.in_flight.pop_front() else {
+                return Err(malformed("a reply that nothing asked for".to_owned()));
+            };
+            match reply::check(&message, Some(sent.call), sent.seqid) {
+                Ok(columns) => tally.success(sent.call, now - sent.sent, columns),
+                Err(failure) => tally.failure(failure),
+            }
+        }
+        Ok(())
+    }
+}

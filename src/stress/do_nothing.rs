@@ -1,0 +1,152 @@
+//! A Thrift server that answers and does nothing: the limit that the loopback and the client set.
+//!
+//! It is built like the real one, a task for each connection on a runtime with a thread for each core, so that
+//! the difference between the two is what the real one does with a request.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::args::DoNothingArgs;
+use super::reply::Answers;
+use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
+use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use crate::util::limits::MESSAGE_BYTES_MAX;
+
+/// Room in the input buffer for each read, in bytes.
+const READ_BYTES: usize = 16 * 1024;
+
+/// What the line on standard output starts with; the bound address follows.
+pub const LISTENING: &str = "do-nothing ";
+
+/// Serves until the process ends.
+pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("listen at {}: {error}", args.listen);
+    let answers = Arc::new(Answers::new(args.columns, args.value_size));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(said)?;
+    if args.exit_with_stdin {
+        std::thread::spawn(|| {
+            let mut ignored = [0];
+            while matches!(std::io::stdin().read(&mut ignored), Ok(1..)) {}
+            std::process::exit(0);
+        });
+    }
+    runtime.block_on(async {
+        let listener = TcpListener::bind(&args.listen).await.map_err(said)?;
+        println!("{LISTENING}{}", listener.local_addr().map_err(said)?);
+        accept(listener, answers).await.map_err(said)
+    })
+}
+
+/// Serves every connection that comes; ends only with an error.
+async fn accept(listener: TcpListener, answers: Arc<Answers>) -> std::io::Result<()> {
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        let answers = Arc::clone(&answers);
+        tokio::spawn(async move {
+            if let Err(reason) = serve_connection(stream, &answers).await {
+                tracing::debug!(%peer, "connection closed: {reason}");
+            }
+        });
+    }
+}
+
+async fn serve_connection(mut stream: TcpStream, answers: &Answers) -> Result<(), String> {
+    let said = |error: std::io::Error| error.to_string();
+    stream.set_nodelay(true).map_err(said)?;
+    let mut input = BytesMut::with_capacity(READ_BYTES);
+    let mut output = BytesMut::with_capacity(READ_BYTES);
+    let mut cutter: Option<MessageCutter> = None;
+    loop {
+        input.reserve(READ_BYTES);
+        if stream.read_buf(&mut input).await.map_err(said)? == 0 {
+            return Ok(());
+        }
+        let cutter = match &mut cutter {
+            Some(cutter) => cutter,
+            None => match detect(&input, MESSAGE_BYTES_MAX) {
+                Detection::Needed(_) => continue,
+                Detection::Refused(refusal) => return Err(refusal.to_string()),
+                Detection::Found(transport) => {
+                    cutter.insert(MessageCutter::new(transport, MESSAGE_BYTES_MAX))
+                }
+            },
+        };
+        while let NextMessage::Message(message) =
+            cutter.next_message(&mut input).map_err(|error| error.to_string())?
+        {
+            answer(&message, cutter.transport(), answers, &mut output).map_err(|error| error.to_string())?;
+        }
+        if !output.is_empty() {
+            stream.write_all(&output).await.map_err(said)?;
+            output.clear();
+        }
+    }
+}
+
+/// Appends the reply to a message.
+fn answer(
+    message: &Bytes,
+    transport: Transport,
+    answers: &Answers,
+    output: &mut BytesMut,
+) -> Result<(), WireError> {
+    let header = MessageHeader::read(&mut Reader::new(message))?;
+    if header.kind == MessageKind::Oneway {
+        return Ok(());
+    }
+    let mut writer = Writer::new(output);
+    let mark = writer.frame_begin(transport);
+    match answers.result(header.name) {
+        Some(result) => {
+            writer.message_begin(header.name, MessageKind::Reply, header.seqid);
+            writer.raw(result);
+        }
+        None => {
+            let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
+            writer.application_exception(header.name, header.seqid, ApplicationError::UnknownMethod, &text);
+        }
+    }
+    writer.frame_end(mark)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    /// A server on a thread of its own that lasts as long as the test.
+    pub fn start(columns: u32, value_bytes: usize) -> SocketAddr {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let answers = Arc::new(Answers::new(columns, value_bytes));
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async { accept(TcpListener::from_std(listener).unwrap(), answers).await })
+        });
+        address
+    }
+
+    #[test]
+    fn unknown_methods_and_oneway_messages() {
+        let answers = Answers::new(1, 1);
+        let reply = |name: &[u8], kind| {
+            let mut message = BytesMut::new();
+            let mut writer = Writer::new(&mut message);
+            writer.message_begin(name, kind, 9);
+            writer.stop();
+            let mut output = BytesMut::new();
+            answer(&message.freeze(), Transport::Unframed, &answers, &mut output).unwrap();
+            output
+        };
+        let unknown = reply(b"truncate", MessageKind::Call);
+        let header = MessageHeader::read(&mut Reader::over(&unknown)).unwrap();
+        assert_eq!((header.kind, header.seqid), (MessageKind::Exception, 9));
+        assert!(reply(b"insert", MessageKind::Oneway).is_empty());
+    }
+}

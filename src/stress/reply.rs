@@ -1,0 +1,189 @@
+//! What the client wants to know of a reply, and the replies of the do-nothing server.
+
+use bytes::{Bytes, BytesMut};
+
+use super::dialect::Column;
+use super::workload::{Call, column_name};
+use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
+
+/// Why an operation failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What errors are counted by: an exception's name, for one.
+    pub kind: &'static str,
+    pub text: String,
+}
+
+impl From<WireError> for Failure {
+    fn from(error: WireError) -> Failure {
+        Failure { kind: "malformed reply", text: error.to_string() }
+    }
+}
+
+/// Walks a whole reply; the columns in it. `call` is None for calls that only prepare a connection.
+pub fn check(message: &Bytes, call: Option<Call>, seqid: i32) -> Result<usize, Failure> {
+    let mut reader = Reader::new(message);
+    let header = MessageHeader::read(&mut reader)?;
+    if header.seqid != seqid {
+        let text = format!("sequence number {} where {seqid} was expected", header.seqid);
+        return Err(Failure { kind: "malformed reply", text });
+    }
+    if header.kind == MessageKind::Exception {
+        let text = first_text(&mut reader)?;
+        return Err(Failure { kind: "TApplicationException", text });
+    }
+    let mut columns = None;
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (0, TType::List) => {
+                columns = Some(reader.clone().list_begin()?.1);
+                reader.skip(ttype)?;
+            }
+            (0, _) => {
+                columns = Some(1);
+                reader.skip(ttype)?;
+            }
+            (_, TType::Struct) => {
+                let kind = exception_name(call, id);
+                return Err(Failure { kind, text: first_text(&mut reader)? });
+            }
+            _ => reader.skip(ttype)?,
+        }
+    }
+    match (call, columns) {
+        (Some(Call::Get | Call::GetSlice), None) => {
+            Err(Failure { kind: "malformed reply", text: "the result is missing".to_owned() })
+        }
+        _ => Ok(columns.unwrap_or(0)),
+    }
+}
+
+/// The declared exception that stands in field `id` of a result.
+fn exception_name(call: Option<Call>, id: i16) -> &'static str {
+    let id = if call == Some(Call::Get) { id } else { id + i16::from(id > 1) };
+    match id {
+        1 => "InvalidRequestException",
+        2 => "NotFoundException",
+        3 => "UnavailableException",
+        4 => "TimedOutException",
+        _ => "other exception",
+    }
+}
+
+/// Walks a struct; its field 1 if that is a string.
+fn first_text(reader: &mut Reader) -> Result<String, WireError> {
+    let mut text = String::new();
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (ttype, id) {
+            (TType::String, 1) => text = String::from_utf8_lossy(reader.raw()?).into_owned(),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    Ok(text)
+}
+
+/// Result structs that never change, as bytes.
+#[derive(Debug)]
+pub struct Answers {
+    get: Bytes,
+    get_slice: Bytes,
+    void: Bytes,
+    version: Bytes,
+}
+
+impl Answers {
+    /// Answers with this many columns in a slice and this many bytes in a value.
+    pub fn new(columns: u32, value_bytes: usize) -> Answers {
+        let value = vec![b'v'; value_bytes];
+        let write_column = |writer: &mut Writer, number: u32| {
+            writer.field_struct(1);
+            Column { name: &column_name(number), value: &value, timestamp: 1_300_000_000_000_000 }
+                .write(writer);
+            writer.stop();
+        };
+        Answers {
+            get: result(|writer| {
+                writer.field_struct(0);
+                write_column(writer, 0);
+            }),
+            get_slice: result(|writer| {
+                writer.field_list(0, TType::Struct, columns as usize);
+                (0..columns).for_each(|number| write_column(writer, number));
+            }),
+            void: result(|_| ()),
+            version: result(|writer| writer.field_string(0, b"0.0.0")),
+        }
+    }
+
+    /// The result struct of a method; None for methods that this server does not know.
+    pub fn result(&self, method: &[u8]) -> Option<&Bytes> {
+        match method {
+            b"insert" | b"batch_mutate" | b"remove" | b"set_keyspace" | b"login" => Some(&self.void),
+            b"get" => Some(&self.get),
+            b"get_slice" => Some(&self.get_slice),
+            b"describe_version" => Some(&self.version),
+            _ => None,
+        }
+    }
+}
+
+fn result(write: impl FnOnce(&mut Writer)) -> Bytes {
+    let mut bytes = BytesMut::new();
+    let mut writer = Writer::new(&mut bytes);
+    write(&mut writer);
+    writer.stop();
+    bytes.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thrift::wire::ApplicationError;
+
+    fn reply(kind: MessageKind, body: &[u8]) -> Bytes {
+        let mut bytes = BytesMut::new();
+        Writer::new(&mut bytes).message_begin(b"get", kind, 5);
+        bytes.extend_from_slice(body);
+        bytes.freeze()
+    }
+
+    #[test]
+    fn constant_answers_pass_the_check() {
+        let answers = Answers::new(10, 34);
+        let columns =
+            |method: &[u8], call| check(&reply(MessageKind::Reply, answers.result(method).unwrap()), call, 5);
+        assert_eq!(columns(b"insert", Some(Call::Insert)), Ok(0));
+        assert_eq!(columns(b"get", Some(Call::Get)), Ok(1));
+        assert_eq!(columns(b"get_slice", Some(Call::GetSlice)), Ok(10));
+        assert_eq!(answers.result(b"truncate"), None);
+    }
+
+    #[test]
+    fn exceptions_are_named_by_method_and_field() {
+        let declared = |id: i16, call| {
+            let body = result(|writer| {
+                writer.field_struct(id);
+                writer.field_string(1, b"why");
+                writer.stop();
+            });
+            check(&reply(MessageKind::Reply, &body), Some(call), 5).unwrap_err().kind
+        };
+        assert_eq!(declared(1, Call::Get), "InvalidRequestException");
+        assert_eq!(declared(2, Call::Get), "NotFoundException");
+        assert_eq!(declared(2, Call::Insert), "UnavailableException");
+        assert_eq!(declared(3, Call::Insert), "TimedOutException");
+        assert_eq!(declared(4, Call::Get), "TimedOutException");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_a_failure() {
+        let mut bytes = BytesMut::new();
+        Writer::new(&mut bytes).application_exception(b"get", 5, ApplicationError::UnknownMethod, "no get");
+        let unknown = check(&bytes.freeze(), Some(Call::Get), 5).unwrap_err();
+        assert_eq!((unknown.kind, unknown.text.as_str()), ("TApplicationException", "no get"));
+        let kind = |message: Bytes, seqid| check(&message, Some(Call::Get), seqid).unwrap_err().kind;
+        assert_eq!(kind(reply(MessageKind::Reply, &[0]), 5), "malformed reply");
+        assert_eq!(kind(reply(MessageKind::Reply, &[0]), 6), "malformed reply");
+        assert_eq!(kind(reply(MessageKind::Reply, &[11, 0]), 5), "malformed reply");
+    }
+}

@@ -1,0 +1,146 @@
+//! The result of a run, for people and for scripts.
+
+use std::fmt::Write;
+
+use super::run::{Outcome, Plan};
+use super::workload::Operation;
+
+/// Percentiles that are shown.
+const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
+
+/// One line about the rows that were written before measuring.
+pub fn populated(outcome: &Outcome) -> String {
+    let mut text = format!(
+        "populated in {:.1} s with {} batches, {:.0}/s\n",
+        outcome.elapsed.as_secs_f64(),
+        outcome.tally.succeeded(),
+        outcome.rate()
+    );
+    append_failures(&mut text, outcome);
+    text
+}
+
+/// The result as aligned lines.
+pub fn text(plan: &Plan, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{} against {}: {} connections, pipeline {}, {:.2} s",
+        operation_name(plan.operation),
+        plan.address,
+        plan.connections,
+        plan.pipeline,
+        outcome.elapsed.as_secs_f64()
+    );
+    let _ = write!(text, "{:<14}{:>12}{:>12}", "call", "operations", "ops/s");
+    for (name, _) in PERCENTILES {
+        let _ = write!(text, "{:>10}", format!("{name} us"));
+    }
+    let _ = writeln!(text, "{:>10}{:>14}", "max us", "columns/call");
+    for (call, tally) in &outcome.tally.calls {
+        let count = tally.latency.len();
+        let rate = count as f64 / outcome.elapsed.as_secs_f64();
+        let _ = write!(text, "{:<14}{count:>12}{rate:>12.0}", call.name());
+        for (_, percent) in PERCENTILES {
+            let _ = write!(text, "{:>10.1}", tally.percentile_us(percent));
+        }
+        let _ = writeln!(text, "{:>10.1}{:>14.1}", tally.max_us(), tally.columns_per_call());
+    }
+    append_failures(&mut text, outcome);
+    text
+}
+
+fn append_failures(text: &mut String, outcome: &Outcome) {
+    for (kind, failure) in &outcome.tally.failures {
+        let _ = writeln!(text, "error: {} x {kind}, the first: {}", failure.count, failure.first);
+    }
+    if outcome.tally.connections_lost > 0 {
+        let _ = writeln!(text, "error: {} connections were lost", outcome.tally.connections_lost);
+    }
+}
+
+/// The result as one line of JSON.
+pub fn json(plan: &Plan, outcome: &Outcome) -> String {
+    let calls = outcome.tally.calls.iter().map(|(call, tally)| {
+        let mut fields = vec![
+            ("operations", tally.latency.len().to_string()),
+            ("ops_per_second", number(tally.latency.len() as f64 / outcome.elapsed.as_secs_f64())),
+        ];
+        let percentiles = [("p50_us", 50.0), ("p95_us", 95.0), ("p99_us", 99.0), ("p99_9_us", 99.9)];
+        fields.extend(percentiles.map(|(name, percent)| (name, number(tally.percentile_us(percent)))));
+        fields.push(("max_us", number(tally.max_us())));
+        fields.push(("columns_per_call", number(tally.columns_per_call())));
+        (call.name(), object(fields))
+    });
+    let failures = outcome.tally.failures.iter().map(|(kind, failure)| {
+        (*kind, object([("count", failure.count.to_string()), ("first", string(&failure.first))]))
+    });
+    object([
+        ("operation", string(operation_name(plan.operation))),
+        ("address", string(&plan.address.to_string())),
+        ("connections", plan.connections.to_string()),
+        ("pipeline", plan.pipeline.to_string()),
+        ("seconds", number(outcome.elapsed.as_secs_f64())),
+        ("operations", outcome.tally.succeeded().to_string()),
+        ("ops_per_second", number(outcome.rate())),
+        ("failed", outcome.tally.failed().to_string()),
+        ("connections_lost", outcome.tally.connections_lost.to_string()),
+        ("calls", object(calls)),
+        ("failures", object(failures)),
+    ])
+}
+
+/// How an operation is called in reports.
+pub fn operation_name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Insert => "insert",
+        Operation::Read => "read",
+        Operation::Slice => "slice",
+        Operation::SliceReversed => "slice reversed",
+        Operation::Batch => "batch",
+        Operation::Mixed => "mixed",
+        Operation::Populate => "populate",
+    }
+}
+
+/// A JSON object of values that are JSON already.
+pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, String)>) -> String {
+    let fields: Vec<String> =
+        fields.into_iter().map(|(name, value)| format!("{}:{value}", string(name))).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// A JSON number.
+pub fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value:.3}") } else { "null".to_owned() }
+}
+
+/// A JSON string.
+pub fn string(value: &str) -> String {
+    let mut text = String::from("\"");
+    for letter in value.chars() {
+        match letter {
+            '"' | '\\' => text.extend(['\\', letter]),
+            control if control < ' ' => {
+                let _ = write!(text, "\\u{:04x}", control as u32);
+            }
+            other => text.push(other),
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_survives_what_servers_say() {
+        let text = object([("why", string("a \"b\"\\\n\u{e9}")), ("rate", number(1.5))]);
+        let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(parsed, serde_json::json!({ "why": "a \"b\"\\\n\u{e9}", "rate": 1.5 }));
+        assert_eq!(number(f64::NAN), "null");
+    }
+}

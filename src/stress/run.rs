@@ -1,0 +1,248 @@
+//! Drives many connections until the run is over.
+
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::net::{SocketAddr, TcpStream};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::task::LocalSet;
+
+use super::connection::{self, Connection};
+use super::dialect::Target;
+use super::tally::Tally;
+use super::workload::{Operation, Shape};
+use crate::thrift::frame::Transport;
+
+/// Everything that a run depends on.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub address: SocketAddr,
+    pub transport: Transport,
+    pub target: Target,
+    pub shape: Shape,
+    pub operation: Operation,
+    pub connections: usize,
+    /// Threads that the connections are spread over.
+    pub threads: usize,
+    /// Requests that each connection keeps on their way.
+    pub pipeline: usize,
+    pub seed: u64,
+    pub stop: Stop,
+}
+
+/// When a run is over.
+#[derive(Debug, Clone, Copy)]
+pub enum Stop {
+    Operations(u64),
+    After(Duration),
+}
+
+impl Plan {
+    /// The same, but writing every column of every row once.
+    pub fn populating(&self) -> Plan {
+        let stop = Stop::Operations(self.shape.populate_requests());
+        Plan { operation: Operation::Populate, stop, ..self.clone() }
+    }
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// From the first request to the last reply.
+    pub elapsed: Duration,
+    pub tally: Tally,
+}
+
+impl Outcome {
+    /// Successful operations a second.
+    pub fn rate(&self) -> f64 {
+        self.tally.succeeded() as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+/// Hands out the run's requests until they, or its time, are used up.
+#[derive(Debug)]
+pub struct Budget {
+    issued: AtomicU64,
+    limit: u64,
+    deadline: Option<Instant>,
+}
+
+impl Budget {
+    fn starting(stop: Stop, start: Instant) -> Budget {
+        let (limit, deadline) = match stop {
+            Stop::Operations(count) => (count, None),
+            Stop::After(duration) => (u64::MAX, Some(start + duration)),
+        };
+        Budget { issued: AtomicU64::new(0), limit, deadline }
+    }
+
+    /// The number of the next request; None when there is none.
+    pub fn take(&self, now: Instant) -> Option<u64> {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return None;
+        }
+        let number = self.issued.fetch_add(1, Ordering::Relaxed);
+        (number < self.limit).then_some(number)
+    }
+}
+
+/// Opens the connections and drives them to the end of the plan.
+pub fn execute(plan: &Plan) -> Result<Outcome, String> {
+    let streams = (0..plan.connections).map(|_| connection::open(plan)).collect::<Result<Vec<_>, _>>()?;
+    let start = Instant::now();
+    let plan = Arc::new(plan.clone());
+    let budget = Arc::new(Budget::starting(plan.stop, start));
+    let mut shares: Vec<Vec<(usize, TcpStream)>> = (0..plan.threads).map(|_| Vec::new()).collect();
+    for (index, stream) in streams.into_iter().enumerate() {
+        shares[index % plan.threads].push((index, stream));
+    }
+    let mut threads = Vec::new();
+    for share in shares {
+        let (plan, budget) = (Arc::clone(&plan), Arc::clone(&budget));
+        let name = thread::Builder::new().name("stress".to_owned());
+        let thread = name.spawn(move || drive_share(&plan, &budget, share));
+        threads.push(thread.map_err(|error| format!("start a thread: {error}"))?);
+    }
+    if std::io::stderr().is_terminal() {
+        show_progress(&plan, &budget, start, || threads.iter().all(thread::JoinHandle::is_finished));
+    }
+    let mut tally = Tally::default();
+    for thread in threads {
+        tally.merge(thread.join().map_err(|_| "a client thread panicked".to_owned())??)?;
+    }
+    Ok(Outcome { elapsed: start.elapsed(), tally })
+}
+
+/// Drives some of the connections on this thread.
+fn drive_share(
+    plan: &Arc<Plan>,
+    budget: &Arc<Budget>,
+    share: Vec<(usize, TcpStream)>,
+) -> Result<Tally, String> {
+    let said = |error: std::io::Error| format!("start a client: {error}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(said)?;
+    let tally = Rc::new(RefCell::new(Tally::default()));
+    let tasks = LocalSet::new();
+    let _inside = runtime.enter();
+    for (index, stream) in share {
+        let stream = tokio::net::TcpStream::from_std(stream).map_err(said)?;
+        let (plan, budget, tally) = (Arc::clone(plan), Arc::clone(budget), Rc::clone(&tally));
+        tasks.spawn_local(async move { Connection::new(&plan, index).drive(stream, &budget, &tally).await });
+    }
+    runtime.block_on(tasks);
+    Ok(tally.take())
+}
+
+/// Keeps a progress bar until the run is finished.
+fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn() -> bool) {
+    let total = match plan.stop {
+        Stop::Operations(count) => count,
+        Stop::After(duration) => duration.as_millis() as u64,
+    };
+    let bar = ProgressBar::new(total);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% {msg}") {
+        bar.set_style(style);
+    }
+    while !finished() {
+        thread::sleep(Duration::from_millis(100));
+        let issued = budget.issued.load(Ordering::Relaxed).min(budget.limit);
+        bar.set_position(match plan.stop {
+            Stop::Operations(_) => issued,
+            Stop::After(_) => (start.elapsed().as_millis() as u64).min(total),
+        });
+        bar.set_message(format!("{:.0} ops/s", issued as f64 / start.elapsed().as_secs_f64()));
+    }
+    bar.finish_and_clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dialect::Dialect;
+    use super::super::do_nothing;
+    use super::super::workload::Call;
+    use super::*;
+
+    fn plan(address: SocketAddr, operation: Operation) -> Plan {
+        Plan {
+            address,
+            transport: Transport::Unframed,
+            target: Target {
+                dialect: Dialect::Keyed,
+                keyspace: "Keyspace1".to_owned(),
+                column_family: "Standard1".to_owned(),
+                super_column: None,
+                consistency: 1,
+            },
+            shape: Shape { rows: 10, columns: 250, batch_columns: 5, value_bytes: 34, slice_count: 10 },
+            operation,
+            connections: 3,
+            threads: 2,
+            pipeline: 1,
+            seed: 1,
+            stop: Stop::Operations(500),
+        }
+    }
+
+    #[test]
+    fn every_operation_is_answered_in_every_dialect() {
+        let address = do_nothing::tests::start(10, 34);
+        for operation in [
+            Operation::Insert,
+            Operation::Read,
+            Operation::Slice,
+            Operation::SliceReversed,
+            Operation::Batch,
+            Operation::Mixed,
+        ] {
+            for (dialect, transport, pipeline) in [
+                (Dialect::Keyed, Transport::Unframed, 1),
+                (Dialect::Keyed, Transport::Framed, 8),
+                (Dialect::Session, Transport::Framed, 1),
+                (Dialect::Session, Transport::Unframed, 8),
+            ] {
+                let mut plan = Plan { transport, pipeline, ..plan(address, operation) };
+                plan.target.dialect = dialect;
+                let outcome = execute(&plan).unwrap();
+                assert_eq!(outcome.tally.succeeded(), 500, "{plan:?}: {outcome:?}");
+                assert_eq!(outcome.tally.failed(), 0);
+                if let Some(slices) = outcome.tally.calls.get(&Call::GetSlice) {
+                    assert_eq!(slices.columns_per_call(), 10.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn populating_writes_each_piece_of_each_row_once() {
+        let outcome = execute(&plan(do_nothing::tests::start(10, 34), Operation::Read).populating()).unwrap();
+        assert_eq!(outcome.tally.succeeded(), 10 * 3);
+    }
+
+    #[test]
+    fn time_ends_a_run() {
+        let plan = Plan {
+            stop: Stop::After(Duration::from_millis(50)),
+            ..plan(do_nothing::tests::start(10, 34), Operation::Read)
+        };
+        let outcome = execute(&plan).unwrap();
+        assert!(outcome.elapsed >= Duration::from_millis(50));
+        assert!(outcome.tally.succeeded() > 0);
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_is_an_error_and_no_panic() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || listener.incoming().for_each(drop));
+        let outcome = execute(&plan(address, Operation::Insert)).unwrap();
+        assert_eq!(outcome.tally.connections_lost, 3);
+        assert_eq!(outcome.tally.succeeded(), 0);
+        assert_eq!(outcome.tally.failed(), 3);
+    }
+}

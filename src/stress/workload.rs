@@ -1,0 +1,243 @@
+//! What a load asks for: keys, columns and values, the same for the same seed.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+
+use super::dialect::{Column, Target};
+use crate::thrift::wire::Writer;
+
+/// Most rows and columns of a load: their numbers have 9 and 6 digits in keys and names.
+pub const ROWS_MAX: u64 = 1_000_000_000;
+pub const COLUMNS_MAX: u32 = 1_000_000;
+
+/// Columns that one batch writes when rows are filled, at most: a few KiB a message.
+const POPULATE_BATCH_COLUMNS: u32 = 100;
+
+/// What the requests of a run do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Operation {
+    Insert,
+    Read,
+    Slice,
+    #[value(skip)]
+    SliceReversed,
+    Batch,
+    /// Half reads, half inserts.
+    Mixed,
+    /// Every column of every row, in order.
+    #[value(skip)]
+    Populate,
+}
+
+/// A method of the API that a load calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    Insert,
+    Get,
+    GetSlice,
+    BatchMutate,
+}
+
+impl Call {
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::Insert => "insert",
+            Call::Get => "get",
+            Call::GetSlice => "get_slice",
+            Call::BatchMutate => "batch_mutate",
+        }
+    }
+}
+
+/// The data and the size of what is asked.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    pub rows: u64,
+    /// Columns of a row.
+    pub columns: u32,
+    /// Columns that one batch writes.
+    pub batch_columns: u32,
+    pub value_bytes: usize,
+    /// Columns that a slice asks for.
+    pub slice_count: i32,
+}
+
+impl Shape {
+    /// Requests that fill all rows.
+    pub fn populate_requests(&self) -> u64 {
+        self.rows * u64::from(self.populate_batches())
+    }
+
+    fn populate_batches(&self) -> u32 {
+        self.columns.div_ceil(POPULATE_BATCH_COLUMNS)
+    }
+}
+
+/// The requests of one connection.
+#[derive(Debug)]
+pub struct Workload {
+    operation: Operation,
+    shape: Shape,
+    dice: Dice,
+    /// Random bytes; each value is a piece of them.
+    values: Vec<u8>,
+    /// Timestamp of the last write, in microseconds.
+    timestamp: i64,
+}
+
+/// Bytes that the values' pool is longer than a value: so many different values there are.
+const VALUE_STARTS: usize = 1024;
+
+impl Workload {
+    /// The workload of connection number `index`.
+    pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
+        let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next() as u8).collect();
+        // Counted up from here on: no connection writes a million times a second, so time keeps ahead.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let timestamp = i64::try_from(now.as_micros()).unwrap_or(i64::MAX / 2);
+        Workload { operation, shape: shape.clone(), dice, values, timestamp }
+    }
+
+    /// Writes request number `number` of the whole run.
+    pub fn write_request(&mut self, number: u64, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+        match self.operation {
+            Operation::Insert => self.insert(target, writer, seqid),
+            Operation::Read => self.get(target, writer, seqid),
+            Operation::Mixed if self.dice.next() & 1 == 0 => self.get(target, writer, seqid),
+            Operation::Mixed => self.insert(target, writer, seqid),
+            Operation::Slice => self.get_slice(target, writer, seqid, false),
+            Operation::SliceReversed => self.get_slice(target, writer, seqid, true),
+            Operation::Batch => {
+                let row = self.dice.below(self.shape.rows);
+                let starts = self.shape.columns - self.shape.batch_columns + 1;
+                let first = self.dice.below(u64::from(starts)) as u32;
+                self.batch_mutate(target, writer, seqid, row, first..first + self.shape.batch_columns)
+            }
+            Operation::Populate => {
+                let batches = u64::from(self.shape.populate_batches());
+                let first = (number % batches) as u32 * POPULATE_BATCH_COLUMNS;
+                let end = self.shape.columns.min(first + POPULATE_BATCH_COLUMNS);
+                self.batch_mutate(target, writer, seqid, number / batches, first..end)
+            }
+        }
+    }
+
+    fn insert(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+        let (key, name) = self.random_cell();
+        self.timestamp += 1;
+        let start = self.dice.below(VALUE_STARTS as u64) as usize;
+        let value = value(&self.values, start, self.shape.value_bytes);
+        target.insert(writer, seqid, &key, Column { name: &name, value, timestamp: self.timestamp });
+        Call::Insert
+    }
+
+    fn get(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+        let (key, name) = self.random_cell();
+        target.get(writer, seqid, &key, &name);
+        Call::Get
+    }
+
+    fn get_slice(&mut self, target: &Target, writer: &mut Writer, seqid: i32, reversed: bool) -> Call {
+        let key = row_key(self.dice.below(self.shape.rows));
+        target.get_slice(writer, seqid, &key, self.shape.slice_count, reversed);
+        Call::GetSlice
+    }
+
+    fn batch_mutate(
+        &mut self,
+        target: &Target,
+        writer: &mut Writer,
+        seqid: i32,
+        row: u64,
+        columns: std::ops::Range<u32>,
+    ) -> Call {
+        self.timestamp += 1;
+        let names: Vec<_> = columns.map(column_name).collect();
+        let (values, timestamp, length) = (&self.values, self.timestamp, self.shape.value_bytes);
+        let dice = &mut self.dice;
+        let written = names.iter().map(|name| {
+            let start = dice.below(VALUE_STARTS as u64) as usize;
+            Column { name, value: value(values, start, length), timestamp }
+        });
+        target.batch_mutate(writer, seqid, &row_key(row), written);
+        Call::BatchMutate
+    }
+
+    fn random_cell(&mut self) -> ([u8; 10], [u8; 7]) {
+        let row = self.dice.below(self.shape.rows);
+        let column = self.dice.below(u64::from(self.shape.columns));
+        (row_key(row), column_name(column as u32))
+    }
+}
+
+fn value(values: &[u8], start: usize, length: usize) -> &[u8] {
+    values.get(start..start + length).unwrap_or_default()
+}
+
+/// `k` and 9 digits.
+pub fn row_key(row: u64) -> [u8; 10] {
+    numbered(b'k', row)
+}
+
+/// `c` and 6 digits: byte order is number order.
+pub fn column_name(column: u32) -> [u8; 7] {
+    numbered(b'c', u64::from(column))
+}
+
+fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
+    let mut text = [letter; LENGTH];
+    for digit in text.iter_mut().skip(1).rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    text
+}
+
+/// SplitMix64: a few instructions a number, and good enough to choose keys.
+#[derive(Debug)]
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`, which is below 2^32.
+    fn below(&mut self, limit: u64) -> u64 {
+        ((self.next() >> 32) * limit) >> 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_like_their_numbers() {
+        assert_eq!(&row_key(0), b"k000000000");
+        assert_eq!(&row_key(ROWS_MAX - 1), b"k999999999");
+        assert_eq!(&column_name(120), b"c000120");
+        assert!(column_name(9) < column_name(10));
+    }
+
+    #[test]
+    fn the_dice_stay_below_the_limit_and_reach_all_of_it() {
+        let mut dice = Dice(7);
+        let mut seen = [false; 10];
+        (0..1000).for_each(|_| seen[dice.below(10) as usize] = true);
+        assert_eq!(seen, [true; 10]);
+        assert_eq!(dice.below(1), 0);
+    }
+
+    #[test]
+    fn filling_covers_every_column_once() {
+        let shape = Shape { rows: 3, columns: 250, batch_columns: 5, value_bytes: 1, slice_count: 1 };
+        assert_eq!(shape.populate_requests(), 9);
+    }
+}

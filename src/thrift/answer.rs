@@ -1,0 +1,108 @@
+//! One message in, one reply out.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::args::Args;
+use super::dialect::{self, Compat, Session};
+use super::failure::{Failure, write_failure};
+use super::frame::Transport;
+use super::methods::{Call, Method};
+use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use crate::db::{self, Database};
+
+/// What all connections share.
+#[derive(Clone)]
+pub struct Service {
+    pub database: Arc<Database>,
+    pub compat: Compat,
+}
+
+/// Answers one message by appending the reply to `out`; a one-way call gets none. An error means that the
+/// message was none, and that the connection cannot go on.
+pub async fn answer(
+    service: &Service,
+    session: &mut Session,
+    message: &Bytes,
+    transport: Transport,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
+    let mut reader = Reader::new(message);
+    let header = MessageHeader::read(&mut reader)?;
+    let start = out.len();
+    let refuse = |out: &mut BytesMut, error: ApplicationError, text: &str| {
+        let mut writer = Writer::new(out);
+        let mark = writer.frame_begin(transport);
+        writer.application_exception(header.name, header.seqid, error, text);
+        writer.frame_end(mark)
+    };
+    match Args::find(&mut reader) {
+        Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
+        Ok(args) => match dialect::find_method(header.name, &args, &service.compat) {
+            Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
+            None => {
+                let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
+                refuse(out, ApplicationError::UnknownMethod, &text)?;
+            }
+        },
+    }
+    if header.kind == MessageKind::Oneway {
+        out.truncate(start);
+    }
+    Ok(())
+}
+
+async fn run(
+    service: &Service,
+    session: &mut Session,
+    method: &'static Method,
+    args: Args<'_>,
+    seqid: i32,
+    transport: Transport,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
+    let start = out.len();
+    let mark = {
+        let mut writer = Writer::new(out);
+        let mark = writer.frame_begin(transport);
+        writer.message_begin(method.name.as_bytes(), MessageKind::Reply, seqid);
+        mark
+    };
+    let outcome = if method.needs_login && !session.is_logged_in && service.database.requires_login() {
+        Err(Failure::Failed(db::Error::invalid("Login is required before any other API calls")))
+    } else {
+        let behaviour = dialect::behaviour_for(method, &service.compat);
+        let args = args.of(method.name, method.args);
+        let call = Call { database: &service.database, session, args, behaviour, out };
+        (method.run)(call).await
+    };
+    let mut writer = Writer::new(out);
+    let failure = match outcome {
+        Ok(()) => {
+            writer.stop();
+            match writer.frame_end(mark) {
+                Ok(()) => return Ok(()),
+                Err(error) => Failure::Failed(db::Error::invalid(format!("the reply is too large: {error}"))),
+            }
+        }
+        Err(failure) => failure,
+    };
+    log_failure(method, &failure);
+    out.truncate(start);
+    let mut writer = Writer::new(out);
+    let mark = writer.frame_begin(transport);
+    write_failure(&mut writer, method.name, seqid, &failure, method.throws);
+    writer.frame_end(mark)
+}
+
+/// Logs what an operator should see; a client's mistakes are the client's.
+fn log_failure(method: &Method, failure: &Failure) {
+    match failure {
+        Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),
+        Failure::Failed(db::Error::Unavailable(why) | db::Error::TimedOut(why)) => {
+            tracing::debug!(method = method.name, "{why}");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,120 @@
+//! A call's arguments: where each one stands in the message, before any is read.
+
+use super::failure::Failure;
+use super::wire::{Reader, TType, WireError};
+use crate::model::{Behaviour, ConsistencyLevel};
+use crate::util::Release;
+use bytes::Bytes;
+
+/// One argument as the interface declares it.
+#[derive(Debug, Clone, Copy)]
+pub struct Arg {
+    pub id: i16,
+    pub name: &'static str,
+    pub ttype: TType,
+}
+
+/// Most arguments that any method has, with room for ids that we do not know.
+const ARGS_MAX: usize = 12;
+
+/// The arguments that a message holds, each at its place.
+#[derive(Debug, Clone)]
+pub struct Args<'a> {
+    /// The method, for errors.
+    method: &'static str,
+    declared: &'static [Arg],
+    found: [Option<(i16, TType, Reader<'a>)>; ARGS_MAX],
+}
+
+impl<'a> Args<'a> {
+    /// Walks the whole argument struct. Arguments past the twelfth belong to no method and are passed over.
+    pub fn find(reader: &mut Reader<'a>) -> Result<Args<'a>, WireError> {
+        let mut found = [const { None }; ARGS_MAX];
+        let mut at = 0;
+        while let Some((ttype, id)) = reader.field_begin()? {
+            if let Some(slot) = found.get_mut(at) {
+                *slot = Some((id, ttype, reader.clone()));
+                at += 1;
+            }
+            reader.skip(ttype)?;
+        }
+        Ok(Args { method: "", declared: &[], found })
+    }
+
+    /// Whether no argument that is declared came with another type: then this is the shape that was meant.
+    pub fn fit(&self, declared: &[Arg]) -> bool {
+        self.found.iter().flatten().all(|(id, ttype, _)| {
+            declared.iter().find(|arg| arg.id == *id).is_none_or(|arg| arg.ttype == *ttype)
+        })
+    }
+
+    /// The same arguments, to be read by a method's names.
+    #[must_use]
+    pub fn of(mut self, method: &'static str, declared: &'static [Arg]) -> Args<'a> {
+        self.method = method;
+        self.declared = declared;
+        self
+    }
+
+    /// The argument's value, if it came with its own type.
+    pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
+        let declared = self.declared.iter().find(|arg| arg.id == id)?;
+        let of_type =
+            |(found, ttype, _): &&(i16, TType, Reader<'a>)| *found == id && *ttype == declared.ttype;
+        // A field that comes twice counts as the last one, as generated readers have it.
+        self.found.iter().flatten().rfind(of_type).map(|(_, _, reader)| reader.clone())
+    }
+
+    /// The argument's value.
+    pub fn required(&self, id: i16) -> Result<Reader<'a>, Failure> {
+        self.optional(id).ok_or_else(|| self.missing(id))
+    }
+
+    fn missing(&self, id: i16) -> Failure {
+        let name = self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name);
+        Failure::missing(name, &format!("{}_args", self.method))
+    }
+
+    pub fn bytes(&self, id: i16) -> Result<Bytes, Failure> {
+        Ok(self.required(id)?.bytes()?)
+    }
+
+    pub fn i32(&self, id: i16) -> Result<i32, Failure> {
+        Ok(self.required(id)?.i32()?)
+    }
+
+    pub fn i64(&self, id: i16) -> Result<i64, Failure> {
+        Ok(self.required(id)?.i64()?)
+    }
+
+    /// The consistency level; absent, it is ONE, or ZERO for the writes of 0.4 and 0.5. A number that the release
+    /// does not know counts as missing.
+    pub fn consistency(
+        &self,
+        id: i16,
+        is_write: bool,
+        behaviour: &Behaviour,
+    ) -> Result<ConsistencyLevel, Failure> {
+        let Some(mut reader) = self.optional(id) else {
+            let waits_for_none = is_write && behaviour.release < Release::V0_6;
+            return Ok(if waits_for_none { ConsistencyLevel::Zero } else { ConsistencyLevel::One });
+        };
+        consistency_of(reader.i32()?, behaviour.release).ok_or_else(|| self.missing(id))
+    }
+}
+
+/// What a number means to a release of 0.4 to 0.6.
+fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
+    match (number, release) {
+        (0, _) => Some(ConsistencyLevel::Zero),
+        (1, _) => Some(ConsistencyLevel::One),
+        (2, _) => Some(ConsistencyLevel::Quorum),
+        (3, Release::V0_4) => Some(ConsistencyLevel::All),
+        (_, Release::V0_4) => None,
+        (3, _) => Some(ConsistencyLevel::DcQuorum),
+        (4, _) => Some(ConsistencyLevel::DcQuorumSync),
+        (5, _) => Some(ConsistencyLevel::All),
+        (6, Release::V0_6) => Some(ConsistencyLevel::Any),
+        _ => None,
+    }
+}

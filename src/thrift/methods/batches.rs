@@ -1,0 +1,60 @@
+//! batch_insert and batch_mutate, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::db::RowBatch;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const BATCH_INSERT_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
+
+pub const BATCH_INSERT: Method = Method {
+    name: "batch_insert",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "key", TType::String),
+        arg(3, "cfmap", TType::Map),
+        arg(4, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: batch_insert,
+};
+
+fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let families = types::insert_map(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, true, call.behaviour)?;
+        call.database.batch_insert(&keyspace, key, families, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}
+
+pub const BATCH_MUTATE: Method = Method {
+    name: "batch_mutate",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "mutation_map", TType::Map),
+        arg(3, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: batch_mutate,
+};
+
+fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let rows = types::mutation_map(&mut call.args.required(2)?)?;
+        let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
+        let consistency = call.args.consistency(3, true, call.behaviour)?;
+        call.database.batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}

@@ -1,0 +1,163 @@
+//! The describe calls, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, arg};
+use crate::db;
+use crate::thrift::failure::Thrown;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const DESCRIBE_KEYSPACES: Method = Method {
+    name: "describe_keyspaces",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[],
+    throws: &[],
+    needs_login: false,
+    run: describe_keyspaces,
+};
+
+fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let names = call.database.keyspace_names(call.behaviour);
+        let mut writer = call.writer();
+        writer.field_set(0, TType::String, names.len());
+        for name in &names {
+            writer.bytes(name.as_bytes());
+        }
+        Ok(())
+    })
+}
+
+pub const DESCRIBE_KEYSPACE: Method = Method {
+    name: "describe_keyspace",
+    since: Release::V0_4,
+    until: Release::V0_6,
+    args: &[arg(1, "keyspace", TType::String)],
+    throws: &[(1, Thrown::NotFound)],
+    needs_login: false,
+    run: describe_keyspace,
+};
+
+fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        // 0.6 answers an unknown keyspace with an internal error; the exception that it declares is meant.
+        let families = call.database.describe_keyspace(&keyspace, call.behaviour.release);
+        let families = families.ok_or(db::Error::NotFound)?;
+        let mut writer = call.writer();
+        writer.field_map(0, TType::String, TType::Map, families.len());
+        for (name, description) in &families {
+            writer.bytes(name.as_bytes());
+            writer.map_begin(TType::String, TType::String, description.len());
+            for (property, value) in description {
+                writer.bytes(property.as_bytes());
+                writer.bytes(value.as_bytes());
+            }
+        }
+        Ok(())
+    })
+}
+
+pub const DESCRIBE_CLUSTER_NAME: Method = Method {
+    name: "describe_cluster_name",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[],
+    throws: &[],
+    needs_login: false,
+    run: |mut call| {
+        Box::pin(async move {
+            let name = call.database.cluster_name().to_owned();
+            call.writer().field_string(0, name.as_bytes());
+            Ok(())
+        })
+    },
+};
+
+pub const DESCRIBE_VERSION: Method = Method {
+    name: "describe_version",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[],
+    throws: &[],
+    needs_login: false,
+    run: |mut call| {
+        Box::pin(async move {
+            let version = db::api_version(call.behaviour.release);
+            call.writer().field_string(0, version.as_bytes());
+            Ok(())
+        })
+    },
+};
+
+pub const DESCRIBE_PARTITIONER: Method = Method {
+    name: "describe_partitioner",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[],
+    throws: &[],
+    needs_login: false,
+    run: |mut call| {
+        Box::pin(async move {
+            let name = call.database.partitioner_name();
+            call.writer().field_string(0, name.as_bytes());
+            Ok(())
+        })
+    },
+};
+
+pub const DESCRIBE_RING: Method = Method {
+    name: "describe_ring",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[arg(1, "keyspace", TType::String)],
+    throws: &[(1, Thrown::InvalidRequest)],
+    needs_login: false,
+    run: describe_ring,
+};
+
+fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let ring = call.database.describe_ring(&keyspace)?;
+        let mut writer = call.writer();
+        writer.field_list(0, TType::Struct, ring.len());
+        for range in &ring {
+            writer.field_string(1, range.start_token.as_bytes());
+            writer.field_string(2, range.end_token.as_bytes());
+            writer.field_list(3, TType::String, range.endpoints.len());
+            for endpoint in &range.endpoints {
+                writer.bytes(endpoint.as_bytes());
+            }
+            writer.stop();
+        }
+        Ok(())
+    })
+}
+
+pub const DESCRIBE_SPLITS: Method = Method {
+    name: "describe_splits",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "start_token", TType::String),
+        arg(2, "end_token", TType::String),
+        arg(3, "keys_per_split", TType::I32),
+    ],
+    throws: &[],
+    needs_login: false,
+    run: describe_splits,
+};
+
+fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let splits = call.database.describe_splits(&start, &end, call.args.i32(3)?).await?;
+        let mut writer = call.writer();
+        writer.field_list(0, TType::String, splits.len());
+        for token in &splits {
+            writer.bytes(token.as_bytes());
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,27 @@
+//! login, as 0.6 has it.
+
+use super::{Call, CallFuture, Method, arg};
+use crate::thrift::failure::Thrown;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const LOGIN: Method = Method {
+    name: "login",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[arg(1, "keyspace", TType::String), arg(2, "auth_request", TType::Struct)],
+    throws: &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
+    needs_login: false,
+    run: login,
+};
+
+fn login(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let credentials = types::credentials(&mut call.args.required(2)?)?;
+        call.database.login(&keyspace, &credentials)?;
+        call.session.is_logged_in = true;
+        Ok(())
+    })
+}

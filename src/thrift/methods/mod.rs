@@ -1,0 +1,102 @@
+//! The table of calls: one row for each shape of each method.
+
+mod batches;
+mod describe;
+mod login;
+mod properties;
+mod ranges;
+mod reads;
+mod writes;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::BytesMut;
+
+use super::args::Args;
+use super::dialect::Session;
+use super::failure::Failure;
+use super::wire::{TType, Writer};
+use crate::db::Database;
+use crate::model::Behaviour;
+use crate::util::Release;
+
+pub use super::args::Arg;
+pub use super::failure::Thrown;
+
+/// One call, on its way through its method.
+pub struct Call<'a> {
+    pub database: &'a Database,
+    pub session: &'a mut Session,
+    pub args: Args<'a>,
+    pub behaviour: &'static Behaviour,
+    /// The reply, its header written; the method adds field 0.
+    pub out: &'a mut BytesMut,
+}
+
+impl Call<'_> {
+    pub fn writer(&mut self) -> Writer<'_> {
+        Writer::new(self.out)
+    }
+}
+
+/// A call under way.
+pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
+
+/// One shape of one method.
+pub struct Method {
+    pub name: &'static str,
+    /// The first and last release whose interface has it so.
+    pub since: Release,
+    pub until: Release,
+    pub args: &'static [Arg],
+    pub throws: &'static [(i16, Thrown)],
+    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6).
+    pub needs_login: bool,
+    pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
+}
+
+/// Declares one argument.
+const fn arg(id: i16, name: &'static str, ttype: TType) -> Arg {
+    Arg { id, name, ttype }
+}
+
+/// Exceptions of data calls: 0.4 has no TimedOut.
+const WITHOUT_TIMEOUT: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable)];
+const WITH_TIMEOUT: &[(i16, Thrown)] =
+    &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable), (3, Thrown::TimedOut)];
+
+/// Every call that is served. Of two rows of one name the newer one stands last.
+pub static METHODS: &[Method] = &[
+    reads::GET_0_4,
+    reads::GET,
+    reads::GET_SLICE_0_4,
+    reads::GET_SLICE,
+    writes::INSERT_0_4,
+    writes::INSERT,
+    batches::BATCH_MUTATE,
+    batches::BATCH_INSERT_0_4,
+    batches::BATCH_INSERT,
+    writes::REMOVE_0_4,
+    writes::REMOVE,
+    reads::MULTIGET_0_4,
+    reads::MULTIGET,
+    reads::MULTIGET_SLICE_0_4,
+    reads::MULTIGET_SLICE,
+    reads::GET_COUNT_0_4,
+    reads::GET_COUNT,
+    ranges::GET_KEY_RANGE_0_4,
+    ranges::GET_KEY_RANGE,
+    ranges::GET_RANGE_SLICE,
+    ranges::GET_RANGE_SLICES,
+    login::LOGIN,
+    properties::GET_STRING_PROPERTY,
+    properties::GET_STRING_LIST_PROPERTY,
+    describe::DESCRIBE_KEYSPACES,
+    describe::DESCRIBE_KEYSPACE,
+    describe::DESCRIBE_CLUSTER_NAME,
+    describe::DESCRIBE_VERSION,
+    describe::DESCRIBE_PARTITIONER,
+    describe::DESCRIBE_RING,
+    describe::DESCRIBE_SPLITS,
+];

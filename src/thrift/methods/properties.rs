@@ -1,0 +1,47 @@
+//! get_string_property and get_string_list_property, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, arg};
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const GET_STRING_PROPERTY: Method = Method {
+    name: "get_string_property",
+    since: Release::V0_4,
+    until: Release::V0_6,
+    args: &[arg(1, "property", TType::String)],
+    throws: &[],
+    needs_login: false,
+    run: get_string_property,
+};
+
+fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let property = call.args.bytes(1)?;
+        let value = call.database.string_property(&property, call.behaviour.release);
+        call.writer().field_string(0, value.as_bytes());
+        Ok(())
+    })
+}
+
+pub const GET_STRING_LIST_PROPERTY: Method = Method {
+    name: "get_string_list_property",
+    since: Release::V0_4,
+    until: Release::V0_6,
+    args: &[arg(1, "property", TType::String)],
+    throws: &[],
+    needs_login: false,
+    run: get_string_list_property,
+};
+
+fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let is_keyspaces = &call.args.bytes(1)?[..] == b"keyspaces";
+        let names = if is_keyspaces { call.database.keyspace_names(call.behaviour) } else { Vec::new() };
+        let mut writer = call.writer();
+        writer.field_list(0, TType::String, names.len());
+        for name in &names {
+            writer.bytes(name.as_bytes());
+        }
+        Ok(())
+    })
+}

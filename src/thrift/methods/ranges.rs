@@ -1,0 +1,125 @@
+//! get_key_range, get_range_slice and get_range_slices, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::db::KeyRange;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const GET_KEY_RANGE_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
+
+pub const GET_KEY_RANGE: Method = Method {
+    name: "get_key_range",
+    since: Release::V0_5,
+    until: Release::V0_5,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "column_family", TType::String),
+        arg(3, "start", TType::String),
+        arg(4, "finish", TType::String),
+        arg(5, "count", TType::I32),
+        arg(6, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: get_key_range,
+};
+
+fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, family) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let bounds = (call.args.bytes(3)?, call.args.bytes(4)?);
+        let count = match call.args.optional(5) {
+            Some(mut count) => count.i32()?,
+            None => 100,
+        };
+        let keys = call.database.get_key_range(&keyspace, &family, bounds, count, call.behaviour).await?;
+        let mut writer = call.writer();
+        writer.field_list(0, TType::String, keys.len());
+        for key in &keys {
+            writer.bytes(key);
+        }
+        Ok(())
+    })
+}
+
+pub const GET_RANGE_SLICE: Method = Method {
+    name: "get_range_slice",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "column_parent", TType::Struct),
+        arg(3, "predicate", TType::Struct),
+        arg(4, "start_key", TType::String),
+        arg(5, "finish_key", TType::String),
+        arg(6, "row_count", TType::I32),
+        arg(7, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: get_range_slice,
+};
+
+fn get_range_slice(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let count = match call.args.optional(6) {
+            Some(mut count) => count.i32()?,
+            None => 100,
+        };
+        let range = KeyRange {
+            start_key: Some(call.args.bytes(4)?),
+            end_key: Some(call.args.bytes(5)?),
+            start_token: None,
+            end_token: None,
+            count,
+        };
+        range_slices(call, range, 7).await
+    })
+}
+
+pub const GET_RANGE_SLICES: Method = Method {
+    name: "get_range_slices",
+    since: Release::V0_6,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "column_parent", TType::Struct),
+        arg(3, "predicate", TType::Struct),
+        arg(4, "range", TType::Struct),
+        arg(5, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: get_range_slices,
+};
+
+fn get_range_slices(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let range = types::key_range(&mut call.args.required(4)?)?;
+        range_slices(call, range, 5).await
+    })
+}
+
+/// What both calls do with their range.
+async fn range_slices(
+    mut call: Call<'_>,
+    range: KeyRange,
+    consistency_at: i16,
+) -> Result<(), crate::thrift::failure::Failure> {
+    let keyspace = call.args.bytes(1)?;
+    let parent = types::column_parent(&mut call.args.required(2)?)?;
+    let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+    let consistency = call.args.consistency(consistency_at, false, call.behaviour)?;
+    let rows = call
+        .database
+        .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
+        .await?;
+    let mut writer = call.writer();
+    writer.field_list(0, TType::Struct, rows.len());
+    for row in &rows {
+        types::write_row(&mut writer, row);
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! get, multiget, get_slice, multiget_slice and get_count, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::thrift::args::Arg;
+use crate::thrift::failure::Thrown;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+const PATH_ARGS: &[Arg] = &[
+    arg(1, "keyspace", TType::String),
+    arg(2, "key", TType::String),
+    arg(3, "column_path", TType::Struct),
+    arg(4, "consistency_level", TType::I32),
+];
+
+/// The first of two rows of `get`: 0.4 cannot tell a time-out.
+pub const GET_0_4: Method = Method {
+    until: Release::V0_4,
+    throws: &[(1, Thrown::InvalidRequest), (2, Thrown::NotFound), (3, Thrown::Unavailable)],
+    since: Release::V0_4,
+    ..GET
+};
+
+pub const GET: Method = Method {
+    name: "get",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: PATH_ARGS,
+    throws: &[
+        (1, Thrown::InvalidRequest),
+        (2, Thrown::NotFound),
+        (3, Thrown::Unavailable),
+        (4, Thrown::TimedOut),
+    ],
+    needs_login: true,
+    run: get,
+};
+
+fn get(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let path = types::column_path(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
+        let mut writer = call.writer();
+        writer.field_struct(0);
+        types::write_found(&mut writer, Some(&found));
+        Ok(())
+    })
+}
+
+pub const MULTIGET_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..MULTIGET };
+
+pub const MULTIGET: Method = Method {
+    name: "multiget",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "keys", TType::List),
+        arg(3, "column_path", TType::Struct),
+        arg(4, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: multiget,
+};
+
+fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let keys = types::byte_strings(&mut call.args.required(2)?)?;
+        let path = types::column_path(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let rows = call.database.multiget(&keyspace, &keys, &path, consistency, call.behaviour).await?;
+        let mut writer = call.writer();
+        writer.field_map(0, TType::String, TType::Struct, rows.len());
+        for (key, found) in &rows {
+            writer.bytes(key);
+            types::write_found(&mut writer, found.as_ref());
+        }
+        Ok(())
+    })
+}
+
+/// 0.4 tells unavailability of get_slice, alone of all calls, in field 3.
+pub const GET_SLICE_0_4: Method = Method {
+    since: Release::V0_4,
+    until: Release::V0_4,
+    throws: &[(1, Thrown::InvalidRequest), (3, Thrown::Unavailable)],
+    ..GET_SLICE
+};
+
+pub const GET_SLICE: Method = Method {
+    name: "get_slice",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "key", TType::String),
+        arg(3, "column_parent", TType::Struct),
+        arg(4, "predicate", TType::Struct),
+        arg(5, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: get_slice,
+};
+
+fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let parent = types::column_parent(&mut call.args.required(3)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
+        let consistency = call.args.consistency(5, false, call.behaviour)?;
+        let columns = call
+            .database
+            .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
+            .await?;
+        let mut writer = call.writer();
+        writer.field_begin(TType::List, 0);
+        types::write_columns(&mut writer, &columns);
+        Ok(())
+    })
+}
+
+pub const MULTIGET_SLICE_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..MULTIGET_SLICE };
+
+pub const MULTIGET_SLICE: Method = Method {
+    name: "multiget_slice",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "keys", TType::List),
+        arg(3, "column_parent", TType::Struct),
+        arg(4, "predicate", TType::Struct),
+        arg(5, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: multiget_slice,
+};
+
+fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let keys = types::byte_strings(&mut call.args.required(2)?)?;
+        let parent = types::column_parent(&mut call.args.required(3)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
+        let consistency = call.args.consistency(5, false, call.behaviour)?;
+        let rows = call
+            .database
+            .multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
+            .await?;
+        let mut writer = call.writer();
+        writer.field_map(0, TType::String, TType::List, rows.len());
+        for (key, columns) in &rows {
+            writer.bytes(key);
+            types::write_columns(&mut writer, columns);
+        }
+        Ok(())
+    })
+}
+
+pub const GET_COUNT_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..GET_COUNT };
+
+pub const GET_COUNT: Method = Method {
+    name: "get_count",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "key", TType::String),
+        arg(3, "column_parent", TType::Struct),
+        arg(4, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: get_count,
+};
+
+fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let parent = types::column_parent(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let count = call.database.get_count(&keyspace, &key, &parent, consistency, call.behaviour).await?;
+        call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
+        Ok(())
+    })
+}

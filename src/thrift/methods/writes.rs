@@ -1,0 +1,67 @@
+//! insert and remove, as 0.4 to 0.6 have them.
+
+use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const INSERT_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..INSERT };
+
+pub const INSERT: Method = Method {
+    name: "insert",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "key", TType::String),
+        arg(3, "column_path", TType::Struct),
+        arg(4, "value", TType::String),
+        arg(5, "timestamp", TType::I64),
+        arg(6, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: insert,
+};
+
+fn insert(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let path = types::column_path(&mut call.args.required(3)?)?;
+        let written = (call.args.bytes(4)?, call.args.i64(5)?);
+        let consistency = call.args.consistency(6, true, call.behaviour)?;
+        call.database.insert(&keyspace, key, path, written, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}
+
+pub const REMOVE_0_4: Method =
+    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..REMOVE };
+
+pub const REMOVE: Method = Method {
+    name: "remove",
+    since: Release::V0_5,
+    until: Release::V0_6,
+    args: &[
+        arg(1, "keyspace", TType::String),
+        arg(2, "key", TType::String),
+        arg(3, "column_path", TType::Struct),
+        arg(4, "timestamp", TType::I64),
+        arg(5, "consistency_level", TType::I32),
+    ],
+    throws: WITH_TIMEOUT,
+    needs_login: true,
+    run: remove,
+};
+
+fn remove(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let path = types::column_path(&mut call.args.required(3)?)?;
+        let timestamp = call.args.i64(4)?;
+        let consistency = call.args.consistency(5, true, call.behaviour)?;
+        call.database.remove(&keyspace, key, path, timestamp, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}

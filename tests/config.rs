@@ -1,0 +1,281 @@
+//! The configuration: scripts of files and what comes of them, the sample file, the documentation's tables, and
+//! files that chance has damaged.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+
+use proptest::prelude::*;
+use thriftstore::config::{self, Config, Element};
+use thriftstore::marshal::{AbstractType, MarshalError, Types};
+
+/// Set to anything: expected texts are written instead of compared.
+const REWRITE: &str = "REWRITE";
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compares a file with what it should be, or makes it so.
+fn check(path: &Path, expected: &str) {
+    if env::var_os(REWRITE).is_some() {
+        fs::write(path, expected).unwrap();
+        return;
+    }
+    let found = fs::read_to_string(path).unwrap();
+    let name = path.display();
+    assert!(found == expected, "{name} says:\n{found}\nbut should say ({REWRITE}=1 does it):\n{expected}");
+}
+
+/// What a script shows of a configuration that loads.
+fn summary(config: &Config) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| writeln!(out, "{name}: {value}").unwrap();
+    line("cluster", config.cluster_name.clone());
+    line("partitioner", config.partitioner.class_name().to_owned());
+    line("token", format!("{:?}", config.initial_token));
+    line("authenticator", format!("{:?}", config.authenticator));
+    line("sync", format!("{:?}", config.commit_log_sync));
+    line("directories", format!("{:?} {:?}", config.commit_log_directory, config.data_directories));
+    line(
+        "listens",
+        format!("{}:{} framed {}", config.thrift_host(), config.thrift_port, config.thrift_framed),
+    );
+    line("timeout", format!("{} ms, gc grace {} s", config.rpc_timeout_ms, config.gc_grace_s));
+    line("seeds", format!("{:?}", config.seeds));
+    line("release", config.release_hint.map_or("any".to_owned(), |release| release.to_string()));
+    for keyspace in config.catalog.keyspaces.values() {
+        let label = if keyspace.row_key_label == "ROW_KEY" { "" } else { &keyspace.row_key_label };
+        let (factor, class) = (keyspace.replication_factor, &keyspace.strategy_class);
+        line("keyspace", format!("{} {factor} {class} {label}", keyspace.name).trim_end().to_owned());
+        for family in keyspace.column_families.values() {
+            let mut text =
+                format!("{} {} {}", family.name, family.type_name(), family.comparator.class_name());
+            if let Some(subcomparator) = family.subcomparator() {
+                write!(text, " {}", subcomparator.class_name()).unwrap();
+            }
+            if family.flush_period_minutes != 0 {
+                write!(text, " flush {}", family.flush_period_minutes).unwrap();
+            }
+            if family.labels != Default::default() {
+                write!(text, " {:?}", family.labels).unwrap();
+            }
+            if let Some(comment) = &family.comment {
+                write!(text, " {comment:?}").unwrap();
+            }
+            assert_eq!((family.gc_grace_s, &family.keyspace), (config.gc_grace_s, &keyspace.name));
+            line("  family", text);
+        }
+    }
+    for note in &config.notes {
+        line("note", note.clone());
+    }
+    out
+}
+
+/// A script is a file, `---`, and what comes of it.
+#[test]
+fn scripts_say_what_happens() {
+    let mut scripts: Vec<PathBuf> =
+        fs::read_dir(repository().join("tests/config")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    scripts.sort();
+    assert!(scripts.len() > 10);
+    for path in scripts {
+        let script = fs::read_to_string(&path).unwrap();
+        let (given, _) = script.split_once("\n---\n").unwrap_or((script.trim_end(), ""));
+        let outcome = match config::parse(given, "storage-conf.xml", &Types::builtin()) {
+            Ok(config) => summary(&config),
+            Err(errors) => format!("{errors}\n"),
+        };
+        check(&path, &format!("{given}\n---\n{outcome}"));
+    }
+}
+
+/// Nothing in the sample is unknown, without meaning or left to a default.
+#[test]
+fn the_sample_loads_without_a_note() {
+    let config = config::parse(config::DEFAULT, "storage-conf.xml", &Types::builtin()).unwrap();
+    assert_eq!(config.notes, Vec::<String>::new());
+    assert_eq!(config.text, config::DEFAULT);
+    let names: Vec<&String> = config.catalog.keyspaces.keys().collect();
+    assert_eq!(names, ["BloggyAppy", "Keyspace1"]);
+    assert_eq!((config.thrift_host(), config.thrift_port), ("127.0.0.1", 9160));
+    let from_disk = config::load(&repository().join("storage-conf.xml"), &Types::builtin()).unwrap();
+    assert_eq!(summary(&from_disk), summary(&config));
+}
+
+/// One table of the documentation.
+fn table<T>(rows: &[Element<T>]) -> String {
+    let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
+    for row in rows {
+        let releases = if row.since == row.until {
+            row.since.to_string()
+        } else {
+            format!("{} to {}", row.since, row.until)
+        };
+        let ignored = if row.set.means_something() { "" } else { "*Ignored.* " };
+        let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);
+        writeln!(out, "| `{tag}` | {releases} | {default} | {unit} | {ignored}{meaning} |").unwrap();
+    }
+    out
+}
+
+/// The text between two comments of a document.
+fn replace_part(document: &str, name: &str, part: &str) -> String {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+    let (before, rest) = document.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
+    format!("{before}{begin}\n{part}\n{end}{after}")
+}
+
+const EXAMPLE: &str = "<Storage>
+  <Keyspaces>
+    <Keyspace Name=\"BloggyAppy\">
+      <ColumnFamily Name=\"BlogEntries\" CompareWith=\"UTF8Typ\"/>
+    </Keyspace>
+  </Keyspaces>
+</Storage>
+";
+
+#[test]
+fn the_documentation_has_every_element_and_a_true_example() {
+    let path = repository().join("docs/configuration.md");
+    let errors = config::parse(EXAMPLE, "storage-conf.xml", &Types::builtin()).unwrap_err();
+    let mut document = fs::read_to_string(&path).unwrap();
+    for (name, part) in [
+        ("elements of Storage", table(config::ELEMENTS)),
+        ("attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
+        ("elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
+        ("attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),
+        ("elements of ColumnFamily", table(config::FAMILY_ELEMENTS)),
+        ("example", format!("```\n{errors}\n```\n")),
+    ] {
+        document = replace_part(&document, name, &part);
+    }
+    check(&path, &document);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_an_error_that_names_it() {
+    let errors = config::load(Path::new("no/such/storage-conf.xml"), &Types::builtin()).unwrap_err();
+    assert!(errors.to_string().contains("cannot read no/such/storage-conf.xml: "), "{errors}");
+    assert!(errors.errors[0].location().is_none());
+}
+
+#[test]
+fn bytes_that_are_no_text_are_pointed_at() {
+    let types = Types::builtin();
+    let latin_1 = b"<Storage>\n  <ClusterName>M\xfcnchen</ClusterName>\n</Storage>";
+    let errors = config::parse_bytes(latin_1, "a.xml", &types).unwrap_err();
+    assert_eq!(errors.errors[0].location().unwrap().to_string(), "a.xml:2:17");
+    assert!(errors.to_string().contains("the file is not UTF-8: byte 0xfc begins no character"), "{errors}");
+    let utf_16 = b"\xff\xfe<\0S\0";
+    assert!(config::parse_bytes(utf_16, "a.xml", &types).unwrap_err().to_string().contains("UTF-16"));
+    let bom = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?><Storage/>";
+    assert!(config::parse(bom, "a.xml", &types).is_ok());
+}
+
+#[test]
+fn files_without_end_are_refused_and_shown_in_part() {
+    let types = Types::builtin();
+    let huge = vec![b' '; 2 * 1024 * 1024];
+    assert!(
+        config::parse_bytes(&huge, "a.xml", &types)
+            .unwrap_err()
+            .to_string()
+            .contains("more than 1048576 bytes")
+    );
+    let deep = "<a>".repeat(100_000);
+    assert!(
+        config::parse(&deep, "a.xml", &types).unwrap_err().to_string().contains("nested more than 64 deep")
+    );
+    let long_line = format!("<Storage><ThriftPort>x</ThriftPort>{}</Storage>", " ".repeat(100_000));
+    assert!(config::parse(&long_line, "a.xml", &types).unwrap_err().to_string().len() < 1000);
+    let wide: String = (0..80_000).map(|index| format!(" a{index}=''")).collect();
+    let config = config::parse(&format!("<Storage{wide}/>"), "a.xml", &types).unwrap();
+    assert_eq!(config.notes[50], "a.xml: and 79950 more like these");
+    let many = format!("<Storage>{}</Storage>", "<Seeds><Seed/></Seeds>".repeat(1000));
+    assert!(config::parse(&many, "a.xml", &types).unwrap_err().to_string().ends_with("and 980 more"));
+}
+
+/// A comparator of somebody's own: by length, then by bytes.
+#[derive(Debug)]
+struct ByLength;
+
+impl AbstractType for ByLength {
+    fn class_name(&self) -> &str {
+        "com.example.ByLength"
+    }
+
+    fn validate(&self, _value: &[u8]) -> Result<(), MarshalError> {
+        Ok(())
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        left.len().cmp(&right.len()).then(left.cmp(right))
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        String::from_utf8_lossy(value).into_owned()
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        Ok(text.as_bytes().to_vec())
+    }
+}
+
+#[test]
+fn a_registered_comparator_can_be_named_and_misspelt() {
+    let mut types = Types::builtin();
+    types.register(Arc::new(ByLength));
+    let file =
+        |class: &str| format!("<Keyspace Name='K'><ColumnFamily Name='C' CompareWith='{class}'/></Keyspace>");
+    let config = config::parse(&file("com.example.ByLength"), "a.xml", &types).unwrap();
+    let family = config.catalog.column_family("K", "C").unwrap();
+    assert_eq!(family.comparator.class_name(), "com.example.ByLength");
+    let errors = config::parse(&file("com.example.ByLenght"), "a.xml", &types).unwrap_err();
+    assert!(errors.to_string().contains("did you mean com.example.ByLength?"), "{errors}");
+}
+
+#[test]
+fn a_terminal_gets_colours_and_a_file_does_not() {
+    let errors = config::parse(EXAMPLE, "a.xml", &Types::builtin()).unwrap_err();
+    assert!(errors.render(true).contains("\u{1b}["));
+    assert!(!errors.render(false).contains('\u{1b}'));
+    assert!(errors.to_string().is_ascii());
+}
+
+proptest! {
+    /// Whatever chance does to the sample (it stays ASCII: bytes that are no text have a test of their own), the answer is a configuration or a list of places.
+    #[test]
+    fn damaged_files_never_panic(cut in 0..config::DEFAULT.len(), flips in prop::collection::vec((0..config::DEFAULT.len(), 0u8..128), 0..8)) {
+        let mut bytes = config::DEFAULT.as_bytes().to_vec();
+        for (at, byte) in flips {
+            bytes[at] ^= byte;
+        }
+        for damaged in [&bytes[..], &bytes[..cut], &bytes[cut..]] {
+            if let Err(errors) = config::parse_bytes(damaged, "a.xml", &Types::builtin()) {
+                prop_assert!(!errors.errors.is_empty());
+                prop_assert!(errors.to_string().contains("a.xml:"));
+                prop_assert!(errors.errors.iter().all(|error| error.location().is_some()));
+            }
+        }
+    }
+
+    /// The same for text that only looks like XML.
+    #[test]
+    fn markup_of_any_kind_never_panics(pieces in prop::collection::vec(prop::sample::select(&[
+        "<Storage>", "</Storage>", "<Keyspaces>", "<Keyspace Name='", "'>", "\"", "/>", "<ColumnFamily ", "CompareWith=",
+        "&amp;", "&x;", "&#65;", "&#xD800;", "<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE a [", "]>", "<?xml ", "?>", "ü", "\n", "\r",
+        " ", "<", ">", "&", "=", "x", "<ThriftPort>", "</ThriftPort>", "\u{feff}",
+    ][..]), 0..24)) {
+        let text = pieces.concat();
+        if let Err(errors) = config::parse(&text, "a.xml", &Types::builtin()) {
+            prop_assert!(errors.to_string().contains("a.xml:"), "{}", errors);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Messages and configurations that chance has damaged, for FUZZ_SECONDS (60) in all. FUZZ_SEED repeats a run.
+//!
+//! The targets are those of `fuzz/`; this mutator knows no coverage, but starts from valid input of every kind.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failure should stop the test")]
+
+mod support;
+#[path = "../fuzz/targets.rs"]
+mod targets;
+
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use support::Chance;
+use support::calls::*;
+use support::client::Style;
+use support::value::{Value, fields, map, structs, text, texts};
+use thriftstore::thrift::wire::{MessageKind, TType};
+
+/// How long each of the two tests runs.
+fn duration() -> Duration {
+    let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
+    Duration::from_secs_f64(seconds / 2.0)
+}
+
+/// Feeds inputs to a target until the time is over; an input that makes it panic is shown in full.
+fn fuzz(name: &str, mut next: impl FnMut(&mut Chance) -> Vec<u8>, target: impl Fn(&[u8]) -> usize) {
+    let seed = Chance::seed_from("FUZZ_SEED");
+    println!("{name}: FUZZ_SEED={seed}");
+    let mut chance = Chance::new(seed);
+    let (start, duration) = (Instant::now(), duration());
+    let (mut inputs, mut fruitful) = (0u64, 0u64);
+    while start.elapsed() < duration {
+        let input = next(&mut chance);
+        let Ok(count) = catch_unwind(AssertUnwindSafe(|| target(&input))) else {
+            let hex = input.iter().fold(String::new(), |mut hex, byte| {
+                write!(hex, "{byte:02x}").unwrap();
+                hex
+            });
+            panic!("{name}: FUZZ_SEED={seed}, input {inputs}, {} bytes: {hex}", input.len());
+        };
+        inputs += 1;
+        fruitful += u64::from(count > 0);
+    }
+    println!("{name}: {inputs} inputs, {fruitful} of them fruitful, no failure");
+    assert!(fruitful > 0, "nothing came through: the inputs are of no use");
+}
+
+/// Damages bytes in one to six places.
+fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, pieces: &[&[u8]], others: &[Vec<u8>]) {
+    const NUMBERS: [i32; 12] = [0, 1, -1, 2, 5, 100, 255, 65_535, 65_536, i32::MAX, i32::MIN, 1 << 24];
+    for _ in 0..=chance.below(6) {
+        let at = chance.below(bytes.len() + 1);
+        let end = at + chance.below(bytes.len() - at + 1).min(1 + chance.below(64));
+        match chance.below(9) {
+            0 | 1 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
+            2 if at < bytes.len() => bytes[at] = chance.next() as u8,
+            3 if at + 4 <= bytes.len() => {
+                bytes[at..at + 4].copy_from_slice(&chance.pick(&NUMBERS).to_be_bytes());
+            }
+            4 => drop(bytes.drain(at..end)),
+            5 => {
+                let copy = bytes[at..end].to_vec();
+                bytes.splice(at..at, copy);
+            }
+            6 => {
+                let other = chance.pick(others);
+                let from = chance.below(other.len());
+                let piece = &other[from..(from + 1 + chance.below(64)).min(other.len())];
+                bytes.splice(at..end, piece.iter().copied());
+            }
+            7 if !pieces.is_empty() => {
+                bytes.splice(at..at, chance.pick(pieces).iter().copied());
+            }
+            8 if chance.below(4) == 0 => bytes.truncate(at),
+            _ => {}
+        }
+    }
+}
+
+/// Valid calls of every kind, whose writes and reads meet.
+fn calls() -> Vec<(&'static str, Value)> {
+    const KS: &str = "Keyspace1";
+    let one = || path("Standard1", None, Some(b"c"));
+    let of_super = || path("Super1", Some(b"s"), Some(b"c"));
+    let standard = || parent("Standard1", None);
+    let level = || Value::I32(ONE);
+    let mutations =
+        vec![write(column(b"c", b"v", 2)), delete(&["c", "d"], 1), write(column(b"e", b"w", i64::MIN))];
+    let supers = vec![write_super(b"s", vec![column(b"c", b"v", 3), column(b"d", b"", 0)])];
+    let batch = rows(vec![("k", vec![("Standard1", mutations), ("Super1", supers)]), ("l", vec![])]);
+    let old_batch =
+        map(TType::List, vec![("Standard1", structs(vec![fields([(1, column(b"c", b"v", 5))])]))]);
+    let range = || fields([(3, text("0")), (4, text("17")), (5, Value::I32(10))]);
+    let name = |name: &str| fields([(1, text(name))]);
+    let user = map(TType::String, vec![("username", text("u")), ("password", text("p"))]);
+    vec![
+        ("insert", insert_args(KS, b"k", one(), b"value", 1, ONE)),
+        ("insert", insert_args(KS, b"k", of_super(), b"value", -1, QUORUM)),
+        ("batch_mutate", batch_mutate_args(KS, batch, ONE)),
+        ("batch_insert", fields([(1, text(KS)), (2, text("k")), (3, old_batch), (4, level())])),
+        ("remove", remove_args(KS, b"k", one(), 7, ONE)),
+        ("remove", remove_args(KS, b"k", parent("Super1", Some(b"s")), 7, ZERO)),
+        ("get", get_args(KS, b"k", one(), ONE)),
+        ("get", get_args(KS, b"k", of_super(), ALL)),
+        ("get_slice", get_slice_args(KS, b"k", standard(), slice(b"a", b"z", false, 10), ONE)),
+        ("get_slice", get_slice_args(KS, b"k", parent("Super1", Some(b"s")), names(&["c", "d"]), ONE)),
+        ("get_slice", get_slice_args(KS, b"k", parent("Super1", None), slice(b"", b"", true, 3), ONE)),
+        ("multiget_slice", multiget_slice_args(KS, &["k", "l", "k"], standard(), everything())),
+        ("multiget", fields([(1, text(KS)), (2, texts(&["k", "l"])), (3, one()), (4, level())])),
+        ("get_count", get_args(KS, b"k", standard(), ONE)),
+        ("get_range_slices", range_slices_args(KS, standard(), everything(), key_range("", "", 10), ONE)),
+        ("get_range_slices", range_slices_args(KS, standard(), everything(), range(), ONE)),
+        ("login", fields([(1, text(KS)), (2, fields([(1, user)]))])),
+        ("describe_keyspace", name(KS)),
+        ("describe_keyspaces", fields([])),
+        ("describe_ring", name(KS)),
+        ("describe_splits", fields([(1, text("0")), (2, text("1")), (3, Value::I32(1))])),
+        ("get_string_property", name("token map")),
+        ("get_string_list_property", name("keyspaces")),
+        ("describe_version", fields([])),
+    ]
+}
+
+/// A few calls in a row on one connection, some of them damaged.
+#[test]
+fn frames() {
+    let calls = calls();
+    let whole = |style: Style, (method, args): &(&str, Value)| {
+        style.message(method, args, MessageKind::Call, 7).to_vec()
+    };
+    let seeds: Vec<Vec<u8>> = calls.iter().map(|call| whole(Style::UNFRAMED, call)).collect();
+    let pieces: Vec<&[u8]> = vec![
+        b"\x0b\0\x01",
+        b"\x0c\0\x03",
+        b"\x0f\0\x02\x0c",
+        b"\x0d\0\x01\x0b\x0b",
+        b"\0",
+        b"\x08\0\x05",
+        b"\xff",
+    ];
+    let next = |chance: &mut Chance| {
+        let style = *chance.pick(&Style::ALL);
+        let bare = Style { transport: Style::UNFRAMED.transport, ..style };
+        let mut input = vec![chance.next() as u8];
+        for _ in 0..=chance.below(4) {
+            let mut message = whole(bare, chance.pick(&calls));
+            if chance.below(3) > 0 {
+                mutate(chance, &mut message, &pieces, &seeds);
+            }
+            // The frame's length is mostly right, so that what is within is looked at.
+            if style.transport != bare.transport {
+                let length = u32::try_from(message.len()).unwrap();
+                input.extend_from_slice(&length.to_be_bytes());
+            }
+            input.append(&mut message);
+        }
+        if chance.below(8) == 0 {
+            mutate(chance, &mut input, &pieces, &seeds);
+        }
+        input
+    };
+    fuzz("frames", next, targets::frames);
+}
+
+#[test]
+fn storage_conf() {
+    let mut seeds = Vec::new();
+    for place in ["storage-conf.xml", "tests/recordings/storage-conf.xml"] {
+        seeds.push(std::fs::read(support::idl::repository(place)).unwrap());
+    }
+    for entry in std::fs::read_dir(support::idl::repository("tests/config")).unwrap() {
+        seeds.push(std::fs::read(entry.unwrap().path()).unwrap());
+    }
+    let pieces: Vec<&[u8]> = vec![
+        b"<",
+        b">",
+        b"&",
+        b"/>",
+        b"</",
+        b"<!--",
+        b"-->",
+        b"<![CDATA[",
+        b"]]>",
+        b"<?xml version=\"1.0\"?>",
+        b"&amp;",
+        b"&#0;",
+        b"&#x10FFFF;",
+        b"&x;",
+        b"\"",
+        b"'",
+        b"=",
+        b"<Storage>",
+        b"</Storage>",
+        b"<Keyspace Name=\"K\">",
+        b"<ColumnFamily Name=\"C\"/>",
+        b"\xff",
+        "ü".as_bytes(),
+        "😀".as_bytes(),
+        b"\0",
+        b"\r\n",
+        b"\t",
+        b"-1",
+        b"99999999999999999999",
+        b"<!DOCTYPE x [",
+    ];
+    let next = |chance: &mut Chance| {
+        let mut input = chance.pick(&seeds).clone();
+        mutate(chance, &mut input, &pieces, &seeds);
+        input
+    };
+    // Valid or not, every input says something.
+    fuzz("storage_conf", next, |input| 1 + usize::from(targets::storage_conf(input)));
+}

@@ -1,0 +1,193 @@
+//! The style of `src/` that can be counted: layers point one way, files and functions stay short, and nothing names
+//! a directory of the machine that it was written on.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Each layer uses only those before it.
+const LAYERS: [&str; 12] = [
+    "util",
+    "marshal",
+    "schema",
+    "model",
+    "partitioner",
+    "config",
+    "storage",
+    "db",
+    "thrift",
+    "server",
+    "stress",
+    "cli",
+];
+
+/// Lines of code in a file, and in a function, without tests.
+const FILE_LINES_MAX: usize = 500;
+const FUNCTION_LINES_MAX: usize = 70;
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A file's code, up to its tests.
+fn code_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// A file of `src/` with its name and code.
+fn sources() -> Vec<(String, String)> {
+    let src = repository().join("src");
+    let name = |path: &Path| path.strip_prefix(&src).unwrap().to_str().unwrap().to_owned();
+    let found: Vec<_> = rust_files(&src).iter().map(|path| (name(path), code_of(path))).collect();
+    assert!(found.len() > 50, "the sources are elsewhere");
+    found
+}
+
+/// The layers that a file's code names after `crate::`, one by one or in braces.
+fn used_layers(code: &str) -> BTreeSet<String> {
+    let word = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut used = BTreeSet::new();
+    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        used.extend(line.match_indices("crate::").map(|(at, found)| word(&line[at + found.len()..])));
+    }
+    for (at, found) in code.match_indices("crate::{") {
+        let mut depth = 0;
+        let inner = code[at + found.len()..].split_inclusive([',', '{', '}']);
+        for part in inner {
+            if depth == 0 {
+                used.insert(word(part));
+            }
+            match part.chars().last() {
+                Some('{') => depth += 1,
+                Some('}') if depth == 0 => break,
+                Some('}') => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+    used.remove("");
+    used
+}
+
+#[test]
+fn uses_are_found_in_every_form() {
+    let code = "use crate::a::X;\nfn f() { crate::b::g() }\nuse crate::{\n  c::{self, Y, Z},\n  d,\n};\n// crate::e\n";
+    assert_eq!(used_layers(code).into_iter().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn layers_use_only_those_above_them() {
+    let place = |layer: &str| LAYERS.iter().position(|known| *known == layer);
+    let mut wrong = Vec::new();
+    for (name, code) in sources() {
+        let Some((layer, _)) = name.split_once('/') else { continue };
+        let Some(own) = place(layer) else {
+            wrong.push(format!("src/{name}: {layer} is not in the list of layers"));
+            continue;
+        };
+        for used in used_layers(&code) {
+            match place(&used) {
+                Some(at) if at <= own => {}
+                Some(_) => wrong.push(format!("src/{name} uses {used}, which is below {layer}")),
+                None => wrong.push(format!("src/{name} uses crate::{used}, which is no layer")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let essay = fs::read_to_string(repository().join("src/lib.rs")).unwrap();
+    let named: Vec<&str> =
+        essay.lines().filter(|line| line.starts_with("//!")).flat_map(|line| line.split('`')).collect();
+    let listed: Vec<&str> = named.into_iter().filter(|word| LAYERS.contains(word)).collect();
+    assert_eq!(listed, LAYERS, "src/lib.rs tells another order");
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let mut long = Vec::new();
+    for (name, code) in sources() {
+        let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+        let lines = code.lines().filter(is_code).count();
+        if lines > FILE_LINES_MAX {
+            long.push(format!("src/{name} has {lines} lines of code, the limit is {FILE_LINES_MAX}"));
+        }
+        for (function, lines) in functions(&code) {
+            if lines > FUNCTION_LINES_MAX {
+                long.push(format!(
+                    "src/{name}: {function} has {lines} lines, the limit is {FUNCTION_LINES_MAX}"
+                ));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// Functions and their lines, by indentation: the formatter puts the closing brace under the first letter.
+fn functions(code: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let is_function = ["fn ", "pub fn ", "async fn ", "pub async fn ", "const fn ", "pub const fn "]
+            .iter()
+            .any(|start| trimmed.starts_with(start))
+            || trimmed.starts_with("pub(") && trimmed.contains(" fn ");
+        if !is_function {
+            continue;
+        }
+        let indent = &line[..line.len() - trimmed.len()];
+        // A body ends with a brace in the function's own column; a declaration or a short body on its first line.
+        let close = format!("{indent}}}");
+        let ends_at_once = trimmed.ends_with(';') || trimmed.ends_with('}');
+        let end = lines[at..].iter().position(|line| **line == close);
+        let length = if ends_at_once { 1 } else { end.map_or(1, |end| end + 1) };
+        let name: String = trimmed.chars().take_while(|character| *character != '(').collect();
+        found.push((name, length));
+    }
+    found
+}
+
+#[test]
+fn no_committed_file_names_a_directory_of_one_machine() {
+    let output = match Command::new("git").arg("-C").arg(repository()).args(["ls-files", "-z"]).output() {
+        Ok(output) if output.status.success() => output.stdout,
+        _ => {
+            println!("skipped: this is no git checkout");
+            return;
+        }
+    };
+    // Put together here, so that this file does not hold them.
+    let forbidden = ["work", "tmp"].map(|folder| format!("/{folder}/"));
+    let mut wrong = Vec::new();
+    for name in output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = std::str::from_utf8(name).unwrap();
+        // A file may be listed and gone; one that is not text has no paths.
+        let Ok(text) = fs::read_to_string(repository().join(name)) else { continue };
+        for (line, number) in text.lines().zip(1..) {
+            if let Some(folder) = forbidden.iter().find(|folder| line.contains(folder.as_str())) {
+                wrong.push(format!("{name}:{number} names {folder}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,394 @@
+//! The running server, call by call: what clients may ask about the cluster, the rules of consistency levels, the
+//! differences between releases, and what comes of calls that are none.
+
+mod support;
+
+use support::calls::*;
+use support::client::{Reply, Style};
+use support::server::{Server, storage_conf};
+use support::value::{Value, fields, map, structs, text, texts};
+use thriftstore::thrift::frame::Transport;
+use thriftstore::thrift::wire::{MessageKind, TType};
+
+const KS: &str = "Keyspace1";
+const BLOG: &str = "BloggyAppy";
+
+#[test]
+fn the_cluster_describes_itself() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let none = fields([]);
+    let keyspace = |name: &str| fields([(1, text(name))]);
+    let keyspaces = client.call("describe_keyspaces", &none);
+    assert!(matches!(keyspaces.value(), Value::Set(TType::String, _)));
+    let mut names: Vec<&str> = keyspaces.value().items().iter().map(Value::str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["BloggyAppy", "FiveTimes", "Keyspace1", "system"]);
+    let listed = client.call("get_string_list_property", &keyspace("keyspaces"));
+    assert_eq!(listed.value().items().len(), 4);
+    assert_eq!(client.call("get_string_list_property", &keyspace("x")).value().items().len(), 0);
+
+    let described = client.call("describe_keyspace", &keyspace(BLOG));
+    let comments = described.value().at("Comments");
+    assert_eq!(comments.at("Type").str(), "Super");
+    assert_eq!(comments.at("CompareWith").str(), "org.apache.cassandra.db.marshal.TimeUUIDType");
+    assert_eq!(comments.at("CompareSubcolumnsWith").str(), "org.apache.cassandra.db.marshal.BytesType");
+    assert_eq!(described.value().at("Authors").pairs().len(), 3, "no subcolumns, no flush period");
+    assert_eq!(client.call("describe_keyspace", &keyspace("Nowhere")).thrown(1), "");
+    assert_eq!(client.call("describe_keyspace", &keyspace("system")).value().pairs().len(), 2);
+
+    assert_eq!(client.call("describe_cluster_name", &none).value().str(), "Test Cluster");
+    assert_eq!(client.call("describe_version", &none).value().str(), "2.2.0");
+    let partitioner = client.call("describe_partitioner", &none);
+    assert_eq!(partitioner.value().str(), "org.apache.cassandra.dht.RandomPartitioner");
+
+    let mut property = |name: &str| {
+        let found = client.call("get_string_property", &keyspace(name));
+        found.value().str().to_owned()
+    };
+    assert_eq!(property("cluster name"), "Test Cluster");
+    assert_eq!(property("version"), "2.2.0");
+    assert_eq!(property("config file"), storage_conf(""), "the whole file, letter by letter");
+    assert_eq!(property("anything else"), "?");
+    let tokens: serde_json::Value = serde_json::from_str(&property("token map")).unwrap();
+    let ring = client.call("describe_ring", &keyspace(KS));
+    let [range] = ring.value().items() else { panic!("one node has one range: {ring:?}") };
+    assert_eq!(range.field(1), range.field(2));
+    assert_eq!(range.field(3).items(), [text("127.0.0.1")]);
+    assert_eq!(tokens[range.field(1).str()], "127.0.0.1");
+    for unknown in ["Nowhere", "system"] {
+        let ring = client.call("describe_ring", &keyspace(unknown));
+        assert_eq!(ring.why(), format!("There is no ring for the keyspace: {unknown}"));
+    }
+}
+
+#[test]
+fn splits_begin_and_end_as_asked() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    for row in 0..40u8 {
+        let path = path("Standard2", None, Some(b"c"));
+        client.call("insert", &insert_args(KS, &[b's', row + 40], path, b"v", 1, ONE)).void();
+    }
+    let mut splits = |start: &str, end: &str, keys: i32| {
+        client.call("describe_splits", &fields([(1, text(start)), (2, text(end)), (3, Value::I32(keys))]))
+    };
+    let (start, end) = ("0", "170141183460469231731687303715884105728");
+    let found = splits(start, end, 10);
+    let tokens: Vec<u128> = found.value().items().iter().map(|token| token.str().parse().unwrap()).collect();
+    assert!(tokens.len() > 3, "{tokens:?}");
+    assert!(tokens.is_sorted(), "{tokens:?}");
+    assert_eq!((tokens[0], tokens[tokens.len() - 1]), (0, 1 << 127));
+    assert_eq!(splits(start, end, 1_000_000).value().items().len(), 2);
+    assert!(splits("no number", end, 10).application(6).contains("no number"));
+    splits(start, end, 0).application(6);
+    splits(start, end, -1).application(6);
+}
+
+#[test]
+fn consistency_levels_follow_their_rules() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let column = || path("Standard1", None, Some(b"level"));
+    for level in 0..=6 {
+        client.call("insert", &insert_args(KS, b"levels", column(), b"v", 1, level)).void();
+    }
+    let mut get = |level| client.call("get", &get_args(KS, b"levels", column(), level));
+    assert_eq!(get(ZERO).why(), "Consistency level zero may not be applied to read operations");
+    assert_eq!(get(ANY).why(), "Consistency level any may not be applied to read operations");
+    for level in [ONE, QUORUM, 3, 4, ALL] {
+        assert_eq!(get(level).value().field(1).field(2).str(), "v");
+    }
+    for unknown in [-1, 7, i32::MAX] {
+        assert!(get(unknown).application(7).contains("consistency_level"));
+    }
+    // Absent, it is ONE.
+    let mut args = get_args(KS, b"levels", column(), ONE);
+    if let Value::Struct(fields) = &mut args {
+        fields.remove(&4);
+    }
+    client.call("get", &args).value();
+    let scan =
+        |level| range_slices_args(KS, parent("Standard1", None), everything(), key_range("", "", 9), level);
+    client.call("get_range_slices", &scan(ANY)).value();
+}
+
+#[test]
+fn five_replicas_are_too_many_for_quorum_reads() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let column = || path("Standard1", None, Some(b"c"));
+    for level in [ZERO, ONE, QUORUM, ALL, ANY] {
+        client.call("insert", &insert_args("FiveTimes", b"k", column(), b"v", 1, level)).void();
+    }
+    let mut get = |level| client.call("get", &get_args("FiveTimes", b"k", column(), level));
+    get(ONE).value();
+    for level in [QUORUM, 3, 4, ALL] {
+        assert_eq!(get(level).thrown(3), "", "UnavailableException is field 3 of get");
+    }
+    let parent = || parent("Standard1", None);
+    let args = range_slices_args("FiveTimes", parent(), everything(), key_range("", "", 9), QUORUM);
+    assert_eq!(client.call("get_range_slices", &args).thrown(2), "");
+    let args = get_slice_args("FiveTimes", b"k", parent(), everything(), QUORUM);
+    assert_eq!(client.call("get_slice", &args).thrown(2), "");
+}
+
+#[test]
+fn compat_0_4_answers_as_0_4() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "0.4"]);
+    let mut client = server.client(Style::FRAMED);
+    let version = client.call("get_string_property", &fields([(1, text("version"))]));
+    assert_eq!(version.value().str(), "0.4.2");
+    let described = client.call("describe_keyspace", &fields([(1, text(BLOG))]));
+    let authors = described.value().at("Authors");
+    assert_eq!(
+        authors.at("Desc").str(),
+        "BloggyAppy.Authors(ROW_KEY, COLUMN_MAP(COLUMN_KEY, COLUMN_VALUE, COLUMN_TIMESTAMP))"
+    );
+    assert!(authors.at("FlushPeriodInMinutes").str().parse::<u32>().is_ok());
+    // The last of two writes with one timestamp wins, and 3 is ALL, which no read may ask for.
+    let column = || path("Standard1", None, Some(b"c"));
+    for value in [b"z", b"a"] {
+        client.call("insert", &insert_args(KS, b"k", column(), value, 1, 3)).void();
+    }
+    assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"a".to_vec()));
+    let refused = client.call("get", &get_args(KS, b"k", column(), 3));
+    assert_eq!(refused.why(), "Consistency level all is not yet supported on read operations");
+    // Unavailable is field 3 of get_slice.
+    let args = get_slice_args("FiveTimes", b"k", parent("Standard1", None), everything(), QUORUM);
+    assert_eq!(client.call("get_slice", &args).thrown(3), "");
+    let args = insert_args("FiveTimes", b"k", column(), b"v", 1, QUORUM);
+    assert_eq!(client.call("insert", &args).thrown(2), "");
+    // Counts see tombstones.
+    client.call("remove", &remove_args(KS, b"k", column(), 2, ONE)).void();
+    let count = client.call("get_count", &get_args(KS, b"k", parent("Standard1", None), ONE));
+    assert_eq!(count.value().int(), 1);
+}
+
+#[test]
+fn compat_0_5_answers_as_0_5() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "0.5"]);
+    let mut client = server.client(Style::FRAMED);
+    let version = client.call("get_string_property", &fields([(1, text("version"))]));
+    assert_eq!(version.value().str(), "0.5.1");
+    let column = || path("Standard1", None, Some(b"c"));
+    for value in [b"z", b"a"] {
+        client.call("insert", &insert_args(KS, b"k", column(), value, 1, ALL)).void();
+    }
+    assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"a".to_vec()));
+    let refused = client.call("get", &get_args(KS, b"k", column(), ALL));
+    assert_eq!(refused.why(), "Consistency level all is not yet supported on read operations");
+    client.call("get", &get_args(KS, b"k", column(), ANY)).application(7);
+    client.call("insert", &insert_args("FiveTimes", b"k", column(), b"v", 1, QUORUM)).void();
+    client.call("remove", &remove_args(KS, b"k", column(), 2, ONE)).void();
+    let count = client.call("get_count", &get_args(KS, b"k", parent("Standard1", None), ONE));
+    assert_eq!(count.value().int(), 0);
+    let args = fields([
+        (1, text(KS)),
+        (2, text("Standard1")),
+        (3, text("")),
+        (4, text("")),
+        (5, Value::I32(10)),
+        (6, Value::I32(ONE)),
+    ]);
+    let why = client.call("get_key_range", &args);
+    assert_eq!(why.why(), "range queries may only be performed against an order-preserving partitioner");
+}
+
+#[test]
+fn compat_0_6_answers_as_0_6() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "0.6"]);
+    let mut client = server.client(Style::FRAMED);
+    let version = client.call("get_string_property", &fields([(1, text("version"))]));
+    assert_eq!(version.value().str(), "2.2.0");
+    // The larger of two values with one timestamp wins.
+    for value in [b"z", b"a"] {
+        let column = path("Standard1", None, Some(b"c"));
+        client.call("insert", &insert_args(KS, b"k", column, value, 1, ALL)).void();
+    }
+    assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"z".to_vec()));
+    let described = client.call("describe_keyspace", &fields([(1, text(BLOG))]));
+    let desc = described.value().at("Authors").at("Desc").str();
+    assert!(desc.starts_with("BloggyAppy.Authors\nColumn Family Type: Standard\n"), "{desc}");
+}
+
+#[test]
+fn multiget_and_batch_insert_still_work() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let written = fields([(1, column(b"c", b"v", 5))]);
+    let families = map(TType::List, vec![("Standard1", structs(vec![written]))]);
+    let args = fields([(1, text(KS)), (2, text("old")), (3, families), (4, Value::I32(ONE))]);
+    client.call("batch_insert", &args).void();
+    let wanted = path("Standard1", None, Some(b"c"));
+    let args = fields([(1, text(KS)), (2, texts(&["old", "absent"])), (3, wanted), (4, Value::I32(ONE))]);
+    let found = client.call("multiget", &args);
+    assert_eq!(found.value().at("old").field(1).field(2).str(), "v");
+    assert_eq!(found.value().at("absent"), &fields([]));
+    let args = fields([
+        (1, text(KS)),
+        (2, parent("Standard1", None)),
+        (3, names(&["c"])),
+        (4, text("old")),
+        (5, text("old")),
+        (6, Value::I32(5)),
+        (7, Value::I32(ONE)),
+    ]);
+    let found = client.call("get_range_slice", &args);
+    assert_eq!(found.value().items().len(), 1);
+    assert_eq!(found.value().items()[0].field(1).str(), "old");
+}
+
+/// Messages that nobody waits for: no reply, and later replies stay with their calls.
+#[test]
+fn oneway_messages_get_no_reply() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    for style in Style::ALL {
+        let mut client = server.client(style);
+        let column = path("Standard1", None, Some(b"oneway"));
+        let insert = insert_args(KS, b"oneway", column, b"v", 1, ONE);
+        client.send(&style.message("insert", &insert, MessageKind::Oneway, 1000));
+        client.send(&style.message("no_such_method", &fields([]), MessageKind::Oneway, 1001));
+        client.send(&style.message("get", &fields([]), MessageKind::Oneway, 1002));
+        if style.transport == Transport::Framed {
+            // A field of no type: the message is broken, its end is not.
+            let mut broken = style.message("get", &fields([]), MessageKind::Oneway, 1003);
+            broken.truncate(broken.len() - 1);
+            broken.extend_from_slice(b"\x07");
+            client.send(&broken);
+        }
+        assert_eq!(value_of(&mut client, b"oneway", b"oneway"), Some(b"v".to_vec()));
+        check_alive(&mut client);
+    }
+}
+
+#[test]
+fn a_hundred_calls_in_one_write_are_answered_in_order() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    for style in Style::ALL {
+        let mut client = server.client(style);
+        let mut all = Vec::new();
+        for number in 0..100i32 {
+            let name = number.to_string();
+            let path = path("Standard1", None, Some(name.as_bytes()));
+            let (method, args) = match number % 3 {
+                0 => ("insert", insert_args(KS, b"pipe", path, b"v", 1, ONE)),
+                1 => ("get", get_args(KS, b"pipe", path, ONE)),
+                _ => ("no_such_method", fields([])),
+            };
+            all.extend_from_slice(&style.message(method, &args, MessageKind::Call, 5000 - number));
+        }
+        client.send(&all);
+        for number in 0..100i32 {
+            let (name, seqid, reply) = client.reply();
+            assert_eq!(seqid, 5000 - number);
+            match (number % 3, reply) {
+                (0, reply) => reply.void(),
+                (1, Reply::Result(_)) => assert_eq!(name, "get"),
+                (_, reply) => assert_eq!(reply.application(1), "Invalid method name: 'no_such_method'"),
+            }
+        }
+    }
+}
+
+#[test]
+fn replies_before_a_broken_message_are_still_sent() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    for style in Style::ALL {
+        let mut client = server.client(style);
+        let mut all = style.message("describe_version", &fields([]), MessageKind::Call, 1).to_vec();
+        all.extend_from_slice(&[0xff; 64]);
+        client.send(&all);
+        let (_, _, reply) = client.reply();
+        assert_eq!(reply.value().str(), "2.2.0");
+        assert!(client.is_closed());
+    }
+}
+
+#[test]
+fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    for style in Style::ALL {
+        let mut client = server.client(style);
+        assert_eq!(
+            client.call("set_keyspace", &fields([(1, text(KS))])).application(1),
+            "Invalid method name: 'set_keyspace'"
+        );
+        // Nothing at all, and one after the other missing.
+        assert!(client.call("insert", &fields([])).application(7).contains("'keyspace'"));
+        let whole = || insert_args(KS, b"k", path("Standard1", None, Some(b"c")), b"v", 1, ONE);
+        for missing in [1, 2, 3, 4, 5] {
+            let mut args = whole();
+            if let Value::Struct(fields) = &mut args {
+                fields.remove(&missing);
+            }
+            assert!(client.call("insert", &args).application(7).contains("Required field"));
+        }
+        // Of another type.
+        for mistyped in 1..=5 {
+            let mut args = whole();
+            if let Value::Struct(fields) = &mut args {
+                fields.insert(mistyped, Value::Bool(true));
+            }
+            client.call("insert", &args).application(7);
+        }
+        // A struct without its required field, a list of something else, and a map of something else.
+        let args = get_args(KS, b"k", fields([(5, text("c"))]), ONE);
+        assert!(client.call("get", &args).application(7).contains("column_family"));
+        let numbers = fields([(1, Value::List(TType::I32, vec![Value::I32(1)]))]);
+        let args = get_slice_args(KS, b"k", parent("Standard1", None), numbers, ONE);
+        client.call("get_slice", &args).application(7);
+        let odd = Value::Map(TType::I32, TType::I32, vec![(Value::I32(1), Value::I32(2))]);
+        client.call("batch_mutate", &batch_mutate_args(KS, odd, ONE)).application(7);
+        check_alive(&mut client);
+    }
+}
+
+/// Calls as 0.7 and later have them, without a keyspace.
+#[test]
+fn calls_of_later_releases_are_refused_cleanly() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let level = || Value::I32(ONE);
+    let calls = [
+        (
+            "insert",
+            fields([(1, text("k")), (2, parent("S", None)), (3, column(b"c", b"v", 1)), (4, level())]),
+        ),
+        ("get", fields([(1, text("k")), (2, path("S", None, Some(b"c"))), (3, level())])),
+        ("get_slice", fields([(1, text("k")), (2, parent("S", None)), (3, everything()), (4, level())])),
+        ("get_count", fields([(1, text("k")), (2, parent("S", None)), (3, everything()), (4, level())])),
+        (
+            "multiget_slice",
+            fields([(1, texts(&["k"])), (2, parent("S", None)), (3, everything()), (4, level())]),
+        ),
+        ("batch_mutate", fields([(1, rows(vec![("k", vec![("S", vec![])])])), (2, level())])),
+        (
+            "remove",
+            fields([(1, text("k")), (2, path("S", None, Some(b"c"))), (3, Value::I64(1)), (4, level())]),
+        ),
+        (
+            "get_range_slices",
+            fields([(1, parent("S", None)), (2, everything()), (3, key_range("", "", 1)), (4, level())]),
+        ),
+        ("login", fields([(1, fields([(1, map(TType::String, vec![("username", text("u"))]))]))])),
+        ("describe_splits", fields([(1, text("S")), (2, text("0")), (3, text("0")), (4, level())])),
+    ];
+    for (method, args) in calls {
+        let reply = client.call(method, &args);
+        assert!(!reply.application(7).is_empty(), "{method}");
+    }
+    client.call("system_add_keyspace", &fields([])).application(1);
+    client.call("execute_cql_query", &fields([(1, text("SELECT")), (2, level())])).application(1);
+    check_alive(&mut client);
+}
+
+#[test]
+fn names_of_methods_are_echoed_as_sent() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::UNFRAMED);
+    client.send(b"\x80\x01\0\x01\0\0\0\x02x\xff\0\0\0\x07\0");
+    let mut reply = [0; 14];
+    std::io::Read::read_exact(&mut client.stream, &mut reply).unwrap();
+    assert_eq!(&reply, b"\x80\x01\0\x03\0\0\0\x02x\xff\0\0\0\x07");
+}

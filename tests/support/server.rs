@@ -1,0 +1,209 @@
+//! The real program, started on a free port.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::client::{Client, PATIENCE, Style};
+
+/// The line in which the server says where it listens ends with the address.
+const LISTENING: &str = "listening for Thrift clients on ";
+
+/// A running server. It is killed when it is dropped.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+/// A storage-conf.xml for tests: the blog, a keyspace of all sorts, and one with five replicas. `more` stands before
+/// the end of `<Storage>`.
+pub fn storage_conf(more: &str) -> String {
+    let sync = if more.contains("<CommitLogSync>") {
+        ""
+    } else {
+        "<CommitLogSync>periodic</CommitLogSync><CommitLogSyncPeriodInMS>10000</CommitLogSyncPeriodInMS>"
+    };
+    let replicas = |count: u8| {
+        format!(
+            "<ReplicaPlacementStrategy>org.apache.cassandra.locator.RackUnawareStrategy</ReplicaPlacementStrategy>
+             <ReplicationFactor>{count}</ReplicationFactor>
+             <EndPointSnitch>org.apache.cassandra.locator.EndPointSnitch</EndPointSnitch>"
+        )
+    };
+    format!(
+        r#"<Storage>
+  <ClusterName>Test Cluster</ClusterName>
+  <Keyspaces>
+    <Keyspace Name="BloggyAppy">
+      <ColumnFamily Name="Authors" CompareWith="BytesType"/>
+      <ColumnFamily Name="BlogEntries" CompareWith="BytesType"/>
+      <ColumnFamily Name="TaggedPosts" CompareWith="TimeUUIDType"/>
+      <ColumnFamily Name="Comments" CompareWith="TimeUUIDType" ColumnType="Super" CompareSubcolumnsWith="BytesType"/>
+      {one}
+    </Keyspace>
+    <Keyspace Name="Keyspace1">
+      <ColumnFamily Name="Standard1" CompareWith="BytesType"/>
+      <ColumnFamily Name="Standard2" CompareWith="UTF8Type"/>
+      <ColumnFamily Name="StandardLong1" CompareWith="LongType"/>
+      <ColumnFamily Name="Super1" ColumnType="Super" CompareWith="BytesType" CompareSubcolumnsWith="BytesType"/>
+      {one}
+    </Keyspace>
+    <Keyspace Name="FiveTimes">
+      <ColumnFamily Name="Standard1" CompareWith="BytesType"/>
+      {five}
+    </Keyspace>
+  </Keyspaces>
+  <CommitLogDirectory>commitlog</CommitLogDirectory>
+  <DataFileDirectories><DataFileDirectory>data</DataFileDirectory></DataFileDirectories>
+  <ListenAddress>127.0.0.1</ListenAddress>
+  <ThriftAddress>127.0.0.1</ThriftAddress>
+  <ThriftPort>9160</ThriftPort>
+  {sync}
+  {more}
+</Storage>
+"#,
+        one = replicas(1),
+        five = replicas(5),
+    )
+}
+
+/// The program, told to serve from a directory: its configuration is there, and its data will be.
+fn command(directory: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+    command.arg("serve");
+    if !more.contains(&"--thrift") {
+        command.args(["--thrift", "127.0.0.1:0"]);
+    }
+    if !more.contains(&"--config") {
+        command.arg("--config").arg(directory.join("storage-conf.xml"));
+    }
+    command.args(["--data-dir"]).arg(directory.join("data")).args(more);
+    command.current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+impl Server {
+    /// A server in memory, which is quick to start, with `storage_conf("")`.
+    pub fn ephemeral(more: &[&str]) -> (Server, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let more: Vec<&str> = ["--ephemeral"].iter().chain(more).copied().collect();
+        (Server::start(directory.path(), &storage_conf(""), &more), directory)
+    }
+
+    /// Writes the configuration into the directory and starts.
+    pub fn start(directory: &Path, config: &str, more: &[&str]) -> Server {
+        fs::write(directory.join("storage-conf.xml"), config).unwrap();
+        Server::start_again(directory, more)
+    }
+
+    /// Starts with the configuration that is there.
+    pub fn start_again(directory: &Path, more: &[&str]) -> Server {
+        let log = log_of(directory);
+        let mut child = command(directory, more)
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .expect("the program starts");
+        let stdout = child.stdout.take().unwrap();
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // Nobody waits for more than the first line.
+                let _ = tell.send(line);
+            }
+        });
+        let line = match told.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(error) => {
+                let _ = child.kill();
+                panic!("the server does not listen ({error}):\n{}", fs::read_to_string(&log).unwrap());
+            }
+        };
+        let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
+        let address = address.parse().expect("an address");
+        Server { child, address }
+    }
+
+    /// Has the program fail to start: its exit status and all that it printed.
+    pub fn fail(directory: &Path, more: &[&str]) -> (ExitStatus, String) {
+        let mut command = command(directory, more);
+        let log = log_of(directory);
+        let errors = File::create(&log).unwrap();
+        let mut child = command.stdout(errors.try_clone().unwrap()).stderr(errors).spawn().unwrap();
+        let status = wait(&mut child);
+        (status, fs::read_to_string(&log).unwrap())
+    }
+
+    pub fn client(&self, style: Style) -> Client {
+        Client::connect(self.address, style)
+    }
+
+    /// Tells the server to end.
+    pub fn terminate(&self) {
+        kill_process(self.pid(), Signal::TERM).unwrap();
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> ExitStatus {
+        wait(&mut self.child)
+    }
+
+    /// Ends the server as an operator does.
+    pub fn stop(self) {
+        self.terminate();
+        let status = self.wait();
+        assert!(status.success(), "the server ended with {status}");
+    }
+
+    /// Ends the server as a power cut does, but for what the operating system holds.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Physical memory in use, in bytes; `None` where there is no /proc.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn log_of(directory: &Path) -> PathBuf {
+    directory.join("server.log")
+}
+
+fn wait(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("the server does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
