@@ -142,6 +142,9 @@ fn a_flipped_byte_is_reported_or_harmless() {
                 let directory = damaged(filled.path(), file, |bytes| bytes[at] ^= mask);
                 let (outcome, text) = outcome(directory.path(), &right);
                 *tally.entry((file.display().to_string(), outcome)).or_default() += 1;
+                if text.contains("gave up") {
+                    println!("{} byte {at} ^ {mask:#x}: {text}", file.display());
+                }
                 if outcome > Outcome::Refused {
                     bad.push(format!(
                         "{outcome:?}: {} byte {at} of {length} ^ {mask:#x} {text}",
@@ -243,6 +246,15 @@ fn a_damaged_log_is_named_with_the_place() {
         text.contains(&format!("0.jnl cannot be read at byte {at}, but further writes follow")),
         "{text}"
     );
+}
+
+#[test]
+fn a_strange_directory_is_reported() {
+    let filled = tempfile::tempdir().unwrap();
+    fill(filled.path());
+    fs::create_dir(filled.path().join("engine/keyspaces/copy of 1")).unwrap();
+    let text = contents(filled.path()).unwrap_err().to_string();
+    assert!(text.contains("copy of 1 is no directory of the storage engine"), "{text}");
 }
 
 #[test]

@@ -35,6 +35,7 @@ const CONTENTS_BYTES_MAX: u64 = 64 * 1024;
 /// Refuses an engine directory in which one of the checksums is wrong.
 pub fn check_files(engine_directory: &Path) -> Result<(), StoreError> {
     for keyspace in entries_of(&engine_directory.join("keyspaces"))? {
+        check_name(&keyspace)?;
         check_manifest(&keyspace)?;
         for table in entries_of(&keyspace.join("tables"))? {
             check_contents(&table)?;
@@ -59,6 +60,18 @@ fn is_absent(error: &io::Error) -> bool {
 
 fn io_error(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Io(format!("{}: {error}", path.display()))
+}
+
+/// The engine's keyspaces have numbers for names; over another directory it aborts the process.
+fn check_name(keyspace: &Path) -> Result<(), StoreError> {
+    let name = keyspace.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if !keyspace.is_dir() || name.parse::<u64>().is_ok() {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt(format!(
+        "{} is no directory of the storage engine; move it away",
+        keyspace.display()
+    )))
 }
 
 fn check_manifest(directory: &Path) -> Result<(), StoreError> {

@@ -29,9 +29,9 @@ pub struct Running {
 
 impl Running {
     /// Opens the engine and starts the threads.
-    pub fn start(setup: Arc<Setup>) -> Result<Running, StoreError> {
-        shield::without_unwinding(move || {
-            let inner = Arc::new(Inner::open(&setup)?);
+    pub fn start(setup: &Setup) -> Result<Running, StoreError> {
+        shield::caught(|| {
+            let inner = Arc::new(Inner::open(setup)?);
             let engine_directory = setup.options.directory.join("engine");
             let committer = Committer::start(inner.database.clone(), engine_directory, setup.options.sync)?;
             let appender = Appender::start(inner.clone())?;

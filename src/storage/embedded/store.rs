@@ -40,7 +40,7 @@ const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
-    setup: Arc<Setup>,
+    setup: Setup,
     /// Empty after an attempt to open the engine again that has failed.
     running: RwLock<Option<Arc<Running>>>,
     last_reopening: Mutex<Option<Instant>>,
@@ -58,8 +58,8 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         let lock = engine::lock_directory(&options.directory)?;
         let catalog = Mutex::new(Arc::new(catalog.clone()));
-        let setup = Arc::new(Setup { options, partitioner, catalog, clock });
-        let running = Running::start(setup.clone())?;
+        let setup = Setup { options, partitioner, catalog, clock };
+        let running = Running::start(&setup)?;
         Ok(EmbeddedStore {
             setup,
             running: RwLock::new(Some(Arc::new(running))),
@@ -110,7 +110,7 @@ impl EmbeddedStore {
             return Err(not_open());
         }
         tracing::warn!("a write of the storage engine had failed; opening it again");
-        let reopened = Running::start(self.setup.clone());
+        let reopened = Running::start(&self.setup);
         *last = Some(Instant::now());
         match reopened {
             Ok(running) => {
