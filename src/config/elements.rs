@@ -50,7 +50,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "",
         "",
         ALL,
-        "Holds the `<Keyspace>` elements. None is fine: clients can create keyspaces.",
+        "Holds the `<Keyspace>` elements. None is accepted, and leaves nothing to serve.",
         Set::Children(keyspace::read_keyspaces),
     ),
     row(
@@ -126,7 +126,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "data/commitlog",
         "path",
         ALL,
-        "Where the commit log is. Relative paths begin where the server is started.",
+        "Checked, not used: the log lies with the data.",
         Set::Value(|draft, value| {
             draft.commit_log_directory = Some(value.text.into());
             Ok(())
@@ -137,7 +137,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "data/data",
         "paths",
         ALL,
-        "Holds `<DataFileDirectory>` elements: where the data are.",
+        "Holds `<DataFileDirectory>` elements. The first is where data and log are; others are not used.",
         Set::Children(lists::read_data_directories),
     ),
     row("SavedCachesDirectory", "", "path", V0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
@@ -263,7 +263,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "2000",
         "ms",
         ALL,
-        "After so long a call is answered with TimedOutException.",
+        "Checked, not applied yet: no call is cut short.",
         Set::Value(|draft, value| {
             draft.rpc_timeout_ms = u64::from(value.at_least(1)?.unsigned_abs());
             Ok(())

@@ -7,6 +7,9 @@
 use super::StoreError;
 use crate::model::{Cell, DeletionTime, ReadCommand, SuperColumn, SuperCount};
 
+/// Room that is made for a slice before its columns are seen.
+const FIRST_ROOM: usize = 16;
+
 /// The tombstones around a run of cells.
 #[derive(Debug, Clone, Copy)]
 pub struct Shadows {
@@ -41,7 +44,7 @@ pub fn collect_cells(
     count: usize,
     command: &ReadCommand,
 ) -> Result<Vec<Cell>, StoreError> {
-    let mut found = Vec::new();
+    let mut found = Vec::with_capacity(count.min(FIRST_ROOM));
     let mut counted = 0;
     if count == 0 {
         return Ok(found);

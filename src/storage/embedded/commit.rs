@@ -148,12 +148,13 @@ impl Log {
         if self.has_failed.load(Ordering::Relaxed) {
             return Err(sync_has_failed());
         }
-        let flushed = self.database.persist(PersistMode::Buffer).map_err(engine_error);
-        let outcome = flushed.and_then(|()| match sync_files(&self.directory) {
+        // An engine that has failed at something else refuses writes by itself, and may be opened again.
+        self.database.persist(PersistMode::Buffer).map_err(engine_error)?;
+        let outcome = match sync_files(&self.directory) {
             Ok(0) => self.database.persist(PersistMode::SyncData).map_err(engine_error),
             Ok(_) => Ok(()),
             Err(error) => Err(StoreError::Io(format!("sync of the write log: {error}"))),
-        });
+        };
         if let Err(error) = &outcome {
             self.has_failed.store(true, Ordering::Relaxed);
             tracing::error!("{error}; writes are refused until a restart");

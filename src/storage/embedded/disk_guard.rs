@@ -2,36 +2,55 @@
 //! opened again, a writer that is told early can simply try later.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::storage::StoreError;
 
-/// Free space below which writes stop: room for a memtable to be flushed and merged.
-const RESERVE_BYTES: u64 = 256 * 1024 * 1024;
+/// Free space below which writes stop, beside what memory holds: room for tables to be merged. A merge in the
+/// upper levels rewrites a few hundred MiB before it drops what it read.
+const RESERVE_BYTES: u64 = 1024 * 1024 * 1024;
 /// On small disks this part of the whole.
 const RESERVE_PART: u64 = 8;
 /// Milliseconds between two looks at the disk.
 const LOOK_EVERY_MS: i64 = 200;
+/// Bytes written between two looks, for writers that fill a small disk within the time above.
+const LOOK_EVERY_BYTES: u64 = 1024 * 1024;
 
 /// Watches the free space of the data directory.
 pub struct DiskGuard {
     directory: PathBuf,
     next_look_ms: AtomicI64,
+    unseen_bytes: AtomicU64,
     is_full: AtomicBool,
 }
 
 impl DiskGuard {
     pub fn new(directory: PathBuf) -> DiskGuard {
-        DiskGuard { directory, next_look_ms: AtomicI64::new(i64::MIN), is_full: AtomicBool::new(false) }
+        DiskGuard {
+            directory,
+            next_look_ms: AtomicI64::new(i64::MIN),
+            unseen_bytes: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
+        }
     }
 
-    /// Refuses when the disk is nearly full. Looks at it now and then only.
-    pub fn check(&self, now_ms: i64) -> Result<(), StoreError> {
-        if now_ms >= self.next_look_ms.load(Ordering::Relaxed) {
+    /// Refuses a write of so many bytes when the disk is nearly full. Looks at it now and then only; `in_memory`
+    /// tells how many bytes wait to be flushed to it.
+    pub fn check(&self, now_ms: i64, bytes: u64, in_memory: impl Fn() -> u64) -> Result<(), StoreError> {
+        let unseen = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let is_full = self.is_full.load(Ordering::Relaxed);
+        if is_full || unseen >= LOOK_EVERY_BYTES || now_ms >= self.next_look_ms.load(Ordering::Relaxed) {
             self.next_look_ms.store(now_ms.saturating_add(LOOK_EVERY_MS), Ordering::Relaxed);
-            self.look();
+            self.unseen_bytes.store(0, Ordering::Relaxed);
+            self.look(bytes.saturating_add(in_memory()));
         }
         if self.is_full.load(Ordering::Relaxed) { Err(StoreError::ReadOnly(self.reason())) } else { Ok(()) }
+    }
+
+    /// Whether the disk has room, looked at just now.
+    pub fn has_room(&self, in_memory: u64) -> bool {
+        self.look(in_memory);
+        !self.is_full.load(Ordering::Relaxed)
     }
 
     /// Why writes are refused; `None` while they are not.
@@ -43,11 +62,11 @@ impl DiskGuard {
         format!("the disk of {} is nearly full; free some space and write again", self.directory.display())
     }
 
-    fn look(&self) {
+    fn look(&self, wanted: u64) {
         let Ok(disk) = rustix::fs::statvfs(&self.directory) else { return };
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         let whole = disk.f_blocks.saturating_mul(disk.f_frsize);
-        let is_full = free < RESERVE_BYTES.min(whole / RESERVE_PART);
+        let is_full = free < RESERVE_BYTES.min(whole / RESERVE_PART).saturating_add(wanted);
         if is_full != self.is_full.swap(is_full, Ordering::Relaxed) {
             if is_full {
                 tracing::error!(free_bytes = free, "{}", self.reason());

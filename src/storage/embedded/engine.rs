@@ -1,14 +1,16 @@
 //! Opens the engine and speaks its errors.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
 
-use fjall::Database;
+use fjall::{CompressionType, Database};
 use parking_lot::RwLock;
 
+use super::file_check::check_files;
+use super::log_check::check_logs;
 use super::purge::TombstoneFilter;
 use crate::storage::StoreError;
 use crate::util::Clock;
@@ -33,13 +35,11 @@ pub fn grace_of(gc_graces: &GcGraces, name: &str) -> Arc<AtomicI32> {
 pub fn engine_error(error: fjall::Error) -> StoreError {
     match error {
         fjall::Error::Poisoned => StoreError::ReadOnly(
-            "a write to the disk has failed, so nothing more is accepted until a restart has replayed the log"
+            "a write to the disk has failed; the storage engine is opened again when the disk has room"
                 .to_owned(),
         ),
         fjall::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
-        fjall::Error::Locked => {
-            StoreError::Io("the data directory is in use by another process".to_owned())
-        }
+        fjall::Error::Locked => in_use(),
         fjall::Error::JournalRecovery(error) => StoreError::Corrupt(format!("the write log: {error:?}")),
         error @ (fjall::Error::InvalidTrailer
         | fjall::Error::InvalidTag(_)
@@ -58,25 +58,47 @@ fn storage_error(error: &lsm_tree::Error) -> StoreError {
     }
 }
 
-/// Opens the engine in a data directory that is empty or ours.
+/// Opens the engine in a data directory that is empty or ours, and that the caller has locked.
 pub fn open(
     directory: &Path,
     cache_bytes: u64,
     clock: Arc<Clock>,
     gc_graces: GcGraces,
 ) -> Result<Database, StoreError> {
-    check_format(directory)?;
+    let engine_directory = directory.join("engine");
+    check_files(&engine_directory)?;
+    check_logs(&engine_directory)?;
     let filters = move |name: &str| -> Option<Arc<dyn lsm_tree::compaction::filter::Factory>> {
         if !name.starts_with(FAMILY_TREES) {
             return None;
         }
         Some(Arc::new(TombstoneFilter::new(clock.clone(), grace_of(&gc_graces, name))))
     };
-    Database::builder(directory.join("engine"))
+    let builder = Database::builder(&engine_directory)
         .cache_size(cache_bytes)
-        .with_compaction_filter_factories(Arc::new(filters))
-        .open()
-        .map_err(engine_error)
+        // Of a value that it cannot unpack the engine thinks that the log ends there.
+        .journal_compression(CompressionType::None)
+        .with_compaction_filter_factories(Arc::new(filters));
+    builder.open().map_err(engine_error)
+}
+
+/// Takes a data directory for this process: marks an empty one as ours, refuses one of another format or of
+/// something else, or that is in use. It is ours until the file is closed.
+pub fn lock_directory(directory: &Path) -> Result<File, StoreError> {
+    check_format(directory)?;
+    let file = directory.join(FORMAT_FILE);
+    let locked = File::open(&file).map_err(TryLockError::Error).and_then(|file| {
+        file.try_lock()?;
+        Ok(file)
+    });
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => in_use(),
+        TryLockError::Error(error) => StoreError::Io(format!("{}: {error}", file.display())),
+    })
+}
+
+fn in_use() -> StoreError {
+    StoreError::Io("the data directory is in use by another process".to_owned())
 }
 
 /// Marks an empty directory as ours; refuses one of another format or of something else.
@@ -84,20 +106,28 @@ fn check_format(directory: &Path) -> Result<(), StoreError> {
     let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(io)?;
     let file = directory.join(FORMAT_FILE);
-    match fs::read_to_string(&file) {
-        Ok(text) if text == FORMAT_TEXT => Ok(()),
+    match fs::read(&file) {
+        Ok(text) if text == FORMAT_TEXT.as_bytes() => Ok(()),
         Ok(text) => Err(StoreError::Mismatch(format!(
             "{} says {:?}, this program reads {:?}",
             file.display(),
-            text.lines().next().unwrap_or_default(),
+            String::from_utf8_lossy(&text).lines().next().unwrap_or_default(),
             FORMAT_TEXT.trim_end(),
         ))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             if directory.join("engine").exists() {
                 return Err(StoreError::Corrupt(format!("{} is missing", file.display())));
             }
+            let others = fs::read_dir(directory).map_err(io)?.filter_map(Result::ok);
+            if let Some(other) = others.map(|entry| entry.file_name()).find(|name| name != "lost+found") {
+                return Err(StoreError::Mismatch(format!(
+                    "{} is no data directory of this program: it holds {other:?} but no {FORMAT_FILE}; choose an \
+                     empty directory",
+                    directory.display()
+                )));
+            }
             fs::write(&file, FORMAT_TEXT).map_err(io)?;
-            fs::File::open(&file).and_then(|file| file.sync_all()).map_err(io)
+            File::open(&file).and_then(|file| file.sync_all()).map_err(io)
         }
         Err(error) => Err(StoreError::Io(format!("{}: {error}", file.display()))),
     }

@@ -36,6 +36,11 @@ pub fn tree_name(id: u32, generation: u32) -> String {
     format!("{FAMILY_TREES}{id}_{generation}")
 }
 
+/// The column family's id in the name of one of its keyspaces.
+pub fn id_in_name(name: &str) -> Option<u32> {
+    name.strip_prefix(FAMILY_TREES)?.split('_').next()?.parse().ok()
+}
+
 pub fn long_name(name: &str) -> String {
     format!("{name}_long")
 }

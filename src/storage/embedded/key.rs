@@ -161,24 +161,21 @@ pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
 /// Before this, relative to the row, is every entry.
 pub const ROW_END: &[u8] = &[COLUMNS + 1];
 
-/// The first key of the ring whose token is at least this; with `after`, greater.
-pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Vec<u8> {
+/// The first key of the ring whose token is at least this; with `after`, greater. `None` behind the last token
+/// that there can be: nothing is greater than all FF.
+pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
     let mut bound = Vec::with_capacity(token.len() + 8);
     match partitioner.token_form() {
-        TokenForm::Fixed(_) => {
-            bound.extend_from_slice(token);
-            if after {
-                increment(&mut bound);
-            }
-        }
-        TokenForm::Variable | TokenForm::IsKey => {
-            escape(token, &mut bound);
-            if after {
-                increment(&mut bound);
-            }
+        TokenForm::Fixed(_) => bound.extend_from_slice(token),
+        TokenForm::Variable | TokenForm::IsKey => escape(token, &mut bound),
+    }
+    if after {
+        increment(&mut bound);
+        if bound.is_empty() {
+            return None;
         }
     }
-    bound
+    Some(bound)
 }
 
 /// Makes the bytes the first that no longer begin with them. All FF leave nothing: the end of everything.
@@ -299,6 +296,13 @@ mod tests {
             prop_assert_eq!(unescape(&left), Some((a, length)));
             prop_assert_eq!(escaped_len(&left), Some(length));
         }
+    }
+
+    #[test]
+    fn nothing_comes_after_the_last_token() {
+        use crate::partitioner::Murmur3Partitioner;
+        assert_eq!(token_bound(&[0xFF; 8], true, &Murmur3Partitioner), None);
+        assert_eq!(token_bound(&[0xFF; 8], false, &Murmur3Partitioner), Some(vec![0xFF; 8]));
     }
 
     #[test]

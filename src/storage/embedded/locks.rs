@@ -26,6 +26,11 @@ impl RowLocks {
         stripes.into_iter().map(|stripe| self.stripes[stripe].lock()).collect()
     }
 
+    /// Locks all rows: nothing is written meanwhile.
+    pub fn lock_all(&self) -> Vec<MutexGuard<'_, ()>> {
+        self.stripes.iter().map(Mutex::lock).collect()
+    }
+
     fn stripe_of(&self, key: &[u8]) -> usize {
         usize::try_from(self.hasher.hash_one(key) % STRIPES as u64).unwrap_or(0)
     }

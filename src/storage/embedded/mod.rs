@@ -2,25 +2,35 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones.
+//! `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable; `purge` forgets old tombstones;
+//! `log_check`, `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
 
+mod blocking;
 mod commit;
+mod commit_gate;
 mod disk_guard;
 mod engine;
 mod engine_batch;
 mod family;
+mod file_check;
+mod inner;
 mod key;
 mod ledger;
 mod locks;
+mod log_check;
 mod long_keys;
 mod purge;
 mod row_cache;
 mod row_reader;
 mod row_source;
+mod running;
 mod scan;
+mod setup;
+mod shield;
 mod store;
 mod value;
 mod write;
 
 pub use commit::SyncMode;
-pub use store::{EmbeddedOptions, EmbeddedStore};
+pub use setup::EmbeddedOptions;
+pub use store::EmbeddedStore;

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
 use super::engine_batch::EngineBatch;
+use super::inner::Inner;
 use super::key::{self, RowPrefix};
 use super::ledger::QueuedDeletion;
 use super::row_cache::RowId;
 use super::row_source::RowSource;
-use super::store::Inner;
 use super::value::{self, Value};
 use crate::model::DeletionTime;
 use crate::storage::StoreError;
@@ -91,16 +91,17 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         .map(Bytes::from)
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
     let marker = queued.marker[row.as_bytes().len()..].to_vec();
-    let trees = family.trees.read().clone();
     loop {
         let _locks = inner.locks.lock(std::iter::once(&row_key[..]));
+        // Under the lock: a truncate would put others in their place.
+        let trees = family.trees.read().clone();
         let snapshot = inner.database.snapshot();
         let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
-        let deletion = source.deletion_at(&marker)?;
+        let (deletion, kept_name) = source.deletion_and_name_at(&marker)?;
         let mut batch = EngineBatch::default();
-        let shadowed = shadowed_keys(&source, &marker, deletion)?;
-        let has_more = shadowed.len() == SWEEP_BATCH;
-        for key in shadowed {
+        let shadowed = find_shadowed(&source, &marker, deletion)?;
+        let has_more = shadowed.keys.len() == SWEEP_BATCH;
+        for key in shadowed.keys {
             trees.put(&mut batch, row.entry(&key), None)?;
         }
         inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
@@ -110,10 +111,14 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         }
         inner.ledger.dequeue(&mut batch, queued);
         let gone_s = i64::from(deletion.local_deletion_time) + i64::from(gc_grace_s);
-        if gone_s <= i64::from(inner.clock.now_s()) {
-            trees.put(&mut batch, queued.marker.clone(), None)?;
-        } else {
+        if gone_s > i64::from(inner.clock.now_s()) {
             inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
+        } else if let (Some(name), true) = (kept_name, shadowed.others_stay) {
+            // The super column's other columns still need the name that is kept here.
+            let nameplate = value::encode_deletion(DeletionTime::LIVE, Some(&name));
+            trees.put(&mut batch, queued.marker.clone(), Some(nameplate.into()))?;
+        } else if deletion != DeletionTime::LIVE {
+            trees.put(&mut batch, queued.marker.clone(), None)?;
         }
         return batch.commit(&inner.database);
     }
@@ -126,12 +131,20 @@ fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), Sto
     batch.commit(&inner.database)
 }
 
-/// Keys of the cells that a deletion shadows, at most `SWEEP_BATCH`.
-fn shadowed_keys(
+/// What was found behind a deletion.
+struct Shadowed {
+    /// Keys of the cells that it shadows, at most `SWEEP_BATCH`.
+    keys: Vec<Vec<u8>>,
+    /// There are entries that are not shadowed.
+    others_stay: bool,
+}
+
+/// Looks for what a deletion shadows.
+fn find_shadowed(
     source: &RowSource<'_>,
     marker: &[u8],
     deletion: DeletionTime,
-) -> Result<Vec<Vec<u8>>, StoreError> {
+) -> Result<Shadowed, StoreError> {
     // A deletion's key ends in its tag, 00; what it shadows follows under 01.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
@@ -139,7 +152,7 @@ fn shadowed_keys(
     }
     let mut high = low.clone();
     key::increment(&mut high);
-    let mut shadowed = Vec::new();
+    let mut found = Shadowed { keys: Vec::new(), others_stay: false };
     for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(&value)? {
@@ -147,11 +160,13 @@ fn shadowed_keys(
             Value::Deletion { .. } | Value::Pointer => false,
         };
         if is_shadowed {
-            shadowed.push(key.as_slice().to_vec());
-            if shadowed.len() == SWEEP_BATCH {
+            found.keys.push(key.as_slice().to_vec());
+            if found.keys.len() == SWEEP_BATCH {
                 break;
             }
+        } else {
+            found.others_stay = true;
         }
     }
-    Ok(shadowed)
+    Ok(found)
 }

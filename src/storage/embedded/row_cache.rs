@@ -40,11 +40,19 @@ pub type EntryChange = (Bytes, Option<Bytes>);
 #[derive(Debug)]
 pub struct CachedRow {
     /// `None`: the row is too large to be kept.
-    entries: RwLock<Option<Vec<Entry>>>,
+    content: RwLock<Option<Content>>,
 }
 
-/// All entries of a row, in order, as they are now. Writers wait while it is looked at.
-pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, Vec<Entry>>;
+/// All entries of a row, in order.
+#[derive(Debug, Default)]
+struct Content {
+    entries: Vec<Entry>,
+    /// What they take, `OVERHEAD_BYTES` each included.
+    bytes: usize,
+}
+
+/// The entries of a row as they are now. Writers wait while they are looked at.
+pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, [Entry]>;
 
 /// A row and its weight when it was put in: the cache must not see it change.
 #[derive(Debug, Clone)]
@@ -68,38 +76,59 @@ pub struct RowCache {
     seen: Doorkeeper,
 }
 
-fn bytes_of(entries: &[Entry]) -> usize {
-    entries.iter().map(|(key, value)| key.len() + value.len() + OVERHEAD_BYTES).sum()
+fn bytes_of(key: &Bytes, value: &Bytes) -> usize {
+    key.len() + value.len() + OVERHEAD_BYTES
 }
 
-/// Whether a row of these entries is kept.
-fn fits(entries: &[Entry]) -> bool {
-    entries.len() <= ENTRIES_MAX && bytes_of(entries) <= ROW_BYTES_MAX
+impl Content {
+    /// Whether a row of this size is kept.
+    fn fits(&self) -> bool {
+        self.entries.len() <= ENTRIES_MAX && self.bytes <= ROW_BYTES_MAX
+    }
+
+    fn push(&mut self, (key, value): Entry) {
+        self.bytes += bytes_of(&key, &value);
+        self.entries.push((key, value));
+    }
+
+    fn apply(&mut self, (key, value): EntryChange) {
+        match (self.entries.binary_search_by(|(other, _)| other.cmp(&key)), value) {
+            (Ok(at), Some(value)) => {
+                let old = std::mem::replace(&mut self.entries[at].1, value);
+                self.bytes = self.bytes + self.entries[at].1.len() - old.len();
+            }
+            (Ok(at), None) => {
+                let (key, value) = self.entries.remove(at);
+                self.bytes -= bytes_of(&key, &value);
+            }
+            (Err(at), Some(value)) => {
+                self.bytes += bytes_of(&key, &value);
+                self.entries.insert(at, (key, value));
+            }
+            (Err(_), None) => {}
+        }
+    }
 }
 
 impl CachedRow {
     /// The row's entries; `None` when it is too large to be kept.
     pub fn view(&self) -> Option<RowView<'_>> {
-        RwLockReadGuard::try_map(self.entries.read(), Option::as_ref).ok()
+        RwLockReadGuard::try_map(self.content.read(), |content| {
+            content.as_ref().map(|kept| &kept.entries[..])
+        })
+        .ok()
     }
 
     /// Makes changes; returns the bytes that the row now takes.
     fn apply(&self, changes: Vec<EntryChange>) -> usize {
-        let mut guard = self.entries.write();
-        let Some(entries) = guard.as_mut() else { return 0 };
-        for (key, value) in changes {
-            match (entries.binary_search_by(|(other, _)| other.cmp(&key)), value) {
-                (Ok(at), Some(value)) => entries[at].1 = value,
-                (Ok(at), None) => drop(entries.remove(at)),
-                (Err(at), Some(value)) => entries.insert(at, (key, value)),
-                (Err(_), None) => {}
-            }
+        let mut guard = self.content.write();
+        let Some(content) = guard.as_mut() else { return 0 };
+        changes.into_iter().for_each(|change| content.apply(change));
+        if content.fits() {
+            return content.bytes;
         }
-        if !fits(entries) {
-            *guard = None;
-            return 0;
-        }
-        bytes_of(entries)
+        *guard = None;
+        0
     }
 }
 
@@ -123,28 +152,27 @@ impl RowCache {
         self.seen.touch(id)
     }
 
-    /// Loads a row from entries in order. The caller holds the row's lock. A row too large is noted as such, and
-    /// `more` says that there are entries beyond those given.
+    /// Loads a row from its entries in order. The caller holds the row's lock. That a row is too large is noted.
     pub fn load(
         &self,
         id: &RowId,
         entries: impl Iterator<Item = Result<Entry, crate::storage::StoreError>>,
     ) -> Result<Arc<CachedRow>, crate::storage::StoreError> {
-        let mut kept = Vec::new();
-        let mut bytes = 0;
+        let mut content = Content::default();
         for entry in entries {
             let (key, value) = entry?;
-            bytes += key.len() + value.len() + OVERHEAD_BYTES;
-            if kept.len() == ENTRIES_MAX || bytes > ROW_BYTES_MAX {
-                return Ok(self.put(id, None, 0));
+            // What comes from a table's block would keep the block.
+            content.push((Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&value)));
+            if !content.fits() {
+                return Ok(self.put(id, None));
             }
-            kept.push((Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&value)));
         }
-        Ok(self.put(id, Some(kept), bytes))
+        Ok(self.put(id, Some(content)))
     }
 
-    fn put(&self, id: &RowId, entries: Option<Vec<Entry>>, bytes: usize) -> Arc<CachedRow> {
-        let row = Arc::new(CachedRow { entries: RwLock::new(entries) });
+    fn put(&self, id: &RowId, content: Option<Content>) -> Arc<CachedRow> {
+        let bytes = content.as_ref().map_or(0, |content| content.bytes);
+        let row = Arc::new(CachedRow { content: RwLock::new(content) });
         self.weigh(id, row.clone(), bytes);
         row
     }

@@ -57,9 +57,14 @@ impl RowSource<'_> {
 
     /// The deletion that stands at a key.
     pub fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+        self.deletion_and_name_at(marker).map(|(deletion, _)| deletion)
+    }
+
+    /// The deletion that stands at a key, and the name that is kept there.
+    pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
         match self.get(marker)?.map(|value| value::decode(&value)).transpose()? {
-            Some(Value::Deletion { deletion, .. }) => Ok(deletion),
-            _ => Ok(DeletionTime::LIVE),
+            Some(Value::Deletion { deletion, name }) => Ok((deletion, name)),
+            _ => Ok((DeletionTime::LIVE, None)),
         }
     }
 
@@ -77,10 +82,11 @@ impl RowSource<'_> {
             }
             Predicate::Names(wanted) => {
                 let wanted = sorted_names(wanted, names.view);
+                let count = wanted.len();
                 let found = wanted.into_iter().filter_map(|name| {
                     self.find_cell(level, name, names).map(|cell| cell.map(|(_, cell)| cell)).transpose()
                 });
-                collect_cells(found, shadows, usize::MAX, command)
+                collect_cells(found, shadows, count, command)
             }
         }
     }
@@ -268,8 +274,8 @@ fn nameless(comparator: &dyn AbstractType) -> StoreError {
     StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name()))
 }
 
-/// The name of the super column that an entry belongs to. Where keys do not tell it, its deletion's entry does,
-/// which stands first.
+/// The name of the super column that this entry is the first of: its deletion's entry keeps it where keys do not
+/// tell it.
 fn super_name_of(
     entry: &RowKey,
     columns_len: usize,
@@ -277,13 +283,10 @@ fn super_name_of(
     comparator: &dyn AbstractType,
 ) -> Result<Option<Bytes>, StoreError> {
     let Some(parsed) = SuperEntry::parse(entry.as_slice(), columns_len) else { return Ok(None) };
-    if let Some(name) = key::name_of(parsed.ordered_super.into(), comparator) {
+    if let (None, Value::Deletion { name: Some(name), .. }) = (parsed.cell_at, value::decode(value)?) {
         return Ok(Some(name));
     }
-    match value::decode(value)? {
-        Value::Deletion { name: Some(name), .. } => Ok(Some(name)),
-        _ => Err(nameless(comparator)),
-    }
+    key::name_of(parsed.ordered_super.into(), comparator).map(Some).ok_or_else(|| nameless(comparator))
 }
 
 /// Gathers entries into super columns, whichever way they come.
@@ -318,22 +321,16 @@ impl<'a> SuperColumns<'a> {
         let Some(ordered) = ordered else {
             return Err(StoreError::Corrupt("an entry of a super row cannot be read".to_owned()));
         };
-        let mut name = key::name_of(ordered.clone().into(), self.names.stored);
+        let mut kept_name = None;
         let mut deletion = DeletionTime::LIVE;
         let mut cells = Vec::new();
-        while let Some(Ok((key, _))) = self.entries.peek() {
-            let Some(entry) = SuperEntry::parse(key.as_slice(), self.columns_len) else { break };
-            if entry.ordered_super != ordered {
-                break;
-            }
-            let Some(next) = self.entries.next() else { break };
-            let (key, value) = next?;
+        while let Some((entry, key, value)) = self.next_of(&ordered)? {
             match entry.cell_at {
                 Some(at) => cells.extend(decode_cell(key.tail(at), &value, self.subnames.stored)?),
                 None => {
                     if let Value::Deletion { deletion: found, name: kept } = value::decode(&value)? {
                         deletion = found;
-                        name = name.or(kept);
+                        kept_name = kept;
                     }
                 }
             }
@@ -344,8 +341,27 @@ impl<'a> SuperColumns<'a> {
         if self.subnames.view.stored_order() != StoredOrder::Exact {
             cells.sort_by(|a, b| self.subnames.view.compare(&a.name, &b.name));
         }
+        let name = kept_name.or_else(|| key::name_of(ordered.into(), self.names.stored));
         let name = name.ok_or_else(|| nameless(self.names.stored))?;
         Ok(Some(SuperColumn { name, deletion, cells }))
+    }
+
+    /// The next entry, if it is one of the super column of this ordered name. An entry that cannot be read might
+    /// be: a super column is never returned with a part missing.
+    fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, RowKey, Bytes)>, StoreError> {
+        let columns_len = self.columns_len;
+        let mut parsed = None;
+        let next = self.entries.next_if(|next| match next {
+            Ok((key, _)) => {
+                parsed = SuperEntry::parse(key.as_slice(), columns_len);
+                parsed.as_ref().is_some_and(|entry| entry.ordered_super == ordered)
+            }
+            Err(_) => true,
+        });
+        match (next.transpose()?, parsed) {
+            (Some((key, value)), Some(entry)) => Ok(Some((entry, key, value))),
+            _ => Ok(None),
+        }
     }
 }
 

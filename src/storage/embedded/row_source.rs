@@ -4,7 +4,7 @@ use bytes::Bytes;
 use fjall::Snapshot;
 
 use super::family::Trees;
-use super::key::RowPrefix;
+use super::key::{ROW_MARKER, RowPrefix};
 use super::long_keys::{Entries, WholeKey};
 use super::row_cache::{Entry, RowView};
 use crate::storage::StoreError;
@@ -21,6 +21,11 @@ impl RowSource<'_> {
         match self {
             RowSource::Engine { trees, snapshot, row } => trees.get(snapshot, &row.entry(key)),
             RowSource::Cached(entries) => {
+                // The row's deletion stands first or not at all, and every read asks for it.
+                if key == ROW_MARKER {
+                    let first = entries.first().filter(|(first, _)| first[..] == *ROW_MARKER);
+                    return Ok(first.map(|(_, value)| value.clone()));
+                }
                 let found = entries.binary_search_by(|(other, _)| other[..].cmp(key));
                 Ok(found.ok().map(|at| entries[at].1.clone()))
             }
@@ -35,11 +40,22 @@ impl RowSource<'_> {
                 RowEntries::Engine { entries, row_len: row.as_bytes().len() }
             }
             RowSource::Cached(entries) => {
-                let from = entries.partition_point(|(key, _)| &key[..] < low);
-                let to = entries.partition_point(|(key, _)| &key[..] < high);
+                let from = first_not_below(entries, low);
+                let to = first_not_below(entries, high);
                 RowEntries::Cached { entries: entries.get(from..to).unwrap_or(&[]).iter(), reversed }
             }
         }
+    }
+}
+
+/// Where the first entry stands whose key is not below this. Open slices ask for the ends.
+fn first_not_below(entries: &[Entry], bound: &[u8]) -> usize {
+    if entries.first().is_none_or(|(first, _)| &first[..] >= bound) {
+        0
+    } else if entries.last().is_some_and(|(last, _)| &last[..] < bound) {
+        entries.len()
+    } else {
+        entries.partition_point(|(key, _)| &key[..] < bound)
     }
 }
 

@@ -43,26 +43,22 @@ pub fn scan(
 fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<Stretch> {
     match &command.bounds {
         Bounds::Keys { start, end } => {
-            let low = if start.is_empty() { Vec::new() } else { token_of(start, false, partitioner) };
-            let high = if end.is_empty() { None } else { Some(token_of(end, true, partitioner)) };
-            vec![(low, high)]
+            let low = if start.is_empty() { Some(Vec::new()) } else { token_of(start, false, partitioner) };
+            let high = if end.is_empty() { None } else { token_of(end, true, partitioner) };
+            low.map(|low| (low, high)).into_iter().collect()
         }
         Bounds::Tokens { start, end } => {
             let minimum = partitioner.minimum_token(command.read.behaviour.release);
             let after = key::token_bound(start, true, partitioner);
             let to = key::token_bound(end, true, partitioner);
-            if *end == minimum {
-                vec![(after, None)]
-            } else if start < end {
-                vec![(after, Some(to))]
-            } else {
-                vec![(after, None), (Vec::new(), Some(to))]
-            }
+            let wraps = *end != minimum && start >= end;
+            let first = after.map(|after| (after, if wraps || *end == minimum { None } else { to.clone() }));
+            first.into_iter().chain(wraps.then_some((Vec::new(), to))).collect()
         }
     }
 }
 
-fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Vec<u8> {
+fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
     let mut token = Vec::new();
     partitioner.token(key, &mut token);
     key::token_bound(&token, after, partitioner)

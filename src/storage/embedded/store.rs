@@ -1,252 +1,50 @@
-//! The embedded store: the `Store` trait over the engine.
+//! The embedded store: the `Store` trait over the engine, which it opens again when one of its writes has failed.
+//!
+//! The engine accepts nothing more after a failed write, be it of its log or of a table that it merges; a disk that
+//! was full for a moment is enough. Its log holds all that was acknowledged, so opening it again brings everything
+//! back. That is done by the first write that finds the disk with room again:
+//!
+//! ```text
+//!   write -> Poisoned -> no call is in the engine any more -> close it -> open it -> the next write
+//! ```
+//!
+//! It is not done after a failed sync: what the system's cache then shows need not be on the disk.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use fjall::{Database, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
-use super::commit::{Committer, SyncMode};
-use super::disk_guard::DiskGuard;
-use super::engine::{self, GcGraces, engine_error};
-use super::family::{Family, Trees, long_name, tree_name};
-use super::key::{ROW_END, RowPrefix};
-use super::ledger::{FamilyName, FamilyRecord, Ledger};
-use super::locks::RowLocks;
+use super::blocking;
+use super::engine::{self, engine_error};
+use super::inner::Inner;
 use super::purge;
-use super::row_cache::{CachedRow, RowCache, RowId};
-use super::row_source::RowSource;
-use super::scan::{RowPrefixes, scan};
-use super::write::Writer;
+use super::running::Running;
+use super::setup::{EmbeddedOptions, Setup};
+use super::shield;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::Clock;
 
-/// How an embedded store is opened.
-#[derive(Debug, Clone)]
-pub struct EmbeddedOptions {
-    pub directory: PathBuf,
-    pub sync: SyncMode,
-    /// Most bytes of data that are kept in memory: half as rows, half as the engine's blocks.
-    pub cache_bytes: u64,
-}
-
-/// Time between two looks at the queue of deletions.
-const SWEEP_EVERY: Duration = Duration::from_secs(5);
+/// Memtables that wait to be written from which on the engine may hold writers up.
+const FLUSHES_OF_PRESSURE: usize = 2;
+/// Time between two attempts to open the engine again.
+const REOPEN_EVERY: Duration = Duration::from_secs(2);
+/// How long calls may take to leave the engine that is to be closed.
+const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
-    inner: Arc<Inner>,
-    committer: Committer,
-    sweeper: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// What reads, writes and the sweeper share.
-pub struct Inner {
-    pub database: Database,
-    pub partitioner: PartitionerRef,
-    pub ledger: Ledger,
-    pub locks: RowLocks,
-    pub clock: Arc<Clock>,
-    pub row_cache: RowCache,
-    families: RwLock<Families>,
-    guard: DiskGuard,
-    is_closed: AtomicBool,
-    gc_graces: GcGraces,
-}
-
-#[derive(Default)]
-struct Families {
-    /// By keyspace, then name.
-    by_name: HashMap<String, HashMap<String, Arc<Family>>>,
-    by_id: HashMap<u32, (Arc<Family>, i32)>,
-    /// Held on the disk but not defined.
-    undefined: Vec<String>,
-}
-
-impl Inner {
-    /// The trees of a column family.
-    pub fn family(&self, cf: &CfDef) -> Result<Arc<Family>, StoreError> {
-        let families = self.families.read();
-        let found = families.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
-        found.cloned().ok_or_else(|| {
-            StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
-        })
-    }
-
-    /// A defined column family and its gc_grace in seconds.
-    pub fn family_by_id(&self, id: u32) -> Option<(Arc<Family>, i32)> {
-        self.families.read().by_id.get(&id).cloned()
-    }
-
-    fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
-        if self.is_closed.load(Ordering::Relaxed) {
-            return Err(StoreError::ReadOnly("the store is closed".to_owned()));
-        }
-        self.guard.check(self.clock.now_ms())?;
-        let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
-        let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
-        let mut writer = Writer::new(self, behaviour);
-        let mut added: HashSet<Bytes> = HashSet::new();
-        let is_single = mutations.len() == 1;
-        for mutation in mutations {
-            // A row that comes twice must see its first change before it meets the second.
-            if !is_single && !added.insert(mutation.key.clone()) {
-                writer.commit()?;
-                writer = Writer::new(self, behaviour);
-                added = HashSet::from([mutation.key.clone()]);
-            }
-            writer.add(mutation)?;
-        }
-        writer.commit()
-    }
-
-    fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
-        let family = self.family(&command.cf)?;
-        let trees = family.trees.read().clone();
-        let row = RowPrefix::of(key, &*self.partitioner);
-        let id = RowId { family: trees.number, key: key.clone() };
-        let cached = match self.row_cache.get(&id) {
-            None if self.row_cache.is_worth_loading(&id) => {
-                let _lock = self.locks.lock(std::iter::once(&key[..]));
-                Some(self.load_row(&id, &trees, &row)?)
-            }
-            cached => cached,
-        };
-        if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
-            return RowSource::Cached(view).read(command);
-        }
-        let snapshot = self.database.snapshot();
-        RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
-    }
-
-    /// Brings a row into the cache, unless it is there. The caller holds its lock.
-    pub fn load_row(&self, id: &RowId, trees: &Trees, row: &RowPrefix) -> Result<Arc<CachedRow>, StoreError> {
-        if let Some(cached) = self.row_cache.get(id) {
-            return Ok(cached);
-        }
-        let snapshot = self.database.snapshot();
-        let source = RowSource::Engine { trees, snapshot: &snapshot, row };
-        let entries = source.entries(&[], ROW_END, false);
-        self.row_cache.load(id, entries.map(|entry| entry.map(|(key, value)| (key.tail(0), value))))
-    }
-
-    fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
-        let family = self.family(&command.read.cf)?;
-        let trees = family.trees.read().clone();
-        let snapshot = self.database.snapshot();
-        scan(&trees, &snapshot, &*self.partitioner, command)
-    }
-
-    /// Every token in use, in order.
-    fn tokens(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        let families: Vec<Arc<Family>> =
-            self.families.read().by_id.values().map(|(family, _)| family.clone()).collect();
-        let snapshot = self.database.snapshot();
-        let mut tokens = Vec::new();
-        for family in families {
-            let trees = family.trees.read().clone();
-            let mut rows = RowPrefixes::new(&trees, &snapshot, &*self.partitioner, (Vec::new(), None));
-            while let Some(row) = rows.next_row()? {
-                tokens.extend(row.token(&*self.partitioner));
-            }
-        }
-        tokens.sort();
-        tokens.dedup();
-        Ok(tokens)
-    }
-
-    /// Brings the ledger and the trees in line with a catalog. Column families are added, never removed.
-    fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        let recorded: BTreeMap<FamilyName, FamilyRecord> = self.ledger.families()?.into_iter().collect();
-        let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
-        let mut added = Vec::new();
-        let mut wanted = Vec::new();
-        for cf in catalog.column_families() {
-            let name = (cf.keyspace.clone(), cf.name.clone());
-            let record = match recorded.get(&name) {
-                Some(record) => match record.conflict_with(cf) {
-                    Some(conflict) => return Err(StoreError::Mismatch(conflict)),
-                    None => record.clone(),
-                },
-                None => {
-                    let record = FamilyRecord::new(next_id, cf);
-                    next_id += 1;
-                    added.push((name.clone(), record.clone()));
-                    record
-                }
-            };
-            wanted.push((name, record, cf.gc_grace_s));
-        }
-        self.ledger.note_families(&added)?;
-        self.open_families(wanted, &recorded)
-    }
-
-    fn open_families(
-        &self,
-        wanted: Vec<(FamilyName, FamilyRecord, i32)>,
-        recorded: &BTreeMap<FamilyName, FamilyRecord>,
-    ) -> Result<(), StoreError> {
-        let mut families = Families::default();
-        let old = self.families.read();
-        for ((keyspace, name), record, gc_grace_s) in wanted {
-            self.note_gc_grace(&record, gc_grace_s);
-            let family = match old.by_id.get(&record.id) {
-                Some((family, _)) => family.clone(),
-                None => {
-                    let trees = Trees::open(&self.database, record.id, record.generation)?;
-                    Arc::new(Family { id: record.id, trees: RwLock::new(Arc::new(trees)) })
-                }
-            };
-            families.by_id.insert(record.id, (family.clone(), gc_grace_s));
-            families.by_name.entry(keyspace).or_default().insert(name, family);
-        }
-        for ((keyspace, name), record) in recorded {
-            if !families.by_id.contains_key(&record.id)
-                && self.database.keyspace_exists(&tree_name(record.id, record.generation))
-            {
-                families.undefined.push(format!("{keyspace}.{name}"));
-            }
-        }
-        drop(old);
-        *self.families.write() = families;
-        Ok(())
-    }
-
-    fn note_gc_grace(&self, record: &FamilyRecord, gc_grace_s: i32) {
-        let name = tree_name(record.id, record.generation);
-        for name in [long_name(&name), name] {
-            engine::grace_of(&self.gc_graces, &name).store(gc_grace_s, Ordering::Relaxed);
-        }
-    }
-
-    /// Starts a new generation of a column family and drops the old one.
-    fn truncate(&self, cf: &CfDef) -> Result<(), StoreError> {
-        let family = self.family(cf)?;
-        let mut trees = family.trees.write();
-        let name = (cf.keyspace.clone(), cf.name.clone());
-        let record = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
-        let Some((_, mut record)) = record else { return Ok(()) };
-        record.generation += 1;
-        let gc_grace_s = self.family_by_id(record.id).map_or(cf.gc_grace_s, |(_, grace)| grace);
-        self.note_gc_grace(&record, gc_grace_s);
-        self.ledger.note_families(&[(name, record.clone())])?;
-        let old = std::mem::replace(
-            &mut *trees,
-            Arc::new(Trees::open(&self.database, record.id, record.generation)?),
-        );
-        for tree in old.existing() {
-            self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
-        }
-        Ok(())
-    }
+    setup: Arc<Setup>,
+    /// Empty after an attempt to open the engine again that has failed.
+    running: RwLock<Option<Arc<Running>>>,
+    last_reopening: Mutex<Option<Instant>>,
+    /// Keeps other processes out of the directory. Let go last.
+    _lock: File,
 }
 
 impl EmbeddedStore {
@@ -257,79 +55,156 @@ impl EmbeddedStore {
         catalog: &Catalog,
         clock: Arc<Clock>,
     ) -> Result<EmbeddedStore, StoreError> {
-        let gc_graces = GcGraces::default();
-        let directory = options.directory.clone();
-        let database = engine::open(&directory, options.cache_bytes / 2, clock.clone(), gc_graces.clone())?;
-        let ledger = Ledger::open(&database)?;
-        let noted = ledger.partitioner_or_note(partitioner.class_name())?;
-        if noted != partitioner.class_name() {
-            return Err(StoreError::Mismatch(format!(
-                "the data directory {} was written with Partitioner {noted}, but {} is configured; rows are sorted \
-                 by it on the disk, so put it back or choose another data directory",
-                directory.display(),
-                partitioner.class_name()
-            )));
+        let lock = engine::lock_directory(&options.directory)?;
+        let catalog = Mutex::new(Arc::new(catalog.clone()));
+        let setup = Arc::new(Setup { options, partitioner, catalog, clock });
+        let running = Running::start(setup.clone())?;
+        Ok(EmbeddedStore {
+            setup,
+            running: RwLock::new(Some(Arc::new(running))),
+            last_reopening: Mutex::default(),
+            _lock: lock,
+        })
+    }
+
+    /// The open engine. Who holds it delays its being opened again.
+    fn running(&self) -> Result<Arc<Running>, StoreError> {
+        if let Some(running) = &*self.running.read() {
+            return Ok(running.clone());
         }
-        let inner = Arc::new(Inner {
-            database: database.clone(),
-            partitioner,
-            ledger,
-            locks: RowLocks::new(),
-            clock,
-            row_cache: RowCache::new(options.cache_bytes / 2),
-            families: RwLock::default(),
-            guard: DiskGuard::new(directory.clone()),
-            is_closed: AtomicBool::new(false),
-            gc_graces,
-        });
-        inner.align(catalog)?;
-        let committer = Committer::start(database, directory.join("engine"), options.sync)?;
-        let sweeper = start_sweeper(inner.clone())?;
-        Ok(EmbeddedStore { inner, committer, sweeper: Mutex::new(Some(sweeper)) })
+        self.reopen()?;
+        self.running.read().clone().ok_or_else(not_open)
+    }
+
+    /// Runs a call into the engine.
+    fn with<T>(&self, run: impl FnOnce(&Inner) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.running()?.inner.shielded(run)
+    }
+
+    /// Whether a write that was refused may be accepted by an engine that is opened again.
+    fn may_recover(&self, running: &Running) -> bool {
+        let inner = &running.inner;
+        inner.is_poisoned()
+            && !inner.is_closed()
+            && !inner.has_panicked()
+            && running.committer.check().is_ok()
+            && inner.has_room()
+    }
+
+    /// Closes the engine, if it is open still, and opens it again. Not more frequently than now and then.
+    fn reopen(&self) -> Result<(), StoreError> {
+        let mut slot = self.running.write();
+        if slot.as_ref().is_some_and(|running| !self.may_recover(running)) {
+            // Somebody was faster.
+            return Ok(());
+        }
+        let mut last = self.last_reopening.lock();
+        if last.is_some_and(|last| last.elapsed() < REOPEN_EVERY) {
+            return Err(not_open());
+        }
+        if let Some(running) = slot.take()
+            && let Err(busy) = unused(running)
+        {
+            *slot = Some(busy);
+            return Err(not_open());
+        }
+        tracing::warn!("a write of the storage engine had failed; opening it again");
+        let reopened = Running::start(self.setup.clone());
+        *last = Some(Instant::now());
+        match reopened {
+            Ok(running) => {
+                *slot = Some(Arc::new(running));
+                Ok(())
+            }
+            Err(error) => {
+                tracing::error!("the storage engine does not open again: {error}");
+                Err(error)
+            }
+        }
+    }
+
+    /// Applies mutations. The write that finds the engine poisoned is refused, and opens it again for the next.
+    fn write(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+    ) -> Result<Arc<Running>, StoreError> {
+        let running = self.running()?;
+        running.committer.check()?;
+        let is_pressed = running.inner.database.outstanding_flushes() >= FLUSHES_OF_PRESSURE;
+        let write = || running.inner.shielded(|inner| inner.write(mutations, behaviour));
+        let Err(error) = blocking::long_if(is_pressed, write) else {
+            return Ok(running);
+        };
+        if self.may_recover(&running) {
+            drop(running);
+            self.reopen()?;
+        }
+        Err(error)
     }
 
     /// The node's token as text: the one noted first stays.
     pub fn token_or_note(&self, token: &str) -> Result<String, StoreError> {
-        self.inner.ledger.token_or_note(token)
+        self.with(|inner| inner.ledger.token_or_note(token))
     }
 
     /// Looks after due deletions now instead of when the sweeper next wakes. Returns how many there were.
     pub fn sweep(&self) -> Result<usize, StoreError> {
-        purge::sweep(&self.inner)
+        self.with(purge::sweep)
     }
 
     /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
     pub fn compact(&self) -> Result<(), StoreError> {
-        let families: Vec<Arc<Family>> =
-            self.inner.families.read().by_id.values().map(|(family, _)| family.clone()).collect();
-        for family in families {
-            let trees = family.trees.read().clone();
-            for tree in trees.existing() {
-                tree.rotate_memtable_and_wait().map_err(engine_error)?;
-                tree.major_compact().map_err(engine_error)?;
+        self.with(|inner| {
+            for family in inner.families() {
+                let trees = family.trees.read().clone();
+                for tree in trees.existing() {
+                    tree.rotate_memtable_and_wait().map_err(engine_error)?;
+                    tree.major_compact().map_err(engine_error)?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
-fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
-    let run = move || {
-        while !inner.is_closed.load(Ordering::Relaxed) {
-            match purge::sweep(&inner) {
-                Ok(0) => std::thread::park_timeout(SWEEP_EVERY),
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!("old tombstones were not removed: {error}");
-                    std::thread::park_timeout(SWEEP_EVERY);
-                }
+fn not_open() -> StoreError {
+    StoreError::ReadOnly(
+        "a write to the disk has failed, and the storage engine is not open again yet".to_owned(),
+    )
+}
+
+/// Drops an engine when no call uses it any more; gives it back when that takes too long.
+fn unused(mut running: Arc<Running>) -> Result<(), Arc<Running>> {
+    let started = Instant::now();
+    loop {
+        match Arc::try_unwrap(running) {
+            Ok(running) => {
+                drop_engine(running);
+                return Ok(());
             }
+            Err(busy) if started.elapsed() > LEAVE_WITHIN => return Err(busy),
+            Err(busy) => running = busy,
         }
-    };
-    std::thread::Builder::new()
-        .name("sweeper".to_owned())
-        .spawn(run)
-        .map_err(|error| StoreError::Io(format!("cannot start the sweeper: {error}")))
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Drops an engine, which may panic over locks that a panic of its threads has left behind.
+fn drop_engine<T>(running: T) {
+    let dropped = shield::caught(|| {
+        drop(running);
+        Ok(())
+    });
+    if let Err(error) = dropped {
+        tracing::error!("{error}");
+    }
+}
+
+impl Drop for EmbeddedStore {
+    fn drop(&mut self) {
+        drop_engine(self.running.get_mut().take());
+    }
 }
 
 impl Store for EmbeddedStore {
@@ -340,10 +215,9 @@ impl Store for EmbeddedStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.committer.check()?;
-            self.inner.write(mutations, behaviour)?;
-            if self.committer.waits() && consistency != ConsistencyLevel::Zero {
-                self.committer.synced().await?;
+            let running = self.write(mutations, behaviour)?;
+            if running.committer.waits() && consistency != ConsistencyLevel::Zero {
+                running.committer.synced().await?;
             }
             Ok(())
         })
@@ -355,60 +229,43 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        Box::pin(async move { self.inner.read(&key, &command) })
+        Box::pin(async move { self.with(|inner| inner.read(&key, &command)) })
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(async move { self.inner.scan(&command) })
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.scan(&command))) })
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = self.inner.tokens()?;
+            let tokens = blocking::long(|| self.with(Inner::tokens))?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.truncate(&cf) })
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.truncate(&cf))) })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.inner.align(&catalog) })
+        Box::pin(async move {
+            blocking::long(|| self.with(|inner| inner.align(&catalog)))?;
+            *self.setup.catalog.lock() = catalog;
+            Ok(())
+        })
     }
 
     fn status(&self) -> StoreStatus {
-        let has_failed = self.committer.check().err().map(|error| error.to_string());
-        StoreStatus {
-            disk_bytes: self.inner.database.disk_space().unwrap_or(0),
-            read_only: has_failed.or_else(|| self.inner.guard.refusal()),
-            undefined: self.inner.families.read().undefined.clone(),
-        }
+        let Ok(running) = self.running() else {
+            return StoreStatus { read_only: Some(not_open().to_string()), ..StoreStatus::default() };
+        };
+        let mut status = running.inner.status();
+        let has_failed = running.committer.check().err().map(|error| error.to_string());
+        status.read_only = has_failed.or(status.read_only);
+        status
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            self.inner.is_closed.store(true, Ordering::Relaxed);
-            self.committer.stop();
-            if let Some(sweeper) = self.sweeper.lock().take() {
-                sweeper.thread().unpark();
-                if sweeper.join().is_err() {
-                    tracing::error!("the sweeper has panicked");
-                }
-            }
-            self.inner.database.persist(PersistMode::SyncAll).map_err(engine_error)
-        })
-    }
-}
-
-impl Drop for EmbeddedStore {
-    fn drop(&mut self) {
-        self.inner.is_closed.store(true, Ordering::Relaxed);
-        self.committer.stop();
-        if let Some(sweeper) = self.sweeper.lock().take() {
-            sweeper.thread().unpark();
-            // A sweeper that panicked has said so; there is nobody left to tell.
-            let _ = sweeper.join();
-        }
+        Box::pin(async move { self.running()?.close() })
     }
 }

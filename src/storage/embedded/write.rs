@@ -7,13 +7,13 @@ use fjall::Snapshot;
 
 use super::engine_batch::EngineBatch;
 use super::family::{Family, Trees};
+use super::inner::Inner;
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
 use super::row_cache::{CachedRow, EntryChange, RowId};
 use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
-use super::store::Inner;
 use super::value::{self, Value};
-use crate::marshal::StoredOrder;
+use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
@@ -46,7 +46,9 @@ impl<'a> Writer<'a> {
 
     /// Hands the batch to the engine, then its changes to the cache.
     pub fn commit(self) -> Result<(), StoreError> {
+        let turn = self.inner.commit_gate.enter();
         let committed = self.batch.commit(&self.inner.database);
+        drop(turn);
         for (id, changes) in self.rows {
             match &committed {
                 Ok(()) => self.inner.row_cache.apply(&id, changes),
@@ -149,9 +151,8 @@ impl RowChanges<'_> {
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
         let holder = SuperPrefix::of(COLUMNS_LEVEL, &name, names.stored);
-        let is_told_by_key = names.stored.ordered_is_name() || names.stored.restore(&[]).is_some();
-        if change.deletion != DeletionTime::LIVE || !is_told_by_key {
-            let kept_name = (!is_told_by_key).then_some(&name[..]);
+        let kept_name = (!is_told_by_key(&name, names.stored)).then_some(&name[..]);
+        if change.deletion != DeletionTime::LIVE || kept_name.is_some() {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         let level = holder.cells();
@@ -171,9 +172,7 @@ impl RowChanges<'_> {
                 self.changes.push((old_key.into(), None));
             }
         }
-        let is_told_by_key = names.stored.ordered_is_name()
-            || names.stored.restore(&key[level.len()..]).as_deref() == Some(&cell.name[..]);
-        let kept_name = (!is_told_by_key).then_some(&cell.name[..]);
+        let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let value = value::encode_cell(&cell, kept_name);
         self.changes.push((key.into(), Some(value.into())));
         Ok(())
@@ -205,10 +204,11 @@ impl RowChanges<'_> {
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let old = match self.source.get(&marker)?.map(|value| value::decode(&value)).transpose()? {
-            Some(Value::Deletion { deletion, .. }) => Some(deletion),
-            _ => None,
-        };
+        let (old, old_name) =
+            match self.source.get(&marker)?.map(|value| value::decode(&value)).transpose()? {
+                Some(Value::Deletion { deletion, name }) => (Some(deletion), name),
+                _ => (None, None),
+            };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
         if old == Some(merged) {
             return Ok(());
@@ -219,7 +219,19 @@ impl RowChanges<'_> {
             let whole_key = self.row.entry(&marker);
             self.inner.ledger.queue_deletion(self.batch, due, self.family.id, &whole_key);
         }
+        // A super column keeps the name that it was first written under, whatever is equal to it.
+        let kept_name = old_name.as_deref().or(kept_name);
         self.changes.push((marker.into(), Some(value::encode_deletion(merged, kept_name).into())));
         Ok(())
     }
+}
+
+/// Whether the key under which a name is stored gives just this name back, so that it need not be kept beside it.
+fn is_told_by_key(name: &[u8], stored: &dyn AbstractType) -> bool {
+    if stored.ordered_is_name() {
+        return true;
+    }
+    let mut ordered = Vec::with_capacity(name.len() + 9);
+    stored.ordered(name, &mut ordered);
+    stored.restore(&ordered).as_deref() == Some(name)
 }

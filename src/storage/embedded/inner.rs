@@ -1,0 +1,386 @@
+//! What reads, writes and the sweeper share: the engine, opened, with our notes about it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use fjall::{Database, PersistMode};
+use parking_lot::{Mutex, RwLock};
+
+use super::blocking;
+use super::commit_gate::CommitGate;
+use super::disk_guard::DiskGuard;
+use super::engine::{self, GcGraces, engine_error};
+use super::family::{Family, Trees, id_in_name, long_name, tree_name};
+use super::key::{ROW_END, RowPrefix};
+use super::ledger::{FamilyName, FamilyRecord, Ledger};
+use super::locks::RowLocks;
+use super::row_cache::{CachedRow, RowCache, RowId};
+use super::row_source::RowSource;
+use super::scan::{RowPrefixes, scan};
+use super::setup::Setup;
+use super::shield;
+use super::write::Writer;
+use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::partitioner::PartitionerRef;
+use crate::schema::{Catalog, CfDef};
+use crate::storage::{StoreError, StoreStatus};
+use crate::util::Clock;
+
+/// What the log adds to names and values of one change.
+const ENTRY_BYTES: usize = 64;
+
+/// The engine in one data directory.
+pub struct Inner {
+    pub database: Database,
+    pub partitioner: PartitionerRef,
+    pub ledger: Ledger,
+    pub locks: RowLocks,
+    pub clock: Arc<Clock>,
+    pub row_cache: RowCache,
+    pub commit_gate: CommitGate,
+    families: RwLock<Families>,
+    /// Held while the ledger's records of column families change.
+    altering: Mutex<()>,
+    guard: DiskGuard,
+    is_closed: AtomicBool,
+    /// The engine has panicked under a call of ours, and may have left locks behind that it cannot take again.
+    has_panicked: AtomicBool,
+    gc_graces: GcGraces,
+}
+
+#[derive(Default)]
+struct Families {
+    /// By keyspace, then name.
+    by_name: HashMap<String, HashMap<String, Arc<Family>>>,
+    by_id: HashMap<u32, (Arc<Family>, i32)>,
+    /// Held on the disk but not defined.
+    undefined: Vec<String>,
+}
+
+impl Inner {
+    /// Opens the engine over a data directory that is locked, and lays the catalog over it.
+    pub fn open(setup: &Setup) -> Result<Inner, StoreError> {
+        let gc_graces = GcGraces::default();
+        let (directory, clock) = (&setup.options.directory, setup.clock.clone());
+        let database =
+            engine::open(directory, setup.options.cache_bytes / 2, clock.clone(), gc_graces.clone())?;
+        let ledger = Ledger::open(&database)?;
+        let partitioner = setup.partitioner.clone();
+        let noted = ledger.partitioner_or_note(partitioner.class_name())?;
+        if noted != partitioner.class_name() {
+            return Err(StoreError::Mismatch(format!(
+                "the data directory {} was written with Partitioner {noted}, but {} is configured; rows are sorted \
+                 by it on the disk, so put it back or choose another data directory",
+                directory.display(),
+                partitioner.class_name()
+            )));
+        }
+        let inner = Inner {
+            database,
+            partitioner,
+            ledger,
+            locks: RowLocks::new(),
+            clock,
+            row_cache: RowCache::new(setup.options.cache_bytes / 2),
+            commit_gate: CommitGate::default(),
+            families: RwLock::default(),
+            altering: Mutex::default(),
+            guard: DiskGuard::new(directory.clone()),
+            is_closed: AtomicBool::new(false),
+            has_panicked: AtomicBool::new(false),
+            gc_graces,
+        };
+        inner.align(&setup.catalog.lock().clone())?;
+        inner.drop_truncated()?;
+        Ok(inner)
+    }
+
+    /// From now on nothing is written.
+    pub fn set_closed(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    pub fn has_panicked(&self) -> bool {
+        self.has_panicked.load(Ordering::Relaxed)
+    }
+
+    /// Whether the engine accepts nothing more until it is opened again: one of its writes has failed.
+    pub fn is_poisoned(&self) -> bool {
+        matches!(self.database.persist(PersistMode::Buffer), Err(fjall::Error::Poisoned))
+    }
+
+    /// Refuses when the disk has too little room for a write of so many bytes.
+    pub fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+        self.guard.check(self.clock.now_ms(), bytes, || self.database.write_buffer_size())
+    }
+
+    /// Whether the disk has room, looked at just now.
+    pub fn has_room(&self) -> bool {
+        self.guard.has_room(self.database.write_buffer_size())
+    }
+
+    /// Every defined column family.
+    pub fn families(&self) -> Vec<Arc<Family>> {
+        self.families.read().by_id.values().map(|(family, _)| family.clone()).collect()
+    }
+
+    pub fn status(&self) -> StoreStatus {
+        // A disk that was full when something was last written may have room by now.
+        let refusal = if self.has_room() { None } else { self.guard.refusal() };
+        StoreStatus {
+            disk_bytes: self.database.disk_space().unwrap_or(0),
+            read_only: refusal,
+            undefined: self.families.read().undefined.clone(),
+        }
+    }
+
+    /// The trees of a column family.
+    pub fn family(&self, cf: &CfDef) -> Result<Arc<Family>, StoreError> {
+        let families = self.families.read();
+        let found = families.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
+        found.cloned().ok_or_else(|| {
+            StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
+        })
+    }
+
+    /// A defined column family and its gc_grace in seconds.
+    pub fn family_by_id(&self, id: u32) -> Option<(Arc<Family>, i32)> {
+        self.families.read().by_id.get(&id).cloned()
+    }
+
+    /// Runs a call into the engine; a panic of it is an error, as long as it lasts.
+    pub fn shielded<T>(&self, run: impl FnOnce(&Inner) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut has_returned = false;
+        let outcome = shield::caught(|| {
+            let outcome = run(self);
+            has_returned = true;
+            outcome
+        });
+        if !has_returned {
+            self.has_panicked.store(true, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    pub fn check_open(&self) -> Result<(), StoreError> {
+        if self.is_closed() {
+            return Err(StoreError::ReadOnly("the store is closed".to_owned()));
+        }
+        Ok(())
+    }
+
+    pub fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
+        self.check_open()?;
+        let bytes = mutations.iter().map(bytes_of).sum();
+        self.check_room(bytes)?;
+        let keys: Vec<Bytes> = mutations.iter().map(|mutation| mutation.key.clone()).collect();
+        let _locks = self.locks.lock(keys.iter().map(|key| &key[..]));
+        let mut writer = Writer::new(self, behaviour);
+        let mut added: HashSet<Bytes> = HashSet::new();
+        let is_single = mutations.len() == 1;
+        for mutation in mutations {
+            // A row that comes twice must see its first change before it meets the second.
+            if !is_single && !added.insert(mutation.key.clone()) {
+                writer.commit()?;
+                writer = Writer::new(self, behaviour);
+                added = HashSet::from([mutation.key.clone()]);
+            }
+            writer.add(mutation)?;
+        }
+        writer.commit()
+    }
+
+    pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+        let family = self.family(&command.cf)?;
+        let trees = family.trees.read().clone();
+        let id = RowId { family: trees.number, key: key.clone() };
+        let cached = match self.row_cache.get(&id) {
+            None if self.row_cache.is_worth_loading(&id) => {
+                let _lock = self.locks.lock(std::iter::once(&key[..]));
+                Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
+            }
+            cached => cached,
+        };
+        if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
+            return RowSource::Cached(view).read(command);
+        }
+        let row = RowPrefix::of(key, &*self.partitioner);
+        let is_long =
+            matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE);
+        blocking::long_if(is_long, || {
+            let snapshot = self.database.snapshot();
+            RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+        })
+    }
+
+    /// Brings a row into the cache, unless it is there. The caller holds its lock.
+    pub fn load_row(&self, id: &RowId, trees: &Trees, row: &RowPrefix) -> Result<Arc<CachedRow>, StoreError> {
+        if let Some(cached) = self.row_cache.get(id) {
+            return Ok(cached);
+        }
+        let snapshot = self.database.snapshot();
+        let source = RowSource::Engine { trees, snapshot: &snapshot, row };
+        let entries = source.entries(&[], ROW_END, false);
+        self.row_cache.load(id, entries.map(|entry| entry.map(|(key, value)| (key.tail(0), value))))
+    }
+
+    pub fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
+        let family = self.family(&command.read.cf)?;
+        let trees = family.trees.read().clone();
+        let snapshot = self.database.snapshot();
+        scan(&trees, &snapshot, &*self.partitioner, command)
+    }
+
+    /// Every token in use, in order.
+    pub fn tokens(&self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let families = self.families();
+        let snapshot = self.database.snapshot();
+        let mut tokens = Vec::new();
+        for family in families {
+            let trees = family.trees.read().clone();
+            let mut rows = RowPrefixes::new(&trees, &snapshot, &*self.partitioner, (Vec::new(), None));
+            while let Some(row) = rows.next_row()? {
+                tokens.extend(row.token(&*self.partitioner));
+            }
+        }
+        tokens.sort();
+        tokens.dedup();
+        Ok(tokens)
+    }
+
+    /// Brings the ledger and the trees in line with a catalog. Column families are added, never removed.
+    pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        let _altering = self.altering.lock();
+        let recorded: BTreeMap<FamilyName, FamilyRecord> = self.ledger.families()?.into_iter().collect();
+        self.check_recorded(&recorded)?;
+        let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
+        let mut added = Vec::new();
+        let mut wanted = Vec::new();
+        for cf in catalog.column_families() {
+            let name = (cf.keyspace.clone(), cf.name.clone());
+            let record = match recorded.get(&name) {
+                Some(record) => match record.conflict_with(cf) {
+                    Some(conflict) => return Err(StoreError::Mismatch(conflict)),
+                    None => record.clone(),
+                },
+                None => {
+                    let record = FamilyRecord::new(next_id, cf);
+                    next_id += 1;
+                    added.push((name.clone(), record.clone()));
+                    record
+                }
+            };
+            wanted.push((name, record, cf.gc_grace_s));
+        }
+        self.ledger.note_families(&added)?;
+        self.open_families(wanted, &recorded)
+    }
+
+    /// Every column family is noted before it gets a keyspace; one without a note means that notes were lost.
+    pub fn check_recorded(&self, recorded: &BTreeMap<FamilyName, FamilyRecord>) -> Result<(), StoreError> {
+        let known: HashSet<u32> = recorded.values().map(|record| record.id).collect();
+        let names = self.database.list_keyspace_names();
+        match names.iter().find(|name| id_in_name(name).is_some_and(|id| !known.contains(&id))) {
+            None => Ok(()),
+            Some(name) => Err(StoreError::Corrupt(format!(
+                "the engine's keyspace {name} belongs to no column family that the store knows of; put back an \
+                 undamaged copy of the data directory"
+            ))),
+        }
+    }
+
+    pub fn open_families(
+        &self,
+        wanted: Vec<(FamilyName, FamilyRecord, i32)>,
+        recorded: &BTreeMap<FamilyName, FamilyRecord>,
+    ) -> Result<(), StoreError> {
+        let mut families = Families::default();
+        let old = self.families.read();
+        for ((keyspace, name), record, gc_grace_s) in wanted {
+            self.note_gc_grace(&record, gc_grace_s);
+            let family = match old.by_id.get(&record.id) {
+                Some((family, _)) => family.clone(),
+                None => {
+                    let trees = Trees::open(&self.database, record.id, record.generation)?;
+                    Arc::new(Family { id: record.id, trees: RwLock::new(Arc::new(trees)) })
+                }
+            };
+            families.by_id.insert(record.id, (family.clone(), gc_grace_s));
+            families.by_name.entry(keyspace).or_default().insert(name, family);
+        }
+        for ((keyspace, name), record) in recorded {
+            if !families.by_id.contains_key(&record.id)
+                && self.database.keyspace_exists(&tree_name(record.id, record.generation))
+            {
+                families.undefined.push(format!("{keyspace}.{name}"));
+            }
+        }
+        drop(old);
+        *self.families.write() = families;
+        Ok(())
+    }
+
+    /// Drops what a truncate left behind that the machine's end cut short: generations before the noted one.
+    pub fn drop_truncated(&self) -> Result<(), StoreError> {
+        for (_, record) in self.ledger.families()? {
+            for generation in 1..record.generation {
+                let trees = Trees::open(&self.database, record.id, generation)?;
+                for tree in trees.existing() {
+                    self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn note_gc_grace(&self, record: &FamilyRecord, gc_grace_s: i32) {
+        let name = tree_name(record.id, record.generation);
+        for name in [long_name(&name), name] {
+            engine::grace_of(&self.gc_graces, &name).store(gc_grace_s, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts a new generation of a column family and drops the old one.
+    pub fn truncate(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.check_open()?;
+        let _altering = self.altering.lock();
+        // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
+        let _rows = self.locks.lock_all();
+        let family = self.family(cf)?;
+        let mut trees = family.trees.write();
+        let name = (cf.keyspace.clone(), cf.name.clone());
+        let record = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
+        let Some((_, mut record)) = record else { return Ok(()) };
+        record.generation += 1;
+        let gc_grace_s = self.family_by_id(record.id).map_or(cf.gc_grace_s, |(_, grace)| grace);
+        self.note_gc_grace(&record, gc_grace_s);
+        self.ledger.note_families(&[(name, record.clone())])?;
+        let old = std::mem::replace(
+            &mut *trees,
+            Arc::new(Trees::open(&self.database, record.id, record.generation)?),
+        );
+        for tree in old.existing() {
+            self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
+        }
+        Ok(())
+    }
+}
+
+/// About how many bytes a mutation adds to the log.
+fn bytes_of(mutation: &Mutation) -> u64 {
+    let changes = mutation.families.iter().flat_map(|family| &family.changes);
+    let bytes = changes.map(|change| match change {
+        Change::Cell { super_column, cell } => {
+            super_column.as_ref().map_or(0, Bytes::len) + cell.name.len() + cell.value.len()
+        }
+        Change::DeleteSuper { name, .. } => name.len(),
+        Change::DeleteRow { .. } => 0,
+    });
+    bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
+}

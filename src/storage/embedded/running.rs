@@ -1,0 +1,87 @@
+//! The open engine and the threads that work on it.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fjall::PersistMode;
+use parking_lot::Mutex;
+
+use super::commit::Committer;
+use super::engine::engine_error;
+use super::inner::Inner;
+use super::purge;
+use super::setup::Setup;
+use super::shield;
+use crate::storage::StoreError;
+
+/// Time between two looks at the queue of deletions.
+const SWEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// The engine, the commit thread and the sweeper. The threads end when it is dropped.
+pub struct Running {
+    pub inner: Arc<Inner>,
+    pub committer: Committer,
+    sweeper: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Running {
+    /// Opens the engine and starts the threads.
+    pub fn start(setup: Arc<Setup>) -> Result<Running, StoreError> {
+        shield::without_unwinding(move || {
+            let inner = Arc::new(Inner::open(&setup)?);
+            let engine_directory = setup.options.directory.join("engine");
+            let committer = Committer::start(inner.database.clone(), engine_directory, setup.options.sync)?;
+            let sweeper = start_sweeper(inner.clone())?;
+            Ok(Running { inner, committer, sweeper: Mutex::new(Some(sweeper)) })
+        })
+    }
+
+    /// Ends the threads and makes everything durable.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.stop_threads();
+        self.inner.database.persist(PersistMode::SyncAll).map_err(engine_error)
+    }
+
+    fn stop_threads(&self) {
+        self.inner.set_closed();
+        self.committer.stop();
+        if let Some(sweeper) = self.sweeper.lock().take() {
+            sweeper.thread().unpark();
+            if sweeper.join().is_err() {
+                tracing::error!("the sweeper has panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop_threads();
+        if self.inner.has_panicked() {
+            // An engine that has panicked may panic again when it is dropped. What it holds is left to the end of
+            // the process, which is near.
+            std::mem::forget(self.inner.clone());
+        }
+    }
+}
+
+fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
+    let run = move || {
+        while !inner.is_closed() {
+            let swept = inner.check_room(0).and_then(|()| inner.shielded(purge::sweep));
+            match swept {
+                Ok(0) => std::thread::park_timeout(SWEEP_EVERY),
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!("old tombstones were not removed: {error}");
+                    std::thread::park_timeout(SWEEP_EVERY);
+                }
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("sweeper".to_owned())
+        .spawn(run)
+        .map_err(|error| StoreError::Io(format!("cannot start the sweeper: {error}")))
+}

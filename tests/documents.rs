@@ -1,0 +1,63 @@
+//! The documents lead somewhere: links go to files that are there, and the README's table has every method.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use thriftstore::thrift::methods::METHODS;
+use thriftstore::util::Release;
+
+const DOCUMENTS: [&str; 7] = [
+    "README.md",
+    "clients/README.md",
+    "docs/architecture.md",
+    "docs/configuration.md",
+    "docs/formats.md",
+    "docs/performance.md",
+    "examples/custom_comparator/README.md",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(document: &str) -> String {
+    fs::read_to_string(root().join(document)).unwrap()
+}
+
+/// What stands between a beginning and an end, each time.
+fn between<'t>(text: &'t str, beginning: &'t str, end: char) -> impl Iterator<Item = &'t str> {
+    text.split(beginning).skip(1).filter_map(move |rest| rest.split_once(end)).map(|(inside, _)| inside)
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut broken = Vec::new();
+    for document in DOCUMENTS {
+        let text = read(document);
+        let file = root().join(document);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let is_ours = |link: &&str| !link.starts_with("http") && !link.starts_with('#');
+        let missing = between(&text, "](", ')').filter(is_ours).filter(|link| !folder.join(link).exists());
+        broken.extend(missing.map(|link| format!("{document}: {link}")));
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+#[test]
+fn the_readme_says_which_release_has_which_method() {
+    let readme = read("README.md");
+    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    for (column, release) in [Release::V0_4, Release::V0_5, Release::V0_6].into_iter().enumerate() {
+        for method in METHODS {
+            let quoted = format!("`{}`", method.name);
+            let has = METHODS
+                .iter()
+                .any(|other| other.name == method.name && (other.since..=other.until).contains(&release));
+            let row = rows.iter().find(|row| row.contains(&quoted));
+            let cell = row.and_then(|row| row.split('|').nth(column + 2)).map(str::trim);
+            assert_eq!(cell, Some(if has { "yes" } else { "-" }), "{quoted} in {}", release.name());
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! What only the embedded store does: it remembers its schema, guards its directory, syncs, sweeps and grows.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod store_support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store_support as support;
+use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
+use thriftstore::model::{Cell, Change, ConsistencyLevel, RowColumns, SliceRange};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
+use thriftstore::util::Clock;
+
+/// What opening a directory is refused with.
+fn refusal(opened: Result<EmbeddedStore, StoreError>) -> String {
+    match opened {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn another_comparator_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    close(open(directory.path(), &catalog([family("A", "UTF8Type", None)])).unwrap());
+    let text = refusal(open(directory.path(), &catalog([family("A", "LongType", None)])));
+    assert!(text.contains("column family K.A holds data written with CompareWith"), "{text}");
+    assert!(text.contains("marshal.UTF8Type") && text.contains("marshal.LongType"), "{text}");
+
+    let text = refusal(open(directory.path(), &catalog([family("A", "UTF8Type", Some("UTF8Type"))])));
+    assert!(text.contains("K.A holds data of ColumnType Standard, but is now defined as Super"), "{text}");
+
+    close(open(directory.path(), &catalog([family("S", "UTF8Type", Some("LongType"))])).unwrap());
+    let text = refusal(open(directory.path(), &catalog([family("S", "UTF8Type", Some("BytesType"))])));
+    assert!(text.contains("K.S holds data written with CompareSubcolumnsWith"), "{text}");
+}
+
+#[test]
+fn another_partitioner_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    close(open(directory.path(), &catalog).unwrap());
+    let other = support::partitioner("OrderPreservingPartitioner");
+    let options = support::options(directory.path());
+    let text = refusal(EmbeddedStore::open(options, other, &catalog, support::manual_clock()));
+    assert!(
+        text.contains("was written with Partitioner org.apache.cassandra.dht.RandomPartitioner"),
+        "{text}"
+    );
+    assert!(text.contains("OrderPreservingPartitioner is configured"), "{text}");
+    // Nothing has changed.
+    close(open(directory.path(), &catalog).unwrap());
+}
+
+#[test]
+fn column_families_come_go_and_come_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let (one, two) = (family("One", "UTF8Type", None), family("Two", "UTF8Type", Some("UTF8Type")));
+    let both = catalog([one.clone(), two.clone()]);
+    let only_two = catalog([two]);
+
+    let store = open(directory.path(), &catalog([one])).unwrap();
+    apply(&store, put(&cf_of(&both, "One"), "row", "a", "1", 1)).unwrap();
+    let unknown = apply(&store, put_super(&cf_of(&both, "Two"), "row", ("s", "c"), 1)).unwrap_err();
+    assert!(unknown.to_string().contains("column family K.Two is not in the store"), "{unknown}");
+    close(store);
+
+    let store = open(directory.path(), &only_two).unwrap();
+    assert_eq!(store.status().undefined, ["K.One"]);
+    apply(&store, put_super(&cf_of(&both, "Two"), "row", ("s", "c"), 1)).unwrap();
+    // Defined again while it runs.
+    support::wait(store.alter(Arc::new(both.clone()))).unwrap();
+    assert!(store.status().undefined.is_empty());
+    assert_eq!(names(&store, "row", &cf_of(&both, "One")), ["a"]);
+    assert_eq!(names(&store, "row", &cf_of(&both, "Two")), ["s"]);
+    close(store);
+
+    let store = open(directory.path(), &both).unwrap();
+    assert_eq!(names(&store, "row", &cf_of(&both, "One")), ["a"]);
+}
+
+#[test]
+fn a_truncated_column_family_is_empty_and_takes_no_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None), family("B", "UTF8Type", None)]);
+    let (a, b) = (cf_of(&catalog, "A"), cf_of(&catalog, "B"));
+    let mut store = open(directory.path(), &catalog).unwrap();
+    apply(&store, put(&b, "row", "kept", "1", 1)).unwrap();
+    for round in 0..3 {
+        for number in 0..200 {
+            apply(&store, put(&a, &format!("row{number}"), "a", &"x".repeat(1000), 5)).unwrap();
+        }
+        store.compact().unwrap();
+        support::wait(store.truncate(a.clone())).unwrap();
+        assert!(support::scan_all(&store, &a).unwrap().is_empty(), "round {round}");
+        // What was written before is forgotten, timestamps and all.
+        apply(&store, put(&a, "row", "older", "1", 1)).unwrap();
+        assert_eq!(names(&store, "row", &a), ["older"]);
+        close(store);
+        store = open(directory.path(), &catalog).unwrap();
+        assert_eq!(names(&store, "row", &a), ["older"]);
+        assert_eq!(names(&store, "row", &b), ["kept"]);
+    }
+    let trees = std::fs::read_dir(directory.path().join("engine/keyspaces")).unwrap().count();
+    // The engine's own, the ledger, A and B.
+    assert!(trees <= 4, "{trees} keyspaces are left in the engine");
+}
+
+#[test]
+fn no_write_is_lost_beside_a_truncate() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let store = open(directory.path(), &catalog).unwrap();
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let (store, a) = (&store, &a);
+                scope.spawn(move || {
+                    for number in 0..200 {
+                        let row = format!("{writer} {number}");
+                        apply(store, put(a, &row, "a", "1", 1)).unwrap();
+                    }
+                })
+            })
+            .collect();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            support::wait(store.truncate(a.clone())).unwrap();
+        }
+    });
+    apply(&store, put(&a, "last", "a", "1", 1)).unwrap();
+    assert_eq!(names(&store, "last", &a), ["a"]);
+}
+
+#[test]
+fn other_directories_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let path = directory.path();
+    std::fs::write(path.join("letter.txt"), "dear").unwrap();
+    let text = refusal(open(path, &catalog));
+    assert!(text.contains("is no data directory of this program: it holds \"letter.txt\""), "{text}");
+    std::fs::remove_file(path.join("letter.txt")).unwrap();
+
+    close(open(path, &catalog).unwrap());
+    let format = std::fs::read(path.join("THRIFTSTORE")).unwrap();
+    std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 2\n").unwrap();
+    let text = refusal(open(path, &catalog));
+    assert!(text.contains("\"thriftstore data, format 2\", this program reads"), "{text}");
+
+    std::fs::write(path.join("THRIFTSTORE"), b"\xff").unwrap();
+    assert!(matches!(open(path, &catalog), Err(StoreError::Mismatch(_))));
+
+    std::fs::remove_file(path.join("THRIFTSTORE")).unwrap();
+    let text = refusal(open(path, &catalog));
+    assert!(text.contains("THRIFTSTORE is missing"), "{text}");
+
+    std::fs::write(path.join("THRIFTSTORE"), format).unwrap();
+    close(open(path, &catalog).unwrap());
+}
+
+#[test]
+fn a_directory_serves_one_store_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let store = open(directory.path(), &catalog).unwrap();
+    let text = refusal(open(directory.path(), &catalog));
+    assert!(text.contains("in use by another process"), "{text}");
+    apply(&store, put(&a, "row", "a", "1", 1)).unwrap();
+    close(store);
+    let store = open(directory.path(), &catalog).unwrap();
+    assert_eq!(names(&store, "row", &a), ["a"]);
+}
+
+#[test]
+fn a_closed_store_refuses_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let store = open(directory.path(), &catalog).unwrap();
+    support::wait(store.close()).unwrap();
+    let refused = apply(&store, put(&a, "row", "a", "1", 1)).unwrap_err();
+    assert_eq!(refused.to_string(), "writes are refused: the store is closed");
+    // Closing twice harms nobody.
+    support::wait(store.close()).unwrap();
+}
+
+#[test]
+fn writers_that_wait_for_the_sync_all_return() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let sync = SyncMode::Batch(Duration::from_millis(1));
+    let options = EmbeddedOptions { sync, ..support::options(directory.path()) };
+    let random = support::partitioner("RandomPartitioner");
+    let store = EmbeddedStore::open(options, random, &catalog, Arc::new(Clock::System)).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let (store, a) = (&store, &a);
+            scope.spawn(move || {
+                for number in 0..25 {
+                    let row = format!("{}", number % 5);
+                    apply(store, put(a, &row, &format!("{writer} {number}"), "1", 1)).unwrap();
+                }
+            });
+        }
+    });
+    let nobody_waits =
+        store.apply(vec![put(&a, "zero", "a", "1", 1)], support::behaviour(), ConsistencyLevel::Zero);
+    support::wait(nobody_waits).unwrap();
+    assert_eq!(names(&store, "zero", &a), ["a"]);
+    close(store);
+    let store = open(directory.path(), &catalog).unwrap();
+    let found: usize = (0..5).map(|row| names(&store, &row.to_string(), &a).len()).sum();
+    assert_eq!(found, 200);
+}
+
+/// Two writers of one cell: whatever order they come in, the larger timestamp stays.
+#[test]
+fn concurrent_writers_of_one_row_do_not_lose_the_newest() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let store = open(directory.path(), &catalog).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..4i64 {
+            let (store, a) = (&store, &a);
+            scope.spawn(move || {
+                for number in 0..250 {
+                    let timestamp = (number * 7919 + writer * 31) % 1000;
+                    apply(store, put(a, "row", "a", &timestamp.to_string(), timestamp)).unwrap();
+                }
+            });
+        }
+    });
+    let largest =
+        (0..4).flat_map(|writer| (0..250).map(move |number| (number * 7919 + writer * 31) % 1000)).max();
+    let RowColumns::Cells(cells) = read(&store, "row", support::read_all(&a)).unwrap() else {
+        panic!("super columns")
+    };
+    assert_eq!(Some(cells[0].timestamp), largest);
+}
+
+#[test]
+fn both_ends_of_a_long_row_are_near() {
+    const COLUMNS: u32 = 100_000;
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "BytesType", None)]);
+    let a = cf_of(&catalog, "A");
+    let store = open(directory.path(), &catalog).unwrap();
+    for from in (0..COLUMNS).step_by(5000) {
+        let cells = (from..from + 5000).map(|number| {
+            let name = support::bytes(number.to_be_bytes());
+            Change::Cell { super_column: None, cell: Cell::live(name, support::bytes("v"), 1) }
+        });
+        apply(&store, support::change(&a, "row", cells.collect())).unwrap();
+    }
+    store.compact().unwrap();
+    let ten = |reversed| {
+        let range = SliceRange { reversed, count: 10, ..SliceRange::all() };
+        match read(&store, "row", support::slice(&a, range)).unwrap() {
+            RowColumns::Cells(cells) => {
+                cells.iter().map(|cell| u32::from_be_bytes(cell.name[..].try_into().unwrap())).collect()
+            }
+            RowColumns::Supers(_) => Vec::new(),
+        }
+    };
+    let started = std::time::Instant::now();
+    assert_eq!(ten(false), (0..10).collect::<Vec<u32>>());
+    assert_eq!(ten(true), (COLUMNS - 10..COLUMNS).rev().collect::<Vec<u32>>());
+    // Reading the row whole takes a hundred times as long.
+    assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
+}
+
+#[test]
+fn what_a_deletion_shadows_is_taken_away_in_batches() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut short = family("A", "BytesType", None);
+    short.gc_grace_s = 1000;
+    let catalog = catalog([short]);
+    let a = cf_of(&catalog, "A");
+    let clock = support::manual_clock();
+    let random = support::partitioner("RandomPartitioner");
+    let options = support::options(directory.path());
+    let store = EmbeddedStore::open(options, random, &catalog, clock.clone()).unwrap();
+    let cells = (0..3500u32).map(|number| {
+        // Every seventh is newer than the deletion.
+        let timestamp = if number % 7 == 0 { 9 } else { 1 };
+        let name = support::bytes(number.to_be_bytes());
+        Change::Cell { super_column: None, cell: Cell::live(name, support::bytes("v"), timestamp) }
+    });
+    apply(&store, support::change(&a, "row", cells.collect())).unwrap();
+    let deletion = support::deletion(5, support::START_S);
+    apply(&store, support::change(&a, "row", vec![Change::DeleteRow { deletion }])).unwrap();
+    assert_eq!(names(&store, "row", &a).len(), 500);
+    clock.advance_ms(600_000);
+    assert_eq!(store.sweep().unwrap(), 1);
+    assert_eq!(names(&store, "row", &a).len(), 500);
+    clock.advance_ms(400_000);
+    assert_eq!(store.sweep().unwrap(), 1);
+    assert_eq!(store.sweep().unwrap(), 0);
+    let older = support::bytes(1u32.to_be_bytes());
+    let cell = Cell::live(older, support::bytes("v"), 0);
+    apply(&store, support::change(&a, "row", vec![Change::Cell { super_column: None, cell }])).unwrap();
+    assert_eq!(names(&store, "row", &a).len(), 501);
+}
+
+#[test]
+fn the_first_token_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), &catalog([])).unwrap();
+    assert_eq!(store.token_or_note("1").unwrap(), "1");
+    close(store);
+    let store = open(directory.path(), &catalog([])).unwrap();
+    assert_eq!(store.token_or_note("2").unwrap(), "1");
+}

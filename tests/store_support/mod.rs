@@ -1,0 +1,248 @@
+//! What the store tests share: schemas, stores in directories of their own, comparators of a user's own.
+#![allow(dead_code, reason = "every test binary uses its own part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use std::cmp::Ordering;
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
+use thriftstore::model::{
+    Behaviour, Bounds, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
+    RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
+};
+use thriftstore::partitioner::{self, PartitionerRef};
+use thriftstore::schema::{Catalog, CfDef, CfLabels, ColumnType, KeyspaceDef};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
+use thriftstore::util::{Clock, Release};
+
+/// The keyspace of every test.
+pub const KEYSPACE: &str = "K";
+/// Where manual clocks start.
+pub const START_S: i64 = 1_000_000_000;
+
+/// Waits for a store's answer.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// A built-in comparator or one of ours.
+pub fn comparator(name: &str) -> TypeRef {
+    let mut types = Types::builtin();
+    for own in [own_types::any_case(), own_types::folded(), own_types::backwards()] {
+        types.register(own);
+    }
+    types.resolve(name).unwrap_or_else(|| panic!("comparator {name}"))
+}
+
+pub fn partitioner(name: &str) -> PartitionerRef {
+    partitioner::resolve(name).unwrap_or_else(|| panic!("partitioner {name}"))
+}
+
+/// A column family without a subcomparator is Standard.
+pub fn family(name: &str, compare_with: &str, compare_subcolumns_with: Option<&str>) -> CfDef {
+    let column_type = match compare_subcolumns_with {
+        None => ColumnType::Standard,
+        Some(sub) => ColumnType::Super { subcomparator: comparator(sub) },
+    };
+    CfDef {
+        keyspace: KEYSPACE.to_owned(),
+        name: name.to_owned(),
+        column_type,
+        comparator: comparator(compare_with),
+        comment: None,
+        labels: CfLabels::default(),
+        gc_grace_s: i32::MAX,
+        flush_period_minutes: 0,
+    }
+}
+
+pub fn catalog(families: impl IntoIterator<Item = CfDef>) -> Catalog {
+    let mut keyspace = KeyspaceDef::new(KEYSPACE);
+    for cf in families {
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
+    }
+    let mut catalog = Catalog::default();
+    catalog.keyspaces.insert(KEYSPACE.to_owned(), keyspace);
+    catalog
+}
+
+pub fn cf_of(catalog: &Catalog, name: &str) -> Arc<CfDef> {
+    catalog.column_family(KEYSPACE, name).unwrap_or_else(|| panic!("column family {name}")).clone()
+}
+
+pub fn manual_clock() -> Arc<Clock> {
+    Arc::new(Clock::manual(START_S * 1000))
+}
+
+pub fn options(directory: &Path) -> EmbeddedOptions {
+    EmbeddedOptions {
+        directory: directory.to_owned(),
+        sync: SyncMode::Periodic(Duration::from_secs(10)),
+        cache_bytes: 4 << 20,
+    }
+}
+
+/// Opens a store whose clock stands still, under the RandomPartitioner.
+pub fn open(directory: &Path, catalog: &Catalog) -> Result<EmbeddedStore, StoreError> {
+    EmbeddedStore::open(options(directory), partitioner("RandomPartitioner"), catalog, manual_clock())
+}
+
+/// Closes a store as the server does when it is told to end.
+pub fn close(store: EmbeddedStore) {
+    wait(store.close()).unwrap();
+}
+
+pub fn bytes(text: impl AsRef<[u8]>) -> Bytes {
+    Bytes::copy_from_slice(text.as_ref())
+}
+
+pub fn deletion(timestamp: i64, local_deletion_time: i64) -> DeletionTime {
+    DeletionTime {
+        marked_for_delete_at: timestamp,
+        local_deletion_time: i32::try_from(local_deletion_time).unwrap(),
+    }
+}
+
+/// One cell of a Standard row.
+pub fn put(cf: &Arc<CfDef>, key: &str, name: &str, value: &str, timestamp: i64) -> Mutation {
+    let cell = Cell::live(bytes(name), bytes(value), timestamp);
+    change(cf, key, vec![Change::Cell { super_column: None, cell }])
+}
+
+/// One cell of a Super row.
+pub fn put_super(cf: &Arc<CfDef>, key: &str, (holder, name): (&str, &str), timestamp: i64) -> Mutation {
+    let cell = Cell::live(bytes(name), bytes("v"), timestamp);
+    change(cf, key, vec![Change::Cell { super_column: Some(bytes(holder)), cell }])
+}
+
+pub fn change(cf: &Arc<CfDef>, key: &str, changes: Vec<Change>) -> Mutation {
+    Mutation { key: bytes(key), families: vec![CfMutation { cf: cf.clone(), changes }] }
+}
+
+pub fn behaviour() -> &'static Behaviour {
+    Behaviour::of(Release::V0_6)
+}
+
+pub fn apply(store: &dyn Store, mutation: Mutation) -> Result<(), StoreError> {
+    wait(store.apply(vec![mutation], behaviour(), ConsistencyLevel::One))
+}
+
+pub fn read_all(cf: &Arc<CfDef>) -> ReadCommand {
+    slice(cf, SliceRange::all())
+}
+
+pub fn slice(cf: &Arc<CfDef>, range: SliceRange) -> ReadCommand {
+    ReadCommand {
+        cf: cf.clone(),
+        super_column: None,
+        predicate: Predicate::Range(range),
+        behaviour: behaviour(),
+        with_tombstones: false,
+        gc_before: i32::MIN,
+    }
+}
+
+pub fn read(store: &dyn Store, key: &str, command: ReadCommand) -> Result<RowColumns, StoreError> {
+    wait(store.read(bytes(key), command, ConsistencyLevel::One))
+}
+
+/// Names of what a row holds.
+pub fn names(store: &dyn Store, key: &str, cf: &Arc<CfDef>) -> Vec<String> {
+    match read(store, key, read_all(cf)).unwrap() {
+        RowColumns::Cells(cells) => cells.iter().map(|cell| text(&cell.name)).collect(),
+        RowColumns::Supers(supers) => supers.iter().map(|found| text(&found.name)).collect(),
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All rows in ring order.
+pub fn scan_all(store: &dyn Store, cf: &Arc<CfDef>) -> Result<Vec<Row>, StoreError> {
+    let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
+    let command = RangeCommand { bounds, max_rows: usize::MAX, read: read_all(cf), skip_empty: false };
+    wait(store.scan(command, ConsistencyLevel::One))
+}
+
+/// Comparators as a user's own crate would write them.
+pub mod own_types {
+    use super::*;
+
+    /// How a comparator of ours stores its names.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Kind {
+        /// The trait's defaults: rows are sorted in memory. Letters' case does not count.
+        AnyCase,
+        /// Stored in lower case, in the order in which it compares: names that differ in case only are one, and
+        /// nothing restores them.
+        Folded,
+        /// Sorted by the name's last byte first; stored unsorted and not restored.
+        Backwards,
+    }
+
+    #[derive(Debug)]
+    struct Own(Kind);
+
+    pub fn any_case() -> TypeRef {
+        Arc::new(Own(Kind::AnyCase))
+    }
+
+    pub fn folded() -> TypeRef {
+        Arc::new(Own(Kind::Folded))
+    }
+
+    pub fn backwards() -> TypeRef {
+        Arc::new(Own(Kind::Backwards))
+    }
+
+    impl AbstractType for Own {
+        fn class_name(&self) -> &str {
+            match self.0 {
+                Kind::AnyCase => "com.example.AnyCaseType",
+                Kind::Folded => "com.example.FoldedType",
+                Kind::Backwards => "com.example.BackwardsType",
+            }
+        }
+
+        fn validate(&self, _value: &[u8]) -> Result<(), MarshalError> {
+            Ok(())
+        }
+
+        fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+            match self.0 {
+                Kind::AnyCase | Kind::Folded => left.to_ascii_lowercase().cmp(&right.to_ascii_lowercase()),
+                Kind::Backwards => left.iter().rev().cmp(right.iter().rev()),
+            }
+        }
+
+        fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+            match self.0 {
+                Kind::AnyCase => out.extend_from_slice(name),
+                Kind::Folded => out.extend(name.to_ascii_lowercase()),
+                // Stored with a byte turned over, so that only what is kept beside the key tells the name.
+                Kind::Backwards => out.extend(name.iter().map(|byte| byte ^ 0x55)),
+            }
+        }
+
+        fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+            (self.0 == Kind::AnyCase).then(|| ordered.to_vec())
+        }
+
+        fn stored_order(&self) -> StoredOrder {
+            if self.0 == Kind::Folded { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
+        }
+
+        fn to_text(&self, value: &[u8]) -> String {
+            text(value)
+        }
+
+        fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+            Ok(text.as_bytes().to_vec())
+        }
+    }
+}
