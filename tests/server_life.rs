@@ -190,6 +190,8 @@ fn what_keeps_it_from_starting_is_said() {
     check_failure(directory, &[], &["data"]);
     server.stop();
 
+    fs::write(directory.join("file"), "").unwrap();
+    check_failure(directory, &["--data-dir", "file"], &["cannot open the data directory", "file"]);
     check_failure(directory, &["--config", "absent.xml"], &["absent.xml"]);
     check_failure(directory, &["--config", "."], &[]);
     check_failure(directory, &["--compat", "0.9"], &["0.9", "0.4"]);
@@ -218,6 +220,19 @@ fn what_keeps_it_from_starting_is_said() {
     let server = Server::start_again(directory, &[]);
     assert_eq!(value_of(&mut server.client(Style::UNFRAMED), b"alive", b"alive"), Some(b"yes".to_vec()));
     server.stop();
+}
+
+/// A terminal that is gone must not take the server with it, and a log file holds no colours.
+#[test]
+fn it_serves_although_nobody_reads_what_it_prints() {
+    let directory = tempfile::tempdir().unwrap();
+    // The port is free again when the server starts; nobody else can know it by then but by chance.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let server = Server::start_unheard(directory.path(), port, &["--cache-mb", "18446744073709551615"]);
+    check_alive(&mut server.client(Style::UNFRAMED));
+    server.stop();
+    let log = fs::read_to_string(directory.path().join("server.log")).unwrap();
+    assert!(log.contains("stopping") && !log.contains('\x1b'), "{log:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `thriftstore serve`: from a configuration to a running server, and to its end.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +124,10 @@ async fn serve_config(args: &ServeArgs, config: Config) -> Result<(), String> {
     if let Some(signal) = shutdown.signal() {
         tokio::spawn(listener.run(service, signal));
     }
-    println!("listening for Thrift clients on {bound}");
+    // Whoever started the server may have stopped listening to it; its clients have not.
+    if let Err(error) = writeln!(std::io::stdout(), "listening for Thrift clients on {bound}") {
+        tracing::warn!("cannot print that clients are served on {bound}: {error}");
+    }
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
@@ -158,10 +161,10 @@ fn open_store(
                 SyncMode::Batch(Duration::from_secs_f64(window_ms / 1000.0))
             }
         },
-        cache_bytes: args.cache_mb * 1024 * 1024,
+        cache_bytes: args.cache_mb.saturating_mul(1024 * 1024),
     };
     let store = EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock)
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| format!("cannot open the data directory: {error}"))?;
     let token = store.token_or_note(&token).map_err(|error| error.to_string())?;
     Ok((Arc::new(store), token))
 }

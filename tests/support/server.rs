@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -85,7 +85,10 @@ fn command(directory: &Path, more: &[&str]) -> Command {
     if !more.contains(&"--config") {
         command.arg("--config").arg(directory.join("storage-conf.xml"));
     }
-    command.args(["--data-dir"]).arg(directory.join("data")).args(more);
+    if !more.contains(&"--data-dir") {
+        command.arg("--data-dir").arg(directory.join("data"));
+    }
+    command.args(more);
     command.current_dir(directory).stdin(Stdio::null());
     command
 }
@@ -129,6 +132,22 @@ impl Server {
         };
         let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
         let address = address.parse().expect("an address");
+        Server { child, address }
+    }
+
+    /// Starts on an address with nobody at the other end of its standard output.
+    pub fn start_unheard(directory: &Path, address: SocketAddr, more: &[&str]) -> Server {
+        fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
+        let place = address.to_string();
+        let more: Vec<&str> = ["--thrift", &place].iter().chain(more).copied().collect();
+        let log = File::create(log_of(directory)).unwrap();
+        let mut child = command(directory, &more).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        drop(child.stdout.take());
+        let start = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "it does not listen");
+            thread::sleep(Duration::from_millis(5));
+        }
         Server { child, address }
     }
 
