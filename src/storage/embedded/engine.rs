@@ -101,7 +101,7 @@ fn in_use() -> StoreError {
     StoreError::Io("the data directory is in use by another process".to_owned())
 }
 
-/// Marks an empty directory as ours; refuses one of another format or of something else.
+/// Marks a new directory as ours; refuses one of another format, or whose mark is lost.
 fn check_format(directory: &Path) -> Result<(), StoreError> {
     let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(io)?;
