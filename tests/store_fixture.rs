@@ -1,0 +1,78 @@
+//! Data directories of released versions stay readable.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use thriftstore::marshal::Types;
+use thriftstore::model::{Behaviour, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SliceRange};
+use thriftstore::schema::Catalog;
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
+use thriftstore::util::{Clock, Release};
+
+/// Unpacks a fixture, since to open a directory is to write in it.
+fn unpacked(name: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let tar = Command::new("tar").arg("-xzf").arg(fixture).arg("-C").arg(directory.path()).status();
+    assert!(tar.expect("tar runs").success());
+    directory
+}
+
+fn open(directory: &Path) -> (EmbeddedStore, Catalog) {
+    let types = Types::builtin();
+    let config = thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &types).unwrap();
+    let options = EmbeddedOptions {
+        directory: directory.to_owned(),
+        sync: SyncMode::Periodic(std::time::Duration::from_secs(10)),
+        cache_bytes: 1 << 20,
+    };
+    let clock = Arc::new(Clock::System);
+    let store = EmbeddedStore::open(options, config.partitioner, &config.catalog, clock).unwrap();
+    (store, config.catalog)
+}
+
+/// All columns of a row, or of a super column in it.
+fn read(
+    (store, catalog): &(EmbeddedStore, Catalog),
+    (keyspace, family): (&str, &str),
+    key: &[u8],
+    super_column: Option<&[u8]>,
+) -> RowColumns {
+    let command = ReadCommand {
+        cf: catalog.column_family(keyspace, family).unwrap().clone(),
+        super_column: super_column.map(Bytes::copy_from_slice),
+        predicate: Predicate::Range(SliceRange::all()),
+        behaviour: Behaviour::of(Release::V0_6),
+        with_tombstones: false,
+        gc_before: i32::MIN,
+    };
+    let read = store.read(Bytes::copy_from_slice(key), command, ConsistencyLevel::One);
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(read).unwrap()
+}
+
+fn names(columns: &RowColumns) -> Vec<&[u8]> {
+    match columns {
+        RowColumns::Cells(cells) => cells.iter().map(|cell| &cell.name[..]).collect(),
+        RowColumns::Supers(supers) => supers.iter().map(|super_column| &super_column.name[..]).collect(),
+    }
+}
+
+#[test]
+fn format_1_is_read() {
+    let directory = unpacked("format-1.tar.gz");
+    let store = open(directory.path());
+    assert_eq!(read(&store, ("BloggyAppy", "TaggedPosts"), b"__notag__", None).len(), 12);
+    let entry = read(&store, ("BloggyAppy", "BlogEntries"), b"i-got-a-new-guitar", None);
+    let fields: [&[u8]; 6] = [b"author", b"body", b"pubDate", b"slug", b"tags", b"title"];
+    assert_eq!(names(&entry), fields);
+
+    let standard = ("Keyspace1", "Standard1");
+    assert_eq!(names(&read(&store, standard, b"row", None)), [b"kept"]);
+    assert!(read(&store, standard, b"deleted", None).is_empty());
+    assert_eq!(names(&read(&store, ("Keyspace1", "Super1"), b"row", None)), [b"super"]);
+    let (long_key, long_name) = (vec![b'l'; 65_535], vec![b'n'; 65_535]);
+    let long = read(&store, ("Keyspace1", "Super1"), &long_key, Some(&long_name));
+    assert_eq!(names(&long), [&long_name[..]]);
+}
