@@ -82,6 +82,7 @@ impl Database {
     ) -> ReadCommand {
         ReadCommand {
             gc_before: self.gc_before(cf.gc_grace_s),
+            now_s: self.parts.clock.now_s(),
             cf: cf.clone(),
             super_column,
             predicate,

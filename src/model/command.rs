@@ -44,6 +44,8 @@ pub struct ReadCommand {
     pub with_tombstones: bool,
     /// Tombstones made at this second or before are forgotten.
     pub gc_before: i32,
+    /// The server's second at which expiring cells are looked at.
+    pub now_s: i32,
 }
 
 /// The rows of a scan.

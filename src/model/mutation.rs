@@ -16,6 +16,9 @@ pub enum Change {
     DeleteSuper { name: Bytes, deletion: DeletionTime },
     /// The row's tombstone.
     DeleteRow { deletion: DeletionTime },
+    /// The tombstone of a run of names (2.0 and later): of columns, of those in a super column, or of super
+    /// columns. Both bounds are inclusive, and an empty one is open.
+    DeleteRange { super_column: Option<Bytes>, start: Bytes, finish: Bytes, deletion: DeletionTime },
 }
 
 /// The changes to one column family of the row, in the order in which they were asked for.

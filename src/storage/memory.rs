@@ -34,11 +34,12 @@ type Rows = BTreeMap<RingKey, MemoryRow>;
 pub struct MemoryStore {
     partitioner: PartitionerRef,
     families: RwLock<BTreeMap<(String, String), Rows>>,
+    notes: RwLock<BTreeMap<String, Bytes>>,
 }
 
 impl MemoryStore {
     pub fn new(partitioner: PartitionerRef) -> MemoryStore {
-        MemoryStore { partitioner, families: RwLock::default() }
+        MemoryStore { partitioner, families: RwLock::default(), notes: RwLock::default() }
     }
 
     fn ring_key(&self, key: &Bytes) -> RingKey {
@@ -237,6 +238,26 @@ impl Store for MemoryStore {
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         self.families.write().remove(&(cf.keyspace.clone(), cf.name.clone()));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.truncate(cf)
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        let notes = self.notes.read().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Box::pin(async { Ok(notes) })
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        let mut kept = self.notes.write();
+        for (name, value) in notes {
+            match value {
+                Some(value) => kept.insert(name, value),
+                None => kept.remove(&name),
+            };
+        }
         Box::pin(async { Ok(()) })
     }
 

@@ -32,6 +32,8 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     for change in mutation.changes {
         match change {
             Change::DeleteRow { deletion } => row.deletion = Some(deletion),
+            // TODO(storage): range tombstones
+            Change::DeleteRange { .. } => {}
             Change::Cell { super_column: None, cell } => row.cells.push(cell),
             Change::Cell { super_column: Some(name), cell } => {
                 super_changes.push((name, SuperChange::Cell(cell)));

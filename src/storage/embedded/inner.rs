@@ -388,6 +388,7 @@ fn bytes_of(mutation: &Mutation) -> u64 {
         }
         Change::DeleteSuper { name, .. } => name.len(),
         Change::DeleteRow { .. } => 0,
+        Change::DeleteRange { start, finish, .. } => start.len() + finish.len(),
     });
     bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }

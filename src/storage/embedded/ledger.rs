@@ -4,12 +4,14 @@
 //!   p                                 the partitioner's class name
 //!   t                                 the node's token, as text
 //!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator="
+//!   n | name                          what others keep in the store: the schema that clients have made
 //!   q | i64 due second | u64 number   a tombstone to look at then: u32 family id | key of the deletion
 //! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use byteorder::{BigEndian, ByteOrder};
+use bytes::Bytes;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::engine::engine_error;
@@ -20,6 +22,7 @@ use crate::storage::StoreError;
 const PARTITIONER: &[u8] = b"p";
 const TOKEN: &[u8] = b"t";
 const FAMILY: u8 = b'c';
+const NOTE: u8 = b'n';
 const QUEUE: u8 = b'q';
 
 /// The keyspace of the store's own notes.
@@ -186,6 +189,29 @@ impl Ledger {
         for ((keyspace, family), record) in records {
             let key = [&[FAMILY], keyspace.as_bytes(), &[0], family.as_bytes()].concat();
             batch.insert(&self.tree, key, record.to_text().into_bytes());
+        }
+        batch.commit().map_err(engine_error)
+    }
+
+    /// What others keep here, by name.
+    pub fn notes(&self) -> Result<Vec<(String, Bytes)>, StoreError> {
+        let mut notes = Vec::new();
+        for guard in self.tree.prefix([NOTE]) {
+            let (key, value) = guard.into_inner().map_err(engine_error)?;
+            notes.push((String::from_utf8_lossy(&key[1..]).into_owned(), value.into()));
+        }
+        Ok(notes)
+    }
+
+    /// Keeps notes of others, or takes them away: all or none, and durably.
+    pub fn keep_notes(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), StoreError> {
+        let mut batch = self.database.batch().durability(Some(PersistMode::SyncData));
+        for (name, value) in notes {
+            let key = [&[NOTE], name.as_bytes()].concat();
+            match value {
+                Some(value) => batch.insert(&self.tree, key, value.to_vec()),
+                None => batch.remove(&self.tree, key),
+            }
         }
         batch.commit().map_err(engine_error)
     }

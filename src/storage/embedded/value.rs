@@ -71,6 +71,10 @@ pub fn encode_cell(cell: &Cell, name: Option<&[u8]>) -> Vec<u8> {
             out.extend_from_slice(&cell.value);
             out
         }
+        // TODO(storage): expiring cells and counters
+        CellKind::Expiring { .. } | CellKind::Counter | CellKind::Increment => {
+            encode_cell(&Cell { kind: CellKind::Live, ..cell.clone() }, name)
+        }
         CellKind::Deleted { local_deletion_time } => {
             let mut out = head(TOMBSTONE, cell.timestamp, name, 0);
             out.extend_from_slice(&local_deletion_time.to_be_bytes());
