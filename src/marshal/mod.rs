@@ -17,5 +17,5 @@ pub use bytes_type::BytesType;
 pub use lexical_uuid_type::LexicalUUIDType;
 pub use long_type::LongType;
 pub use time_uuid_type::TimeUUIDType;
-pub use types::{PACKAGE, TYPES, Types};
+pub use types::{COUNTER_COLUMN_TYPE, PACKAGE, TYPES, Types};
 pub use utf8_type::UTF8Type;

@@ -8,6 +8,9 @@ use super::{AsciiType, BytesType, LexicalUUIDType, LongType, TimeUUIDType, TypeR
 /// The package that a class name without a dot is looked up in.
 pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
+/// The validator that makes a column family one of counters.
+pub const COUNTER_COLUMN_TYPE: &str = "org.apache.cassandra.db.marshal.CounterColumnType";
+
 /// Makes one built-in comparator.
 type Make = fn() -> TypeRef;
 

@@ -49,14 +49,10 @@ pub fn family(name: &str, compare_with: &str, compare_subcolumns_with: Option<&s
         Some(sub) => ColumnType::Super { subcomparator: comparator(sub) },
     };
     CfDef {
-        keyspace: KEYSPACE.to_owned(),
-        name: name.to_owned(),
         column_type,
         comparator: comparator(compare_with),
-        comment: None,
-        labels: CfLabels::default(),
         gc_grace_s: i32::MAX,
-        flush_period_minutes: 0,
+        ..CfDef::new(KEYSPACE, name)
     }
 }
 
