@@ -136,7 +136,7 @@ fn check_order(comparator: Arc<dyn AbstractType>) {
 
 fn open(directory: &Path, types: &Types) -> Database {
     let config = config::load(&example("storage-conf.xml"), types).unwrap();
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let options = EmbeddedOptions {
         directory: directory.to_owned(),
         sync: SyncMode::Periodic(Duration::from_secs(10)),

@@ -193,7 +193,7 @@ fn writers_that_wait_for_the_sync_all_return() {
     let sync = SyncMode::Batch(Duration::from_millis(1));
     let options = EmbeddedOptions { sync, ..support::options(directory.path()) };
     let random = support::partitioner("RandomPartitioner");
-    let store = EmbeddedStore::open(options, random, &catalog, Arc::new(Clock::System)).unwrap();
+    let store = EmbeddedStore::open(options, random, &catalog, Arc::new(Clock::system())).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..8 {
             let (store, a) = (&store, &a);

@@ -29,7 +29,7 @@ fn open(directory: &Path) -> (EmbeddedStore, Catalog) {
         sync: SyncMode::Periodic(std::time::Duration::from_secs(10)),
         cache_bytes: 1 << 20,
     };
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let store = EmbeddedStore::open(options, config.partitioner, &config.catalog, clock).unwrap();
     (store, config.catalog)
 }

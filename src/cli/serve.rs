@@ -67,7 +67,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    runtime.block_on(serve_config(args, config))
+    runtime.block_on(serve_config(args, config, types.clone()))
 }
 
 fn start_log() {
@@ -94,28 +94,30 @@ fn raise_descriptor_limit() {
     }
 }
 
-async fn serve_config(args: &ServeArgs, config: Config) -> Result<(), String> {
+async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
     let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let (store, token) = open_store(args, &config, clock.clone())?;
     let undefined = store.status().undefined;
     if !undefined.is_empty() {
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
-    let database = Database::new(DatabaseParts {
+    let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
         partitioner: config.partitioner,
         authenticator: authenticator(args, config.authenticator)?,
         clock,
+        types,
         cluster_name: config.cluster_name,
         config_text: config.text,
         token,
         endpoint: config.listen_address,
-    });
+    }));
+    database.load_schema().await.map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
-    let service = Service { database: Arc::new(database), compat };
+    let service = Service { database, compat };
 
     let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
     let bound = listener.address;

@@ -64,10 +64,24 @@ impl Authenticator {
             Authenticator::Simple(simple) => simple.login(keyspace, credentials),
         }
     }
+
+    /// Checks who logs in; answers with the name, where there are names.
+    pub fn authenticate(&self, credentials: &[Credential]) -> Result<Option<String>, Error> {
+        match self {
+            Authenticator::AllowAll => Ok(None),
+            Authenticator::Simple(simple) => simple.authenticate(credentials).map(Some),
+        }
+    }
 }
 
 impl SimpleAuthenticator {
     fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+        let user = self.authenticate(credentials)?;
+        self.authorize(&user, keyspace)
+    }
+
+    /// Checks name and password; answers with the name.
+    fn authenticate(&self, credentials: &[Credential]) -> Result<String, Error> {
         let user = required(credentials, "username")?;
         let password = required(credentials, "password")?;
         let users = read(&self.passwd_file, "passwd")?;
@@ -82,6 +96,10 @@ impl SimpleAuthenticator {
                 "Given password in password mode {mode} could not be validated for user {user}"
             )));
         }
+        Ok(user)
+    }
+
+    fn authorize(&self, user: &str, keyspace: &[u8]) -> Result<(), Error> {
         let keyspace = String::from_utf8_lossy(keyspace);
         let rights = read(&self.access_file, "access")?;
         let is_allowed =

@@ -28,6 +28,11 @@ impl Catalog {
         self.keyspaces.get(keyspace)?.column_families.get(name)
     }
 
+    /// Every column family of every keyspace, and those of their indexes.
+    pub fn stored_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
+        self.column_families().flat_map(|cf| std::iter::once(cf).chain(cf.index_families.values()))
+    }
+
     /// Every column family of every keyspace.
     pub fn column_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
         self.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values())

@@ -68,6 +68,8 @@ pub struct CfDef {
     pub column_metadata: BTreeMap<Bytes, ColumnDef>,
     /// What clients have said and this server only repeats.
     pub settings: BTreeMap<String, Setting>,
+    /// The column families that hold its indexes, by the columns' names. Clients do not see them.
+    pub index_families: BTreeMap<Bytes, Arc<CfDef>>,
 }
 
 /// Numbers of column families begin here, as in 0.7.
@@ -91,7 +93,22 @@ impl CfDef {
             key_alias: None,
             column_metadata: BTreeMap::new(),
             settings: BTreeMap::new(),
+            index_families: BTreeMap::new(),
         }
+    }
+
+    /// Gives each indexed column the column family that its index is kept in. Its name cannot be a client's:
+    /// theirs have no full stop.
+    #[must_use]
+    pub fn with_indexes(mut self) -> CfDef {
+        let index = |column: &ColumnDef| {
+            let hex: String = column.name.iter().map(|byte| format!("{byte:02x}")).collect();
+            let name = format!("{}.{hex}", self.name);
+            let family = CfDef { gc_grace_s: self.gc_grace_s, ..CfDef::new(&self.keyspace, &name) };
+            (column.name.clone(), Arc::new(family))
+        };
+        self.index_families = self.indexed_columns().map(index).collect();
+        self
     }
 
     /// Whether its columns are counters.

@@ -169,7 +169,7 @@ impl StoredFamily {
             let restored = ColumnDef { name: name.clone(), validator: resolve(&column.validator)?, index };
             cf.column_metadata.insert(name, restored);
         }
-        Ok(cf)
+        Ok(cf.with_indexes())
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
         cf.column_metadata.insert(column.name.clone(), column);
         let mut keyspace = KeyspaceDef::new("Blog");
         keyspace.strategy_options.insert("replication_factor".to_owned(), "1".to_owned());
-        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf.with_indexes()));
 
         let json = keyspace_to_json(&keyspace);
         let back = keyspace_from_json(json.as_bytes(), &types).unwrap();

@@ -77,6 +77,12 @@ impl MemoryStore {
                     (start.is_empty() || token >= &low[..]) && (end.is_empty() || token <= &high[..])
                 })
             }
+            Bounds::KeyToToken { start, end } => {
+                let low = self.ring_key(start).0;
+                pick(&|token| {
+                    (start.is_empty() || token >= &low[..]) && end.as_ref().is_none_or(|end| token <= &end[..])
+                })
+            }
             Bounds::Tokens { start, end } => {
                 let minimum = self.partitioner.minimum_token(command.read.behaviour.release);
                 if *end == minimum {

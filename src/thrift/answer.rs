@@ -11,6 +11,7 @@ use super::frame::Transport;
 use super::methods::{Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::db::{self, Database};
+use crate::util::Release;
 
 /// What all connections share.
 #[derive(Clone)]
@@ -39,7 +40,7 @@ pub async fn answer(
     };
     match Args::find(&mut reader) {
         Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
-        Ok(args) => match dialect::find_method(header.name, &args, &service.compat) {
+        Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
@@ -70,7 +71,12 @@ async fn run(
         mark
     };
     let outcome = if method.needs_login && !session.is_logged_in && service.database.requires_login() {
-        Err(Failure::Failed(db::Error::invalid("Login is required before any other API calls")))
+        let text = if method.since < Release::V0_7 {
+            "Login is required before any other API calls"
+        } else {
+            "You have not logged in"
+        };
+        Err(Failure::Failed(db::Error::invalid(text)))
     } else {
         let behaviour = dialect::behaviour_for(method, &service.compat);
         let args = args.of(method.name, method.args);

@@ -28,3 +28,9 @@ pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
 /// Buffers larger than this are given back when they are empty, in bytes.
 pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.
+pub const TTL_MAX_S: i32 = 20 * 365 * 24 * 60 * 60;
+
+/// Longest name of a keyspace or column family that clients make, in characters: as from Cassandra 1.1 on.
+pub const SCHEMA_NAME_CHARS_MAX: usize = 48;

@@ -269,7 +269,7 @@ impl Inner {
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
         let mut wanted = Vec::new();
-        for cf in catalog.column_families() {
+        for cf in catalog.stored_families() {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match recorded.get(&name) {
                 Some(record) => match record.conflict_with(cf) {

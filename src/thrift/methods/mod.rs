@@ -3,6 +3,7 @@
 mod batches;
 mod describe;
 mod login;
+mod modern;
 mod properties;
 mod ranges;
 mod reads;
@@ -11,7 +12,9 @@ mod writes;
 use std::future::Future;
 use std::pin::Pin;
 
-use bytes::BytesMut;
+use std::sync::{Arc, LazyLock};
+
+use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
 use super::dialect::Session;
@@ -26,7 +29,7 @@ pub use super::failure::Thrown;
 
 /// One call, on its way through its method.
 pub struct Call<'a> {
-    pub database: &'a Database,
+    pub database: &'a Arc<Database>,
     pub session: &'a mut Session,
     pub args: Args<'a>,
     pub behaviour: &'static Behaviour,
@@ -35,6 +38,17 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The keyspace that the session has chosen (0.7 and later).
+    pub fn keyspace(&self) -> Result<Bytes, Failure> {
+        let text = match self.behaviour.release {
+            release if release < Release::V1_1 => "You have not set a keyspace for this session",
+            release if release < Release::V2_0 => "no keyspace has been specified",
+            _ => "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
+        };
+        let keyspace = self.session.keyspace.clone();
+        keyspace.ok_or_else(|| Failure::Failed(crate::db::Error::invalid(text)))
+    }
+
     pub fn writer(&mut self) -> Writer<'_> {
         Writer::new(self.out)
     }
@@ -67,7 +81,11 @@ const WITH_TIMEOUT: &[(i16, Thrown)] =
     &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable), (3, Thrown::TimedOut)];
 
 /// Every call that is served. Of two rows of one name the newer one stands last.
-pub static METHODS: &[Method] = &[
+pub static METHODS: LazyLock<Vec<&'static Method>> =
+    LazyLock::new(|| OLD_METHODS.iter().chain(modern::ROWS.iter().copied().flatten()).collect());
+
+/// The calls of 0.4 to 0.6, which name their keyspace.
+static OLD_METHODS: &[Method] = &[
     reads::GET_0_4,
     reads::GET,
     reads::GET_SLICE_0_4,
