@@ -150,6 +150,7 @@ fn open(directory: &Path, types: &Types) -> Database {
         partitioner: config.partitioner,
         authenticator: Authenticator::AllowAll,
         clock,
+        types: Types::builtin(),
         cluster_name: config.cluster_name,
         config_text: config.text,
         token: "0".to_owned(),

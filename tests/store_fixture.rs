@@ -48,6 +48,7 @@ fn read(
         behaviour: Behaviour::of(Release::V0_6),
         with_tombstones: false,
         gc_before: i32::MIN,
+        now_s: i32::MIN,
     };
     let read = store.read(Bytes::copy_from_slice(key), command, ConsistencyLevel::One);
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(read).unwrap()

@@ -431,6 +431,7 @@ impl Run {
             behaviour: self.behaviour,
             with_tombstones: read.with_tombstones,
             gc_before: self.clock.now_s().saturating_sub(cf.gc_grace_s),
+            now_s: self.clock.now_s(),
         }
     }
 

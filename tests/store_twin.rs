@@ -396,6 +396,7 @@ impl Case {
             behaviour: self.behaviour,
             with_tombstones: op.with_tombstones,
             gc_before: op.gc_before,
+            now_s: i32::MIN,
         }
     }
 }

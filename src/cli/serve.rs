@@ -114,7 +114,10 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         token,
         endpoint: config.listen_address,
     }));
-    database.load_schema().await.map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+    database
+        .load_schema()
+        .await
+        .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
     let service = Service { database, compat };

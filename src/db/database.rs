@@ -110,7 +110,8 @@ impl Database {
     pub fn new_time_uuid(&self) -> [u8; 16] {
         // The node's number is of no importance, and the clock never gives one moment twice.
         let micros = u64::try_from(self.parts.clock.next_micros()).unwrap_or_default();
-        let moment = uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
+        let moment =
+            uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
         *uuid::Uuid::new_v1(moment, &[1, 0, 0, 0, 0, 1]).as_bytes()
     }
 

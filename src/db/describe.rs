@@ -162,7 +162,9 @@ fn modern_system_keyspace() -> KeyspaceDef {
 pub fn cql_version(text: &str) -> Result<String, Error> {
     let parts: Vec<Option<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
     let [Some(major), Some(minor), Some(patch)] = parts[..] else {
-        return Err(Error::invalid(format!("Invalid version value: {text} (see http://semver.org/ for details)")));
+        return Err(Error::invalid(format!(
+            "Invalid version value: {text} (see http://semver.org/ for details)"
+        )));
     };
     let is_covered = |(of_major, of_minor, of_patch): &(u32, u32, u32)| {
         major == *of_major && (minor, patch) <= (*of_minor, *of_patch)

@@ -10,7 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Database, Error};
-use crate::model::{Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns};
+use crate::model::{
+    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns,
+};
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
 
@@ -44,7 +46,9 @@ impl Database {
         let Some(index) = cf.index_families.get(&column).cloned() else { return };
         self.building.write().insert(build_note(&index));
         let database = self.clone();
-        tokio::spawn(async move {
+        // Where nobody runs tasks the index stays unfinished, and reads do without it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
             while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
                 tokio::time::sleep(ASK_EVERY).await;
             }

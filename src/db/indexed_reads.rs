@@ -194,7 +194,8 @@ impl<'a> Filter<'a> {
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
             for row in page {
-                let meets_all = self.expressions.iter().all(|expression| self.holds(&row.columns, expression));
+                let meets_all =
+                    self.expressions.iter().all(|expression| self.holds(&row.columns, expression));
                 if meets_all && self.found.len() < self.max_rows {
                     self.take_row(row.key).await?;
                 }

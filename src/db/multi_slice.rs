@@ -45,7 +45,9 @@ impl Database {
             let order = comparator.compare(start, finish);
             let is_bounded = !start.is_empty() && !finish.is_empty();
             if is_bounded && !request.reversed && order.is_gt() {
-                return Err(Error::invalid(format!("Column slice at index {at} had start greater than finish")));
+                return Err(Error::invalid(format!(
+                    "Column slice at index {at} had start greater than finish"
+                )));
             }
             if is_bounded && request.reversed && order.is_lt() {
                 return Err(Error::invalid(format!(
@@ -122,6 +124,9 @@ mod tests {
         let merged = merge(slices(&[("e", "g"), ("a", "c"), ("b", "d")]), forwards);
         assert_eq!(merged, slices(&[("a", "d"), ("e", "g")]));
         assert_eq!(merge(slices(&[("b", ""), ("c", "d"), ("", "b")]), forwards), slices(&[("", "")]));
-        assert_eq!(merge(slices(&[("c", "a"), ("d", "b"), ("z", "y")]), backwards), slices(&[("z", "y"), ("d", "a")]));
+        assert_eq!(
+            merge(slices(&[("c", "a"), ("d", "b"), ("z", "y")]), backwards),
+            slices(&[("z", "y"), ("d", "a")])
+        );
     }
 }

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::request::{ColumnParent, ColumnPath, RequestedRange, SlicePredicate};
 use super::{Database, Error};
 use crate::model::{
-    Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
+    Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange,
+    SuperColumn,
 };
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;

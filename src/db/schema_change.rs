@@ -18,6 +18,9 @@ use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json
 /// What the note of a keyspace begins with; its name follows.
 const KEYSPACE_NOTE: &str = "keyspace/";
 
+/// An indexed column's name, and what holds the index.
+type NamedIndex = (Bytes, Arc<CfDef>);
+
 type Notes = Vec<(String, Option<Bytes>)>;
 
 impl Database {
@@ -69,10 +72,8 @@ impl Database {
             )));
         }
         let mut keyspace = check.keyspace(&request)?;
-        let mut next_id = next_id(&catalog);
-        for family in &request.column_families {
-            let cf = CfDef { id: next_id, ..check.column_family(family, None)? };
-            next_id += 1;
+        for (id, family) in (next_id(&catalog)..).zip(&request.column_families) {
+            let cf = CfDef { id, ..check.column_family(family, None)? };
             if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
                 return Err(already_there(&request.name, &family.name));
             }
@@ -266,7 +267,7 @@ fn already_there(keyspace: &str, name: &str) -> Error {
 
 /// The indexes that one definition has and another has not: those that are new, and those that are gone. An
 /// index whose values are of another type now is both.
-fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<(Bytes, Arc<CfDef>)>, Vec<Arc<CfDef>>) {
+fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
     let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
         let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
         other.index_families.contains_key(column) && validator(cf) == validator(other)

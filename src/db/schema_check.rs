@@ -153,12 +153,7 @@ impl SchemaCheck<'_> {
             .ok_or_else(|| Error::invalid(format!("Unable to find abstract-type class '{class}'")))
     }
 
-    fn column(
-        &self,
-        cf: &CfDef,
-        request: &ColumnRequest,
-        old: Option<&CfDef>,
-    ) -> Result<ColumnDef, Error> {
+    fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
         let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
         let comparator = crate::marshal::at(&**comparator, self.release);
         if comparator.validate(&request.name).is_err() {
@@ -177,7 +172,11 @@ impl SchemaCheck<'_> {
             let name = name.unwrap_or_else(|| self.default_index_name(cf, &request.name));
             IndexDef { kind, name: Some(name), options: request.index_options.clone() }
         });
-        Ok(ColumnDef { name: request.name.clone(), validator: self.resolve(&request.validation_class)?, index })
+        Ok(ColumnDef {
+            name: request.name.clone(),
+            validator: self.resolve(&request.validation_class)?,
+            index,
+        })
     }
 
     /// `Family_column_idx` in letters, digits and underscores, as the old servers name one.
@@ -217,9 +216,10 @@ impl SchemaCheck<'_> {
     }
 
     fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
-        let others = self.catalog.column_families().filter(|other| {
-            other.keyspace == cf.keyspace && other.name != cf.name
-        });
+        let others = self
+            .catalog
+            .column_families()
+            .filter(|other| other.keyspace == cf.keyspace && other.name != cf.name);
         let taken = others.flat_map(|other| other.indexed_columns()).filter_map(|column| index_name(column));
         let mut taken: Vec<&str> = taken.collect();
         for column in cf.indexed_columns() {
@@ -227,8 +227,8 @@ impl SchemaCheck<'_> {
                 return Err(Error::invalid("Secondary indexes are not supported on super column families"));
             }
             let name = index_name(column).unwrap_or_default();
-            let is_legal = !name.is_empty()
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let is_legal =
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !is_legal {
                 return Err(Error::invalid(format!("Illegal index name {name}")));
             }

@@ -22,8 +22,7 @@ impl Validation<'_> {
     ) -> Result<SliceRange, Error> {
         let comparator = self.comparator(cf, in_super);
         let count_of = || {
-            usize::try_from(range.count)
-                .map_err(|_| Error::invalid("get_slice requires non-negative count"))
+            usize::try_from(range.count).map_err(|_| Error::invalid("get_slice requires non-negative count"))
         };
         let (start, finish) = (&range.start, &range.finish);
         if self.from(Release::V1_2) {
@@ -156,7 +155,8 @@ impl Validation<'_> {
                 return Err(Error::invalid("Index expression values may not be larger than 64K"));
             }
             let column = cf.column_metadata.get(&expression.column_name);
-            let validator = marshal::at(&**cf.value_validator(&expression.column_name), self.behaviour.release);
+            let validator =
+                marshal::at(&**cf.value_validator(&expression.column_name), self.behaviour.release);
             validator.validate(&expression.value).map_err(|error| failed("value", &error.0))?;
             is_indexed |= expression.operator == IndexOperator::Eq
                 && column.is_some_and(|column| column.index.is_some());
@@ -193,7 +193,9 @@ fn unmixed_ends(range: &KeyRange) -> Result<(), Error> {
         return Err(Error::invalid("start key and end key must either both be non-null, or both be null"));
     }
     if range.start_token.is_some() != range.end_token.is_some() {
-        return Err(Error::invalid("start token and end token must either both be non-null, or both be null"));
+        return Err(Error::invalid(
+            "start token and end token must either both be non-null, or both be null",
+        ));
     }
     if range.start_key.is_some() == range.start_token.is_some() {
         return Err(Error::invalid(

@@ -161,8 +161,11 @@ impl Validation<'_> {
             }
         }
         if !cf.is_super() && deletion.super_column.is_some() {
-            let what =
-                if self.from(Release::V0_8) { "Deletion of super columns" } else { "deletion of super_column" };
+            let what = if self.from(Release::V0_8) {
+                "Deletion of super columns"
+            } else {
+                "deletion of super_column"
+            };
             return Err(super_on_standard(what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
         }
         if deletion.timestamp.is_none() && !cf.is_counter() {
@@ -215,9 +218,9 @@ impl Validation<'_> {
 fn ttl(ttl_s: Option<i32>) -> Result<(), Error> {
     match ttl_s {
         Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
-        Some(seconds) if seconds > TTL_MAX_S => Err(Error::invalid(format!(
-            "ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})"
-        ))),
+        Some(seconds) if seconds > TTL_MAX_S => {
+            Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
+        }
         _ => Ok(()),
     }
 }

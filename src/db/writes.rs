@@ -267,12 +267,7 @@ impl Database {
     }
 
     /// A checked column as it will be stored.
-    pub(super) fn column_change(
-        &self,
-        cf: &CfDef,
-        super_column: Option<Bytes>,
-        column: NewColumn,
-    ) -> Change {
+    pub(super) fn column_change(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
         let NewColumn { name, value, timestamp, ttl_s } = column;
         let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
         let cell = match ttl_s.or_else(|| cf.default_ttl_s()) {
@@ -292,9 +287,8 @@ impl Database {
         let predicate = predicate.unwrap_or_default();
         if let Some(names) = predicate.column_names {
             let names = names.into_iter();
-            changes.extend(
-                names.map(|name| self.deletion_of(cf, super_column.clone(), Some(name), timestamp)),
-            );
+            changes
+                .extend(names.map(|name| self.deletion_of(cf, super_column.clone(), Some(name), timestamp)));
         } else if let Some(range) = predicate.slice_range {
             let deletion = self.deletion_time(timestamp);
             let (start, finish) =

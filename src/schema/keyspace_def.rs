@@ -27,7 +27,9 @@ impl KeyspaceDef {
     /// The strategy's class name as 0.7 and later call it: they renamed those of 0.6.
     pub fn modern_strategy_class(&self) -> &str {
         match &*self.strategy_class {
-            "org.apache.cassandra.locator.RackUnawareStrategy" => "org.apache.cassandra.locator.SimpleStrategy",
+            "org.apache.cassandra.locator.RackUnawareStrategy" => {
+                "org.apache.cassandra.locator.SimpleStrategy"
+            }
             "org.apache.cassandra.locator.RackAwareStrategy" => {
                 "org.apache.cassandra.locator.OldNetworkTopologyStrategy"
             }

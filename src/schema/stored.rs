@@ -185,7 +185,7 @@ fn to_hex(bytes: &[u8]) -> String {
 
 fn from_hex(text: &str) -> Result<Bytes, StoredError> {
     let malformed = || StoredError::Malformed(format!("{text:?} is no name in hex"));
-    if !text.is_ascii() || text.len() % 2 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return Err(malformed());
     }
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| malformed());

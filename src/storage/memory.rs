@@ -80,7 +80,8 @@ impl MemoryStore {
             Bounds::KeyToToken { start, end } => {
                 let low = self.ring_key(start).0;
                 pick(&|token| {
-                    (start.is_empty() || token >= &low[..]) && end.as_ref().is_none_or(|end| token <= &end[..])
+                    (start.is_empty() || token >= &low[..])
+                        && end.as_ref().is_none_or(|end| token <= &end[..])
                 })
             }
             Bounds::Tokens { start, end } => {

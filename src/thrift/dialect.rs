@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::args::Args;
 use super::frame::Transport;
-use super::methods::{METHODS, Method};
+use super::methods::{self, Method};
 use crate::model::Behaviour;
 use crate::util::Release;
 
@@ -83,9 +83,10 @@ pub fn find_method(
     session: &mut Session,
     transport: Transport,
 ) -> Option<&'static Method> {
-    let named = || METHODS.iter().copied().filter(|method| method.name.as_bytes() == name);
+    let named = || methods::named(name).iter().copied();
     let of_shape = || named().filter(|method| args.fit(method.args));
-    let likelier = if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
+    let likelier =
+        if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
     let mut families = of_shape().map(Family::of);
     let first = families.next();
     let is_told = first.is_some() && families.all(|family| Some(family) == first);

@@ -34,9 +34,10 @@ fn string_hash(text: &[u8]) -> u32 {
 
 /// `ByteBuffer.hashCode`, from the last byte to the first.
 fn buffer_hash(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(1, |hash: u32, byte| {
-        hash.wrapping_mul(31).wrapping_add_signed(i32::from(byte.cast_signed()))
-    })
+    bytes
+        .iter()
+        .rev()
+        .fold(1, |hash: u32, byte| hash.wrapping_mul(31).wrapping_add_signed(i32::from(byte.cast_signed())))
 }
 
 /// `HashMap` mixes the upper half of a hash into the lower.

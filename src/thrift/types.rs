@@ -284,7 +284,9 @@ fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper, F
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::List) => columns = Some(list(reader, TType::Struct, |reader| column(reader, release))?),
+            (2, TType::List) => {
+                columns = Some(list(reader, TType::Struct, |reader| column(reader, release))?)
+            }
             _ => reader.skip(ttype)?,
         }
     }
@@ -350,8 +352,7 @@ pub fn mutation_map(
     reader: &mut Reader<'_>,
     release: Release,
 ) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
-    let mutations =
-        |reader: &mut Reader<'_>| list(reader, TType::Struct, |reader| mutation(reader, release));
+    let mutations = |reader: &mut Reader<'_>| list(reader, TType::Struct, |reader| mutation(reader, release));
     let families = |reader: &mut Reader<'_>| map(reader, TType::List, mutations).map(in_java_order);
     let rows = map(reader, TType::Map, families)?;
     // Keys are text to 0.6, and bytes in a buffer after.

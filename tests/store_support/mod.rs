@@ -15,7 +15,7 @@ use thriftstore::model::{
     RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::{self, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef, CfLabels, ColumnType, KeyspaceDef};
+use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::{Clock, Release};
 
@@ -139,6 +139,7 @@ pub fn slice(cf: &Arc<CfDef>, range: SliceRange) -> ReadCommand {
         behaviour: behaviour(),
         with_tombstones: false,
         gc_before: i32::MIN,
+        now_s: i32::MIN,
     }
 }
 

@@ -9,6 +9,7 @@ mod ranges;
 mod reads;
 mod writes;
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -83,6 +84,18 @@ const WITH_TIMEOUT: &[(i16, Thrown)] =
 /// Every call that is served. Of two rows of one name the newer one stands last.
 pub static METHODS: LazyLock<Vec<&'static Method>> =
     LazyLock::new(|| OLD_METHODS.iter().chain(modern::ROWS.iter().copied().flatten()).collect());
+
+/// The rows of a name, the newest last.
+pub fn named(name: &[u8]) -> &'static [&'static Method] {
+    static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Method>>> = LazyLock::new(|| {
+        let mut by_name: HashMap<&[u8], Vec<&Method>> = HashMap::new();
+        for method in METHODS.iter() {
+            by_name.entry(method.name.as_bytes()).or_default().push(method);
+        }
+        by_name
+    });
+    BY_NAME.get(name).map_or(&[], |rows| rows)
+}
 
 /// The calls of 0.4 to 0.6, which name their keyspace.
 static OLD_METHODS: &[Method] = &[

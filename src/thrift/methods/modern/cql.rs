@@ -39,11 +39,7 @@ pub const ROWS: &[Method] = &[
     since(
         Release::V1_2,
         "execute_prepared_cql3_query",
-        &[
-            arg(1, "itemId", TType::I32),
-            arg(2, "values", TType::List),
-            arg(3, "consistency", TType::I32),
-        ],
+        &[arg(1, "itemId", TType::I32), arg(2, "values", TType::List), arg(3, "consistency", TType::I32)],
         THROWS,
         refuse,
     ),

@@ -2,7 +2,7 @@
 
 use super::{INVALID, since};
 use crate::db;
-use crate::thrift::methods::describe::{write_ring, write_old_keyspace, write_old_names};
+use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::schema_types;
 use crate::thrift::wire::TType;

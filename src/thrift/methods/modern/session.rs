@@ -25,7 +25,13 @@ pub const ROWS: &[Method] = &[
     },
     Method {
         needs_login: false,
-        ..since(Release::V1_1, "set_cql_version", &[arg(1, "version", TType::String)], INVALID, set_cql_version)
+        ..since(
+            Release::V1_1,
+            "set_cql_version",
+            &[arg(1, "version", TType::String)],
+            INVALID,
+            set_cql_version,
+        )
     },
     since(Release::V1_2, "trace_next_query", &[], &[], trace_next_query),
 ];

@@ -13,10 +13,8 @@ const ARGS: &[Arg] = &[
     arg(4, "keys_per_split", TType::I32),
 ];
 
-const DESCRIBE_SPLITS: Method = Method {
-    needs_login: false,
-    ..since(Release::V0_8, "describe_splits", ARGS, INVALID, describe_splits)
-};
+const DESCRIBE_SPLITS: Method =
+    Method { needs_login: false, ..since(Release::V0_8, "describe_splits", ARGS, INVALID, describe_splits) };
 
 pub const ROWS: &[Method] = &[
     Method { since: Release::V0_7, until: Release::V0_7, throws: &[], ..DESCRIBE_SPLITS },

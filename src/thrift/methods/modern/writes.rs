@@ -10,8 +10,7 @@ use crate::thrift::wire::TType;
 use crate::util::Release;
 
 const BATCH_ARGS: &[Arg] = &[arg(1, "mutation_map", TType::Map), consistency(2)];
-const TRUNCATE: Method =
-    data(Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
+const TRUNCATE: Method = data(Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
 
 pub const ROWS: &[Method] = &[
     data(
