@@ -9,8 +9,8 @@ use super::request::{ColumnParent, IndexClause, IndexExpression, IndexOperator, 
 use super::{Database, Error};
 use crate::marshal;
 use crate::model::{
-    Behaviour, Bounds, Cell, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
-    SliceRange,
+    Behaviour, Bounds, Cell, CellKind, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row,
+    RowColumns, SliceRange,
 };
 use crate::schema::{CfDef, ColumnDef};
 
@@ -101,7 +101,9 @@ impl<'a> Filter<'a> {
     /// The columns that the conditions are about.
     fn conditions(&self) -> ReadCommand {
         let names = self.expressions.iter().map(|expression| expression.column_name.clone()).collect();
-        self.command(&self.read.cf, Predicate::Names(names))
+        let mut command = self.command(&self.read.cf, Predicate::Names(names));
+        command.with_tombstones = true;
+        command
     }
 
     async fn by_index(
@@ -159,7 +161,7 @@ impl<'a> Filter<'a> {
             }
             let conditions = self.conditions();
             let columns = self.database.store().read(row.clone(), conditions, self.consistency).await?;
-            if !self.holds(&columns, expression) {
+            if !self.is_current(&columns, expression) {
                 stale.push(self.database.stale_entry(index, key, entry));
                 continue;
             }
@@ -214,15 +216,30 @@ impl<'a> Filter<'a> {
         Ok(())
     }
 
-    /// Whether a row's columns meet one condition. A column that is not there meets none.
+    /// Whether a row still has the value under which it stands in the index.
+    fn is_current(&self, columns: &RowColumns, expression: &IndexExpression) -> bool {
+        let RowColumns::Cells(cells) = columns else { return false };
+        let live = cells.iter().filter(|cell| cell.is_live()).cloned().collect();
+        self.holds(&RowColumns::Cells(live), expression)
+    }
+
+    /// Whether a row's columns meet one condition. A column that is not there meets none. One that was deleted
+    /// and is not forgotten yet does as if its value were the four bytes of the second of its deletion: so the
+    /// old servers see it, where the condition is not the one that the index answers.
     fn holds(&self, columns: &RowColumns, expression: &IndexExpression) -> bool {
         let RowColumns::Cells(cells) = columns else { return false };
         let (cf, release) = (&self.read.cf, self.read.behaviour.release);
         let comparator = marshal::at(&*cf.comparator, release);
         let validator = marshal::at(&**cf.value_validator(&expression.column_name), release);
         cells.iter().any(|cell| {
+            let value = match cell.kind {
+                CellKind::Deleted { local_deletion_time } => {
+                    Bytes::copy_from_slice(&local_deletion_time.to_be_bytes())
+                }
+                _ => cell.value.clone(),
+            };
             comparator.compare(&cell.name, &expression.column_name).is_eq()
-                && meets(validator, expression.operator, &cell.value, &expression.value)
+                && meets(validator, expression.operator, &value, &expression.value)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod cas;
+mod counts;
 mod database;
 mod describe;
 mod error;

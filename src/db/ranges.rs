@@ -85,7 +85,6 @@ impl Database {
             return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
-        let first_key = range.start_key.clone().filter(|key| !key.is_empty());
         let pages = Pages {
             database: self,
             cf,
@@ -94,7 +93,7 @@ impl Database {
             columns_left: usize::try_from(range.count).unwrap_or(0),
             found: Vec::new(),
         };
-        pages.read(self.bounds(range, behaviour)?, first_key, start_column).await
+        pages.read(self.bounds(range, behaviour)?, start_column).await
     }
 
     /// The keys of a range that have something live, in the order of the keys (0.4 and 0.5).
@@ -150,30 +149,20 @@ impl Pages<'_> {
         self.database.command(&self.cf, None, Predicate::Range(range), self.behaviour)
     }
 
-    async fn read(
-        mut self,
-        mut bounds: Bounds,
-        first_key: Option<Bytes>,
-        start_column: Bytes,
-    ) -> Result<Vec<Row>, Error> {
+    async fn read(mut self, mut bounds: Bounds, start_column: Bytes) -> Result<Vec<Row>, Error> {
         let store = self.database.store();
-        let mut first_key = first_key;
+        // The first row is read alone: only it begins in its middle.
+        let mut start = start_column;
+        let mut max_rows = 1;
         while self.columns_left > 0 {
-            let max_rows = if first_key.is_some() { 1 } else { self.columns_left.min(ROWS_PER_PAGE) };
-            let read = self.command(Bytes::new());
+            let read = self.command(std::mem::take(&mut start));
             let command = RangeCommand { bounds: bounds.clone(), max_rows, read, skip_empty: false };
-            let mut page = store.scan(command, self.consistency).await?;
+            let page = store.scan(command, self.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
-            if let (Some(first), [row]) = (first_key.take(), &mut page[..])
-                && row.key == first
-            {
-                let command = self.command(start_column.clone());
-                row.columns = store.read(first, command, self.consistency).await?;
-            }
             self.take(page);
-            let after = self.database.after_key(&bounds, &last, self.behaviour);
-            match after {
+            max_rows = self.columns_left.clamp(1, ROWS_PER_PAGE);
+            match self.database.after_key(&bounds, &last, self.behaviour) {
                 Some(after) if !is_last_page => bounds = after,
                 _ => break,
             }

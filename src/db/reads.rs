@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::request::{ColumnParent, ColumnPath, RequestedRange, SlicePredicate};
+use super::request::{ColumnParent, ColumnPath, SlicePredicate};
 use super::{Database, Error};
 use crate::model::{
     Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange,
@@ -124,29 +124,6 @@ impl Database {
         let keys = std::slice::from_ref(key);
         let rows = self.multiget_slice(keyspace, keys, parent, predicate, consistency, behaviour).await?;
         Ok(rows.into_iter().next().map_or(RowColumns::Cells(Vec::new()), |(_, columns)| columns))
-    }
-
-    /// How many columns a slice of a row has (0.7 and later). From 1.0 on the row is counted in pages, and a
-    /// predicate without names or range means all of it.
-    pub async fn count_slice(
-        &self,
-        keyspace: &[u8],
-        key: &Bytes,
-        parent: &ColumnParent,
-        predicate: &SlicePredicate,
-        consistency: ConsistencyLevel,
-        behaviour: &'static Behaviour,
-    ) -> Result<usize, Error> {
-        let is_empty = predicate.column_names.is_none() && predicate.slice_range.is_none();
-        if !is_empty || behaviour.release < Release::V1_0 {
-            let columns = self.get_slice(keyspace, key, parent, predicate, consistency, behaviour).await?;
-            return Ok(columns.len());
-        }
-        let all =
-            RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: i32::MAX };
-        let everything = SlicePredicate { column_names: None, slice_range: Some(all) };
-        let columns = self.get_slice(keyspace, key, parent, &everything, consistency, behaviour).await?;
-        Ok(columns.len())
     }
 
     /// How many columns a row has (to 0.6); super columns, or columns of one super column.

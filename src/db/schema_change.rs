@@ -14,6 +14,7 @@ use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::util::Release;
 
 /// What the note of a keyspace begins with; its name follows.
 const KEYSPACE_NOTE: &str = "keyspace/";
@@ -101,7 +102,11 @@ impl Database {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
-            return Err(Error::invalid(format!("Cannot drop non existing keyspace '{name}'.")));
+            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
+                "Keyspace does not exist.".to_owned()
+            } else {
+                format!("Cannot drop non existing keyspace '{name}'.")
+            }));
         }
         let keyspace = check.changeable(name)?.clone();
         let mut without = Catalog::clone(&catalog);
@@ -182,9 +187,11 @@ impl Database {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
-            return Err(Error::invalid(format!(
-                "Cannot drop non existing column family '{name}' in keyspace '{keyspace}'."
-            )));
+            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
+                "CF is not defined in that keyspace.".to_owned()
+            } else {
+                format!("unconfigured columnfamily {name}")
+            }));
         };
         let mut changed = check.changeable(keyspace)?.clone();
         changed.column_families.remove(name);
@@ -205,7 +212,10 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         checks.keyspace(keyspace)?;
-        let cf = checks.column_family(keyspace, family)?;
+        let cf = checks.column_family(keyspace, family).map_err(|error| {
+            // 0.7 looks for the nodes that have it, and finds none.
+            if behaviour.release < Release::V0_8 { Error::Unavailable(error.to_string()) } else { error }
+        })?;
         // The indexes first: an entry too many is harmless, one too few is not.
         for index in cf.index_families.values() {
             self.store().truncate(index.clone()).await?;

@@ -56,6 +56,9 @@ pub struct Behaviour {
     /// The replication factor is the cluster's, not each keyspace's (0.4, 0.5): a keyspace that has another is
     /// none that these releases could have had, and is not listed.
     pub replication_is_global: bool,
+    /// When a struct within a call lacks something, the rest of the message is read as the next call (0.7): that
+    /// one fails, whatever it is.
+    pub loses_its_place: bool,
     /// An expiring cell is gone when its second begins (1.1 and later), not when it is over.
     pub expires_when_second_begins: bool,
     /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
@@ -105,6 +108,7 @@ impl Behaviour {
             refuses_reads_at_all: before(release, Release::V0_6),
             refuses_reads_at_any: !before(release, Release::V0_6),
             replication_is_global: before(release, Release::V0_6),
+            loses_its_place: release as u8 == Release::V0_7 as u8,
             // Releases without expiring cells see those of others as newer ones do.
             expires_when_second_begins: before(release, Release::V0_7) || !before(release, Release::V1_1),
             counter_deletions_are_final: !before(release, Release::V2_1),

@@ -13,6 +13,9 @@ use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireErro
 use crate::db::{self, Database};
 use crate::util::Release;
 
+/// What a call is told that comes after one in which 0.7 lost its place.
+const LOST: &str = "the call before this one could not be read, and a server of 0.7 goes on in its middle";
+
 /// What all connections share.
 #[derive(Clone)]
 pub struct Service {
@@ -70,7 +73,10 @@ async fn run(
         writer.message_begin(method.name.as_bytes(), MessageKind::Reply, seqid);
         mark
     };
-    let outcome = if method.needs_login && !session.is_logged_in && service.database.requires_login() {
+    let behaviour = dialect::behaviour_for(method, &service.compat);
+    let outcome = if std::mem::take(&mut session.has_lost_its_place) {
+        Err(Failure::Protocol(LOST.to_owned()))
+    } else if method.needs_login && !session.is_logged_in && service.database.requires_login() {
         let text = if method.since < Release::V0_7 {
             "Login is required before any other API calls"
         } else {
@@ -78,7 +84,6 @@ async fn run(
         };
         Err(Failure::Failed(db::Error::invalid(text)))
     } else {
-        let behaviour = dialect::behaviour_for(method, &service.compat);
         let args = args.of(method.name, method.args);
         let call = Call { database: &service.database, session, args, behaviour, out };
         (method.run)(call).await
@@ -94,6 +99,9 @@ async fn run(
         }
         Err(failure) => failure,
     };
+    if behaviour.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
+        session.has_lost_its_place = true;
+    }
     log_failure(method, &failure);
     out.truncate(start);
     let mut writer = Writer::new(out);

@@ -67,6 +67,8 @@ pub struct Session {
     pub family: Option<Family>,
     /// What set_keyspace chose.
     pub keyspace: Option<Bytes>,
+    /// The last call was unreadable to a release that then fails at the next one.
+    pub has_lost_its_place: bool,
     /// What set_cql_version chose.
     pub cql_version: Option<String>,
 }

@@ -113,7 +113,7 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
             .database
             .count_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
             .await?;
-        call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
+        call.writer().field_i32(0, count);
         Ok(())
     })
 }
