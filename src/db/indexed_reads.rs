@@ -1,5 +1,6 @@
 //! Reads of rows that meet conditions.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -7,7 +8,7 @@ use bytes::Bytes;
 use super::indexes::{index_key, is_exact, meets};
 use super::request::{ColumnParent, IndexClause, IndexExpression, IndexOperator, SlicePredicate};
 use super::{Database, Error};
-use crate::marshal;
+use crate::marshal::{self, AbstractType, PACKAGE};
 use crate::model::{
     Behaviour, Bounds, Cell, CellKind, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row,
     RowColumns, SliceRange,
@@ -232,16 +233,28 @@ impl<'a> Filter<'a> {
         let comparator = marshal::at(&*cf.comparator, release);
         let validator = marshal::at(&**cf.value_validator(&expression.column_name), release);
         cells.iter().any(|cell| {
-            let value = match cell.kind {
+            let order = match cell.kind {
                 CellKind::Deleted { local_deletion_time } => {
-                    Bytes::copy_from_slice(&local_deletion_time.to_be_bytes())
+                    compare_deletion(validator, local_deletion_time, &expression.value)
                 }
-                _ => cell.value.clone(),
+                _ => validator.compare(&cell.value, &expression.value),
             };
             comparator.compare(&cell.name, &expression.column_name).is_eq()
-                && meets(validator, expression.operator, &value, &expression.value)
+                && meets(expression.operator, order)
         })
     }
+}
+
+/// How the second of a deletion compares to a value. Java compares numbers of different lengths by their first
+/// byte, signed, and then byte by byte.
+fn compare_deletion(validator: &dyn AbstractType, deleted_at_s: i32, value: &[u8]) -> Ordering {
+    let bytes = deleted_at_s.to_be_bytes();
+    let short = validator.class_name().trim_start_matches(PACKAGE);
+    if ["LongType", "Int32Type", "CounterColumnType"].contains(&short) && !value.is_empty() {
+        let first = |bytes: &[u8]| bytes.first().map(|byte| byte.cast_signed());
+        return first(&bytes).cmp(&first(value)).then_with(|| bytes[..].cmp(value));
+    }
+    validator.compare(&bytes, value)
 }
 
 impl Database {

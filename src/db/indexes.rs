@@ -5,13 +5,14 @@
 //! that it is for, so it is never missing; what a column held before is not looked up, so an entry may be
 //! stale. Whoever reads an index looks at the rows too, and takes stale entries away.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::Database;
-use crate::marshal::{self, StoredOrder};
+use crate::marshal::StoredOrder;
 use crate::model::{Cell, CellKind, CfMutation, Change, Mutation};
 use crate::partitioner::TokenForm;
 use crate::schema::{CfDef, ColumnDef};
@@ -123,14 +124,8 @@ fn escaped(token: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a value stands to another as a condition asks.
-pub(super) fn meets(
-    column_validator: &dyn marshal::AbstractType,
-    operator: super::IndexOperator,
-    value: &[u8],
-    wanted: &[u8],
-) -> bool {
-    let order = column_validator.compare(value, wanted);
+/// Whether a value that stands so to the one that is asked for meets a condition.
+pub(super) fn meets(operator: super::IndexOperator, order: Ordering) -> bool {
     match operator {
         super::IndexOperator::Eq => order.is_eq(),
         super::IndexOperator::Gte => order.is_ge(),

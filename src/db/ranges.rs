@@ -10,6 +10,7 @@ use crate::model::{
     Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, SliceRange,
 };
 use crate::schema::CfDef;
+use crate::util::Release;
 
 /// Rows that a scan of unknown length asks the store for at a time.
 const ROWS_PER_PAGE: usize = 256;
@@ -30,7 +31,7 @@ impl Database {
         let cf = checks.column_parent(keyspace, parent)?;
         let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
         checks.key_range(&cf, parent.super_column.as_ref(), range, &*self.parts.partitioner)?;
-        if consistency == ConsistencyLevel::Zero || behaviour.release >= crate::util::Release::V0_7 {
+        if consistency == ConsistencyLevel::Zero || behaviour.release >= Release::V0_7 {
             // 0.6 fails inside at ZERO and lets ANY pass.
             checks.read_consistency(keyspace, consistency)?;
         }
@@ -151,8 +152,12 @@ impl Pages<'_> {
 
     async fn read(mut self, mut bounds: Bounds, start_column: Bytes) -> Result<Vec<Row>, Error> {
         let store = self.database.store();
-        // The first row is read alone: only it begins in its middle.
+        // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
+        // one that the range names.
         let mut start = start_column;
+        if self.behaviour.release >= Release::V2_0 && !self.begins_with_its_key(&bounds).await? {
+            start = Bytes::new();
+        }
         let mut max_rows = 1;
         while self.columns_left > 0 {
             let read = self.command(std::mem::take(&mut start));
@@ -168,6 +173,17 @@ impl Pages<'_> {
             }
         }
         Ok(self.found)
+    }
+
+    /// Whether the first row of a range is the row of the key that the range begins with.
+    async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
+        let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
+            return Ok(false);
+        };
+        let read = self.command(Bytes::new());
+        let command = RangeCommand { bounds: bounds.clone(), max_rows: 1, read, skip_empty: false };
+        let rows = self.database.store().scan(command, self.consistency).await?;
+        Ok(rows.first().is_some_and(|row| row.key == *start))
     }
 
     /// Keeps rows up to the number of columns that is left.
