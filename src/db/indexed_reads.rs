@@ -14,6 +14,7 @@ use crate::model::{
     RowColumns, SliceRange,
 };
 use crate::schema::{CfDef, ColumnDef};
+use crate::util::Release;
 
 /// Rows or index entries that are looked at in one go, at least and at most.
 const PAGE: (usize, usize) = (16, 1024);
@@ -188,6 +189,9 @@ impl<'a> Filter<'a> {
     }
 
     async fn by_scan(mut self, bounds: Bounds) -> Result<Vec<Row>, Error> {
+        if !self.sees_its_columns() {
+            return Ok(self.found);
+        }
         let mut bounds = bounds;
         while self.found.len() < self.max_rows {
             let max_rows = PAGE.1;
@@ -211,8 +215,22 @@ impl<'a> Filter<'a> {
         Ok(self.found)
     }
 
+    /// Whether the conditions can be looked at. Without an index, 1.1 and 1.2 look at the columns that were asked
+    /// for by name, and at no others.
+    fn sees_its_columns(&self) -> bool {
+        let Predicate::Names(names) = &self.read.predicate else { return true };
+        self.read.behaviour.release >= Release::V2_0
+            || self.expressions.iter().all(|expression| names.contains(&expression.column_name))
+    }
+
     async fn take_row(&mut self, key: Bytes) -> Result<(), Error> {
-        let columns = self.database.store().read(key.clone(), self.read.clone(), self.consistency).await?;
+        let read = self.database.store().read(key.clone(), self.read.clone(), self.consistency);
+        let mut columns = read.await?;
+        let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
+        if is_reversed && self.read.behaviour.release >= Release::V2_0 {
+            // With conditions, 2.0 and later turn a reversed slice round once more.
+            columns.reverse();
+        }
         self.found.push(Row { key, columns });
         Ok(())
     }

@@ -59,6 +59,9 @@ pub struct Behaviour {
     /// When a struct within a call lacks something, the rest of the message is read as the next call (0.7): that
     /// one fails, whatever it is.
     pub loses_its_place: bool,
+    /// Two deletions of a row in one mutation merge like any two (1.1 and later); before, the second takes the
+    /// place of the first even when it is older.
+    pub row_deletions_merge: bool,
     /// An expiring cell is gone when its second begins (1.1 and later), not when it is over.
     pub expires_when_second_begins: bool,
     /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
@@ -108,6 +111,7 @@ impl Behaviour {
             refuses_reads_at_all: before(release, Release::V0_6),
             refuses_reads_at_any: !before(release, Release::V0_6),
             replication_is_global: before(release, Release::V0_6),
+            row_deletions_merge: !before(release, Release::V1_1),
             loses_its_place: release as u8 == Release::V0_7 as u8,
             // Releases without expiring cells see those of others as newer ones do.
             expires_when_second_begins: before(release, Release::V0_7) || !before(release, Release::V1_1),

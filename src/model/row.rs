@@ -48,6 +48,13 @@ impl RowColumns {
         }
     }
 
+    pub fn reverse(&mut self) {
+        match self {
+            RowColumns::Cells(cells) => cells.reverse(),
+            RowColumns::Supers(supers) => supers.reverse(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

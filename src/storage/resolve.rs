@@ -31,7 +31,10 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     let mut super_changes = Vec::new();
     for change in mutation.changes {
         match change {
-            Change::DeleteRow { deletion } => row.deletion = Some(deletion),
+            Change::DeleteRow { deletion } => {
+                let earlier = row.deletion.filter(|_| behaviour.row_deletions_merge);
+                row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
+            }
             // TODO(storage): range tombstones
             Change::DeleteRange { .. } => {}
             Change::Cell { super_column: None, cell } => row.cells.push(cell),
