@@ -4,7 +4,8 @@
 //! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
 //! see it; what is dropped is hidden first.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -15,6 +16,10 @@ use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
 use crate::util::Release;
+
+/// How long a change waits for requests that have the schema from before, and how often it asks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const ASK_EVERY: Duration = Duration::from_millis(1);
 
 /// What the note of a keyspace begins with; its name follows.
 const KEYSPACE_NOTE: &str = "keyspace/";
@@ -43,7 +48,7 @@ impl Database {
             catalog.keyspaces.insert(name.to_owned(), keyspace);
         }
         let catalog = Arc::new(catalog);
-        self.store().alter(catalog.clone()).await?;
+        self.store().alter(own_copy(&catalog)).await?;
         *self.catalog.write() = catalog.clone();
         for cf in catalog.column_families() {
             for (column, index) in &cf.index_families {
@@ -79,7 +84,7 @@ impl Database {
                 return Err(already_there(&request.name, &family.name));
             }
         }
-        self.change(&catalog, keyspace, Vec::new()).await
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
     /// Changes a keyspace's replication. Its column families stay.
@@ -93,7 +98,7 @@ impl Database {
         }
         let mut keyspace = check.keyspace(&request)?;
         keyspace.column_families = old.column_families.clone();
-        self.change(&catalog, keyspace, Vec::new()).await
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
     /// Drops a keyspace with all its data.
@@ -113,6 +118,7 @@ impl Database {
         without.keyspaces.remove(name);
         let families: Vec<Arc<CfDef>> = keyspace.column_families.into_values().collect();
         let notes = vec![(format!("{KEYSPACE_NOTE}{name}"), None)];
+        drop(catalog);
         self.drop_families(without, families, notes).await
     }
 
@@ -132,7 +138,7 @@ impl Database {
         if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
             return Err(already_there(&request.keyspace, &request.name));
         }
-        self.change(&catalog, keyspace, Vec::new()).await
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
     /// Changes a column family: what the request does not say is back at its default. Types of names stay.
@@ -150,10 +156,9 @@ impl Database {
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
         let new = CfDef { id: old.id, ..check.column_family(&request, Some(&old))? };
         check.compatible(&old, &new)?;
+        let (added, dropped) = index_changes(&old, &new);
         let new = Arc::new(new);
         keyspace.column_families.insert(new.name.clone(), new.clone());
-
-        let (added, dropped) = index_changes(&old, &new);
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);
         let mut notes: Notes = dropped.iter().map(|index| note(index, None)).collect();
         notes.extend(added.iter().map(|(_, index)| note(index, Some(Bytes::from_static(b"building")))));
@@ -161,19 +166,34 @@ impl Database {
             self.building.write().insert(build_note(index));
         }
         let before = Arc::downgrade(&catalog);
-        self.change(&catalog, keyspace, notes).await?;
+        self.change(&catalog, keyspace, notes, &dropped).await?;
         drop(catalog);
+        self.drop_indexes(&new, dropped, &before).await?;
+        for (column, _) in added {
+            self.start_building(new.clone(), column, Some(before.clone()));
+        }
+        Ok(())
+    }
+
+    /// Forgets indexes that are no longer defined, once nobody writes to them.
+    async fn drop_indexes(
+        &self,
+        cf: &CfDef,
+        dropped: Vec<Arc<CfDef>>,
+        before: &Weak<Catalog>,
+    ) -> Result<(), Error> {
+        if dropped.is_empty() {
+            return Ok(());
+        }
+        until_unused(before).await;
         for index in dropped {
-            if new.index_families.values().any(|other| other.name == index.name) {
+            if cf.index_families.values().any(|other| other.name == index.name) {
                 self.store().truncate(index).await?;
             } else {
                 self.store().drop_family(index).await?;
             }
         }
-        for (column, _) in added {
-            self.start_building(new.clone(), column, Some(before.clone()));
-        }
-        Ok(())
+        Ok(self.store().alter(own_copy(&self.catalog())).await?)
     }
 
     /// Drops a column family with all its data.
@@ -198,6 +218,7 @@ impl Database {
         let notes = vec![keyspace_note(&changed)];
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.insert(keyspace.to_owned(), changed);
+        drop(catalog);
         self.drop_families(without, vec![cf], notes).await
     }
 
@@ -223,17 +244,26 @@ impl Database {
         Ok(self.store().truncate(cf).await?)
     }
 
-    /// Notes and serves a keyspace as it is now.
-    async fn change(&self, catalog: &Catalog, keyspace: KeyspaceDef, notes: Notes) -> Result<(), Error> {
+    /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
+    /// have the schema from before still write to them.
+    async fn change(
+        &self,
+        catalog: &Catalog,
+        keyspace: KeyspaceDef,
+        notes: Notes,
+        dropped: &[Arc<CfDef>],
+    ) -> Result<(), Error> {
         let mut with = catalog.clone();
         let mut notes = notes;
         notes.push(keyspace_note(&keyspace));
         let before = catalog.keyspace(&keyspace.name).map(keyspace_note);
         let undo = before.unwrap_or_else(|| (format!("{KEYSPACE_NOTE}{}", keyspace.name), None));
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
+        let mut for_store = with.clone();
+        for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
         self.store().note(notes).await?;
-        if let Err(error) = self.store().alter(with.clone()).await {
+        if let Err(error) = self.store().alter(Arc::new(for_store)).await {
             self.store().note(vec![undo]).await?;
             return Err(Error::invalid(error.to_string()));
         }
@@ -249,7 +279,9 @@ impl Database {
         mut notes: Notes,
     ) -> Result<(), Error> {
         let without = Arc::new(without);
-        *self.catalog.write() = without.clone();
+        let before = std::mem::replace(&mut *self.catalog.write(), without.clone());
+        let before = Arc::downgrade(&before);
+        until_unused(&before).await;
         for cf in families {
             for index in cf.index_families.values() {
                 self.store().drop_family(index.clone()).await?;
@@ -258,7 +290,20 @@ impl Database {
             self.store().drop_family(cf).await?;
         }
         self.store().note(notes).await?;
-        Ok(self.store().alter(without).await?)
+        Ok(self.store().alter(own_copy(&without)).await?)
+    }
+}
+
+/// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
+fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+    Arc::new(catalog.clone())
+}
+
+/// Waits until no request uses a schema any more, but not for ever: one may wait for its client.
+async fn until_unused(schema: &Weak<Catalog>) {
+    let started = Instant::now();
+    while schema.strong_count() > 0 && started.elapsed() < PATIENCE {
+        tokio::time::sleep(ASK_EVERY).await;
     }
 }
 
