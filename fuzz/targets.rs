@@ -46,7 +46,7 @@ pub fn frames(data: &[u8]) -> usize {
 fn empty_database() -> Database {
     Database::new(DatabaseParts {
         catalog: Arc::new(CONFIG.catalog.clone()),
-        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone())),
+        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone(), Arc::new(Clock::system()))),
         partitioner: CONFIG.partitioner.clone(),
         authenticator: Authenticator::AllowAll,
         clock: Arc::new(Clock::manual(1_250_558_004_000)),

@@ -285,7 +285,7 @@ impl Run {
             self.catalog = support::catalog(self.families.iter().cloned());
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
-                Backend::Memory => Opened::Memory(MemoryStore::new(partitioner)),
+                Backend::Memory => Opened::Memory(MemoryStore::new(partitioner, self.clock.clone())),
                 Backend::Embedded => Opened::Embedded(
                     EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone()).unwrap(),
                 ),

@@ -209,7 +209,7 @@ impl Case {
             standard: support::cf_of(&catalog, "Standard"),
             supers: support::cf_of(&catalog, "Super"),
             catalog,
-            memory: MemoryStore::new(partitioner.clone()),
+            memory: MemoryStore::new(partitioner.clone(), support::manual_clock()),
             partitioner,
             behaviour: Behaviour::of(release),
             pools,

@@ -155,7 +155,7 @@ fn open_store(
     let random_token = || config.partitioner.token_text(&config.partitioner.random_token(chance));
     let token = config.initial_token.clone().unwrap_or_else(random_token);
     if args.ephemeral {
-        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone())), token));
+        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone(), clock)), token));
     }
     let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
     let options = EmbeddedOptions {

@@ -9,7 +9,9 @@ use super::request::{
 };
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation};
+use crate::model::{
+    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
+};
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
 
@@ -293,7 +295,7 @@ impl Database {
             let deletion = self.deletion_time(timestamp);
             let (start, finish) =
                 if range.reversed { (range.finish, range.start) } else { (range.start, range.finish) };
-            changes.push(Change::DeleteRange { super_column, start, finish, deletion });
+            changes.push(Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion }));
         } else {
             changes.push(self.deletion_of(cf, super_column, None, timestamp));
         }

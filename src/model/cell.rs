@@ -72,6 +72,13 @@ impl Cell {
         }
     }
 
+    /// The same in its place.
+    pub fn expire(&mut self, now_s: i32, behaviour: &Behaviour) {
+        if matches!(self.kind, CellKind::Expiring { .. }) {
+            *self = self.clone().at(now_s, behaviour);
+        }
+    }
+
     /// The number that a counter or an increment holds; `None` where there are not eight bytes.
     pub fn count(&self) -> Option<i64> {
         self.value.as_ref().try_into().ok().map(i64::from_be_bytes)
@@ -80,6 +87,25 @@ impl Cell {
     /// Whether this is a tombstone that has outlived gc_grace: `gc_before` is now less that many seconds.
     pub fn is_purgeable(&self, gc_before: i32) -> bool {
         matches!(self.kind, CellKind::Deleted { local_deletion_time } if local_deletion_time <= gc_before)
+    }
+
+    /// What becomes of a counter to which this increment is added. `old` is what stands there, expired or
+    /// shadowed cells left out; `None`: a tombstone stands there that keeps it away.
+    pub fn counted(self, old: Option<&Cell>, behaviour: &Behaviour) -> Option<Cell> {
+        let total = match old {
+            Some(old) if !old.is_live() => {
+                if behaviour.counter_deletions_are_final || old.timestamp >= self.timestamp {
+                    return None;
+                }
+                0
+            }
+            Some(old) => old.count().unwrap_or_default(),
+            None => 0,
+        };
+        let total = total.wrapping_add(self.count().unwrap_or_default());
+        let timestamp = old.map_or(self.timestamp, |old| old.timestamp.max(self.timestamp));
+        let value = Bytes::copy_from_slice(&total.to_be_bytes());
+        Some(Cell { name: self.name, value, timestamp, kind: CellKind::Counter })
     }
 }
 

@@ -8,15 +8,16 @@ use parking_lot::RwLock;
 
 use super::collect::{Shadows, collect_cells, collect_supers};
 use super::order::{Named, within};
-use super::resolve::resolve;
+use super::resolve::{met, resolve};
 use super::{Store, StoreFuture, StoreStatus};
 use crate::marshal::{self, AbstractType};
 use crate::model::{
-    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
-    ReadCommand, Row, RowColumns, SliceRange, SuperColumn, Winner, reconcile,
+    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, LevelRanges, Mutation, Predicate,
+    RangeCommand, RangeDeletion, ReadCommand, Row, RowColumns, SliceRange, SuperColumn,
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
+use crate::util::Clock;
 
 /// A row as it stands. Names in no order: every read sorts.
 #[derive(Debug, Default, Clone)]
@@ -24,6 +25,7 @@ struct MemoryRow {
     deletion: Option<DeletionTime>,
     cells: Vec<Cell>,
     supers: Vec<SuperColumn>,
+    ranges: Vec<RangeDeletion>,
 }
 
 /// Token and key of a row, in ring order.
@@ -35,11 +37,12 @@ pub struct MemoryStore {
     partitioner: PartitionerRef,
     families: RwLock<BTreeMap<(String, String), Rows>>,
     notes: RwLock<BTreeMap<String, Bytes>>,
+    clock: Arc<Clock>,
 }
 
 impl MemoryStore {
-    pub fn new(partitioner: PartitionerRef) -> MemoryStore {
-        MemoryStore { partitioner, families: RwLock::default(), notes: RwLock::default() }
+    pub fn new(partitioner: PartitionerRef, clock: Arc<Clock>) -> MemoryStore {
+        MemoryStore { partitioner, families: RwLock::default(), notes: RwLock::default(), clock }
     }
 
     fn ring_key(&self, key: &Bytes) -> RingKey {
@@ -50,6 +53,7 @@ impl MemoryStore {
 
     fn apply_now(&self, mutations: Vec<Mutation>, behaviour: &Behaviour) {
         let mut families = self.families.write();
+        let now_s = self.clock.now_s();
         for mutation in mutations {
             for family in mutation.families {
                 if family.changes.is_empty() {
@@ -57,7 +61,7 @@ impl MemoryStore {
                 }
                 let name = (family.cf.keyspace.clone(), family.cf.name.clone());
                 let row = families.entry(name).or_default().entry(self.ring_key(&mutation.key)).or_default();
-                apply_to_row(row, family, behaviour);
+                apply_to_row(row, family, now_s, behaviour);
             }
         }
     }
@@ -100,14 +104,22 @@ impl MemoryStore {
     }
 }
 
-fn apply_to_row(row: &mut MemoryRow, family: CfMutation, behaviour: &Behaviour) {
+fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: &Behaviour) {
     let cf = family.cf.clone();
     let comparator = marshal::at(&*cf.comparator, behaviour.release);
     let changes = resolve(family, behaviour);
     if let Some(deletion) = changes.deletion {
         row.deletion = Some(row.deletion.map_or(deletion, |old| old.merged(deletion)));
     }
-    apply_cells(&mut row.cells, changes.cells, comparator, behaviour);
+    for range in changes.ranges {
+        match row.ranges.iter_mut().find(|old| old.is_of_same_names(&range)) {
+            Some(old) => old.deletion = old.deletion.merged(range.deletion),
+            None => row.ranges.push(range),
+        }
+    }
+    let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
+    let shadows = Shadows::of_row(deletion, Some(LevelRanges::of_row(&row.ranges, comparator)));
+    apply_cells(&mut row.cells, changes.cells, comparator, (now_s, behaviour), shadows);
     let Some(subcomparator) = cf.subcomparator() else { return };
     let subcomparator = marshal::at(&**subcomparator, behaviour.release);
     for change in changes.supers {
@@ -120,7 +132,10 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, behaviour: &Behaviour) 
         });
         let old = &mut row.supers[at];
         old.deletion = old.deletion.merged(change.deletion);
-        apply_cells(&mut old.cells, change.cells, subcomparator, behaviour);
+        let over = LevelRanges::of_row(&row.ranges, comparator).over(&old.name);
+        let inside = LevelRanges::of_super(&row.ranges, &change.name, comparator, subcomparator);
+        let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
+        apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
     }
 }
 
@@ -128,16 +143,16 @@ fn apply_cells(
     cells: &mut Vec<Cell>,
     changes: Vec<Cell>,
     comparator: &dyn AbstractType,
-    behaviour: &Behaviour,
+    (now_s, behaviour): (i32, &Behaviour),
+    shadows: Shadows<'_>,
 ) {
     for change in changes {
-        match cells.iter_mut().find(|old| comparator.compare(&old.name, &change.name).is_eq()) {
-            None => cells.push(change),
-            Some(old) => {
-                if reconcile(old, &change, behaviour) == Winner::New {
-                    *old = change;
-                }
-            }
+        let at = cells.iter().position(|old| comparator.compare(&old.name, &change.name).is_eq());
+        let old = at.map(|at| cells[at].clone().at(now_s, behaviour));
+        let Some(new) = met(old, change, behaviour, shadows) else { continue };
+        match at {
+            None => cells.push(new),
+            Some(at) => cells[at] = new,
         }
     }
 }
@@ -173,7 +188,10 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
             let subcomparator = marshal::at(&**subcomparator, release);
             let found = row.supers.iter().find(|old| comparator.compare(&old.name, name).is_eq());
             let Some(found) = found else { return Ok(RowColumns::Cells(Vec::new())) };
-            let shadows = Shadows { container: found.deletion, outer: deletion };
+            let over = LevelRanges::of_row(&row.ranges, comparator).over(&found.name);
+            let inside = LevelRanges::of_super(&row.ranges, &found.name, comparator, subcomparator);
+            let shadows =
+                Shadows { container: found.deletion.merged(over), outer: deletion, ranges: Some(inside) };
             let cells = select(&found.cells, &command.predicate, subcomparator);
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
@@ -183,11 +201,12 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
             for super_column in &mut supers {
                 super_column.cells.sort_by(|a, b| subcomparator.compare(&a.name, &b.name));
             }
-            collect_supers(supers.into_iter().map(Ok), deletion, count, command).map(RowColumns::Supers)
+            collect_supers(supers.into_iter().map(Ok), deletion, &row.ranges, count, command)
+                .map(RowColumns::Supers)
         }
         (_, None) => {
             let cells = select(&row.cells, &command.predicate, comparator);
-            let shadows = Shadows::of_row(deletion);
+            let shadows = Shadows::of_row(deletion, Some(LevelRanges::of_row(&row.ranges, comparator)));
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
     }

@@ -39,6 +39,8 @@ pub struct Inner {
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
     families: RwLock<Families>,
+    /// Column families by their ids, for the sweeper.
+    definitions: RwLock<HashMap<u32, Arc<CfDef>>>,
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
     guard: DiskGuard,
@@ -83,6 +85,7 @@ impl Inner {
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
             families: RwLock::default(),
+            definitions: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
@@ -144,6 +147,11 @@ impl Inner {
         found.cloned().ok_or_else(|| {
             StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
         })
+    }
+
+    /// The definition of a column family.
+    pub fn definition(&self, id: u32) -> Option<Arc<CfDef>> {
+        self.definitions.read().get(&id).cloned()
     }
 
     /// A defined column family and its gc_grace in seconds.
@@ -269,6 +277,7 @@ impl Inner {
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
         let mut wanted = Vec::new();
+        let mut definitions = HashMap::new();
         for cf in catalog.stored_families() {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match recorded.get(&name) {
@@ -283,8 +292,10 @@ impl Inner {
                     record
                 }
             };
+            definitions.insert(record.id, cf.clone());
             wanted.push((name, record, cf.gc_grace_s));
         }
+        *self.definitions.write() = definitions;
         self.ledger.note_families(&added)?;
         self.open_families(wanted, &recorded)
     }
@@ -388,7 +399,7 @@ fn bytes_of(mutation: &Mutation) -> u64 {
         }
         Change::DeleteSuper { name, .. } => name.len(),
         Change::DeleteRow { .. } => 0,
-        Change::DeleteRange { start, finish, .. } => start.len() + finish.len(),
+        Change::DeleteRange(range) => range.start.len() + range.finish.len(),
     });
     bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }
