@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::request::{
-    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch,
+    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, Deletion, MutationRequest, NewColumn,
+    RequestedRange, RowBatch,
 };
 use super::validate::Validation;
 use super::{Database, Error};
@@ -293,8 +294,8 @@ impl Database {
                 .extend(names.map(|name| self.deletion_of(cf, super_column.clone(), Some(name), timestamp)));
         } else if let Some(range) = predicate.slice_range {
             let deletion = self.deletion_time(timestamp);
-            let (start, finish) =
-                if range.reversed { (range.finish, range.start) } else { (range.start, range.finish) };
+            // `reversed` is not looked at: a range that goes backwards deletes nothing.
+            let RequestedRange { start, finish, .. } = range;
             changes.push(Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion }));
         } else {
             changes.push(self.deletion_of(cf, super_column, None, timestamp));
