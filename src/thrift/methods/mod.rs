@@ -93,7 +93,8 @@ pub struct Method {
     pub until: Release,
     pub args: &'static [Arg],
     pub throws: &'static [(i16, Thrown)],
-    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6).
+    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6). From 0.7 on a call
+    /// that does also asks `Call::check` for the right to what it does.
     pub needs_login: bool,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }
