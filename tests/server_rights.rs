@@ -1,6 +1,6 @@
 //! Who may do what after a login of 0.7 or later: the access file, column family by column family.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod support;
 
