@@ -42,7 +42,7 @@ pub struct ServeArgs {
     /// SimpleAuthenticator's users: lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
-    /// SimpleAuthenticator's rights: lines of keyspace=user,user
+    /// SimpleAuthority's rights: lines of keyspace=user,user or keyspace.columnfamily.<rw>=user,user
     #[arg(long, value_name = "FILE")]
     access: Option<PathBuf>,
     /// How passwords stand in the passwd file: PLAIN or MD5
@@ -102,11 +102,12 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     if !undefined.is_empty() {
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
+    let authenticator = authenticator(args, &config)?;
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
         partitioner: config.partitioner,
-        authenticator: authenticator(args, config.authenticator)?,
+        authenticator,
         clock,
         types,
         cluster_name: config.cluster_name,
@@ -174,21 +175,27 @@ fn open_store(
     Ok((Arc::new(store), token))
 }
 
-fn authenticator(args: &ServeArgs, kind: config::Authenticator) -> Result<Authenticator, String> {
-    match (kind, &args.passwd, &args.access) {
-        (config::Authenticator::AllowAll, _, _) => Ok(Authenticator::AllowAll),
-        (config::Authenticator::Simple, Some(passwd), Some(access)) => {
-            Ok(Authenticator::Simple(SimpleAuthenticator {
-                passwd_file: passwd.clone(),
-                access_file: access.clone(),
-                mode: args.passwd_mode,
-            }))
-        }
-        (config::Authenticator::Simple, _, _) => Err(
-            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
-             and rights are"
+fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, String> {
+    let authority = config.authority.unwrap_or(config::Authority::Simple);
+    match (config.authenticator, authority) {
+        (config::Authenticator::AllowAll, _) if config.authority == Some(config::Authority::Simple) => Err(
+            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
+             no user whose rights could be looked up"
                 .to_owned(),
         ),
+        (config::Authenticator::AllowAll, _) => Ok(Authenticator::AllowAll),
+        (config::Authenticator::Simple, config::Authority::Simple) if args.access.is_none() => Err(
+            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
+             and rights are; with AllowAllAuthority as Authority the rights are not needed"
+                .to_owned(),
+        ),
+        (config::Authenticator::Simple, authority) => {
+            let access_file = args.access.clone().filter(|_| authority == config::Authority::Simple);
+            let passwd_file = args.passwd.clone().ok_or(
+                "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
+            )?;
+            Ok(Authenticator::Simple(SimpleAuthenticator { passwd_file, access_file, mode: args.passwd_mode }))
+        }
     }
 }
 

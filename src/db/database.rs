@@ -8,13 +8,14 @@ use parking_lot::RwLock;
 
 use super::Error;
 use super::authenticate::{Authenticator, Credential};
+use super::user::User;
 use super::validate::Validation;
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::storage::Store;
-use crate::util::Clock;
+use crate::util::{Clock, Release};
 
 /// What a database is made of.
 pub struct DatabaseParts {
@@ -75,14 +76,14 @@ impl Database {
         self.parts.authenticator.requires_login()
     }
 
-    /// Checks a login to a keyspace.
+    /// Checks a login to a keyspace, of 0.6.
     pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         self.parts.authenticator.login(keyspace, credentials)
     }
 
-    /// Checks who logs in, of 0.7 and later; answers with the name, where there are names.
-    pub fn authenticate(&self, credentials: &[Credential]) -> Result<Option<String>, Error> {
-        self.parts.authenticator.authenticate(credentials)
+    /// Checks who logs in, of 0.7 and later; answers with the user, where there are users.
+    pub fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<Option<User>, Error> {
+        self.parts.authenticator.authenticate(credentials, release)
     }
 
     /// Whether a keyspace can be chosen. 1.0 and later quote its name.
@@ -90,7 +91,7 @@ impl Database {
         let catalog = self.catalog();
         self.validation(&catalog, behaviour).keyspace(keyspace).map_err(|_| {
             let name = String::from_utf8_lossy(keyspace);
-            let quote = if behaviour.release >= crate::util::Release::V1_0 { "'" } else { "" };
+            let quote = if behaviour.release >= Release::V1_0 { "'" } else { "" };
             Error::invalid(format!("Keyspace {quote}{name}{quote} does not exist"))
         })
     }

@@ -1,5 +1,7 @@
 //! The database: checks a request as the old server did, plans it, and has the store run it.
 
+mod access;
+mod access_file;
 mod authenticate;
 mod cas;
 mod counts;
@@ -14,14 +16,17 @@ mod properties;
 mod ranges;
 mod reads;
 mod request;
+mod rights;
 mod schema_change;
 mod schema_check;
 mod schema_request;
+mod user;
 mod validate;
 mod validate_read;
 mod validate_write;
 mod writes;
 
+pub use access::Access;
 pub use authenticate::{Authenticator, Credential, PasswordMode, SimpleAuthenticator};
 pub use cas::{CasOutcome, CasRequest};
 pub use database::{Database, DatabaseParts};
@@ -35,3 +40,4 @@ pub use request::{
     SlicePredicate,
 };
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
+pub use user::User;

@@ -8,7 +8,7 @@ use super::args::Args;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
-use super::methods::{Call, Method};
+use super::methods::{self, Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::db::{self, Database};
 use crate::util::Release;
@@ -76,11 +76,11 @@ async fn run(
     let behaviour = dialect::behaviour_for(method, &service.compat);
     let outcome = if std::mem::take(&mut session.has_lost_its_place) {
         Err(Failure::Protocol(LOST.to_owned()))
-    } else if method.needs_login && !session.is_logged_in && service.database.requires_login() {
+    } else if method.needs_login && !session.is_open_to(method) && service.database.requires_login() {
         let text = if method.since < Release::V0_7 {
             "Login is required before any other API calls"
         } else {
-            "You have not logged in"
+            methods::NOT_LOGGED_IN
         };
         Err(Failure::Failed(db::Error::invalid(text)))
     } else {

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::args::Args;
 use super::frame::Transport;
 use super::methods::{self, Method};
+use crate::db::User;
 use crate::model::Behaviour;
 use crate::util::Release;
 
@@ -59,10 +60,11 @@ impl Family {
 /// One connection's state.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// A login has succeeded. It opens every keyspace, and a later one that fails takes nothing back (0.6).
+    /// A login of 0.6 has succeeded. It opens every keyspace to calls that carry one, and a later login that fails
+    /// takes nothing back.
     pub is_logged_in: bool,
-    /// Who has logged in (0.7 and later).
-    pub user: Option<String>,
+    /// Who has logged in as of 0.7 or later, where there are users; the last login that succeeded counts.
+    pub user: Option<User>,
     /// Which calls the client uses, once one has told.
     pub family: Option<Family>,
     /// What set_keyspace chose.
@@ -71,6 +73,18 @@ pub struct Session {
     pub has_lost_its_place: bool,
     /// What set_cql_version chose.
     pub cql_version: Option<String>,
+}
+
+impl Session {
+    /// Whether the client has logged in for the calls of a method's family. Neither of the two logins counts for
+    /// the other's calls: that of 0.6 names no user whose rights could be looked up, and that of 0.7 opens no
+    /// keyspace as a whole.
+    pub fn is_open_to(&self, method: &Method) -> bool {
+        match Family::of(method) {
+            Family::WithKeyspace => self.is_logged_in,
+            Family::AfterSetKeyspace => self.user.is_some(),
+        }
+    }
 }
 
 /// The row of the method table that a call means: that whose arguments have the call's types, and among those

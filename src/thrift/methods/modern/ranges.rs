@@ -49,7 +49,7 @@ fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
         let range = types::key_range(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let rows = call
             .database
             .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
@@ -66,7 +66,7 @@ fn get_paged_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let range = types::key_range(&mut call.args.required(2)?)?;
         let start = call.args.bytes(3)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&family)?;
         let rows = call
             .database
             .get_paged_slice(&keyspace, &family, &range, start, consistency, call.behaviour)
@@ -83,7 +83,7 @@ fn get_indexed_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let clause = types::index_clause(&mut call.args.required(2)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let rows = call
             .database
             .get_indexed_slices(&keyspace, &parent, &clause, &predicate, consistency, call.behaviour)

@@ -48,7 +48,7 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
         let key = call.args.bytes(1)?;
         let path = types::column_path(&mut call.args.required(2)?)?;
         let consistency = call.args.consistency(3, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&path.column_family)?;
         let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
@@ -64,7 +64,7 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let parent = types::column_parent(&mut call.args.required(2)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let columns = call
             .database
             .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
@@ -83,7 +83,7 @@ async fn slices(call: &Call<'_>) -> Result<Vec<(bytes::Bytes, RowColumns)>, Fail
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
     let consistency = call.args.consistency(4, false, call.behaviour)?;
-    let keyspace = call.keyspace()?;
+    let keyspace = call.keyspace_to_read(&parent.column_family)?;
     let database = call.database;
     Ok(database.multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour).await?)
 }
@@ -108,7 +108,7 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
         let parent = types::column_parent(&mut call.args.required(2)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let count = call
             .database
             .count_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
@@ -137,7 +137,7 @@ fn get_multi_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let release = call.behaviour.release;
         let consistency = consistency_of(number, release)
             .ok_or_else(|| Failure::missing("consistency_level", "MultiSliceRequest"))?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_read(&request.column_parent.column_family)?;
         let cells = call.database.get_multi_slice(&keyspace, request, consistency, call.behaviour).await?;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);

@@ -1,6 +1,10 @@
 //! The system_ calls: changes of the schema. Each answers with the new schema's version.
+//!
+//! A right is asked for where the change is made. Cassandra to 1.1, and 1.2 to 2.1 for a new column family, ask for it
+//! in the session's keyspace and then change the one that the definition names.
 
 use super::{INVALID, since};
+use crate::db::Access;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::schema_types;
 use crate::thrift::wire::TType;
@@ -47,6 +51,7 @@ fn write_version(mut call: Call<'_>) {
 fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
+        call.check(Access::AddKeyspace)?;
         call.database.add_keyspace(request, call.behaviour).await?;
         write_version(call);
         Ok(())
@@ -56,6 +61,7 @@ fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
 fn update_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
+        call.check(Access::UpdateKeyspace { keyspace: request.name.as_bytes() })?;
         call.database.update_keyspace(request, call.behaviour).await?;
         write_version(call);
         Ok(())
@@ -65,6 +71,7 @@ fn update_keyspace(call: Call<'_>) -> CallFuture<'_> {
 fn drop_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
+        call.check(Access::DropKeyspace { keyspace: &keyspace })?;
         let keyspace = String::from_utf8_lossy(&keyspace);
         call.database.drop_keyspace(&keyspace, call.behaviour).await?;
         write_version(call);
@@ -76,6 +83,7 @@ fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::column_family(&mut call.args.required(1)?)?;
         call.keyspace()?;
+        call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
         call.database.add_column_family(request, call.behaviour).await?;
         write_version(call);
         Ok(())
@@ -85,6 +93,8 @@ fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
 fn update_column_family(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::column_family(&mut call.args.required(1)?)?;
+        let (keyspace, family) = (request.keyspace.as_bytes(), request.name.as_bytes());
+        call.check(Access::UpdateFamily { keyspace, family })?;
         call.database.update_column_family(request, call.behaviour).await?;
         write_version(call);
         Ok(())
@@ -95,6 +105,7 @@ fn drop_column_family(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.args.bytes(1)?;
         let keyspace = call.keyspace()?;
+        call.check(Access::DropFamily { keyspace: &keyspace, family: &name })?;
         let (keyspace, name) = (String::from_utf8_lossy(&keyspace), String::from_utf8_lossy(&name));
         call.database.drop_column_family(&keyspace, &name, call.behaviour).await?;
         write_version(call);

@@ -39,8 +39,8 @@ pub const ROWS: &[Method] = &[
 fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let credentials = types::credentials(&mut call.args.required(1)?)?;
-        call.session.user = call.database.authenticate(&credentials)?;
-        call.session.is_logged_in = true;
+        // One that fails leaves the session to whom it belonged, as ClientState does.
+        call.session.user = call.database.authenticate(&credentials, call.behaviour.release)?;
         Ok(())
     })
 }

@@ -1,7 +1,10 @@
 //! insert, remove, batches, conditional updates and truncate.
 
+use bytes::Bytes;
+
 use super::{consistency, data};
-use crate::db::{CasOutcome, CasRequest, RowBatch};
+use crate::db::{Access, CasOutcome, CasRequest, RowBatch};
+use crate::model::ConsistencyLevel;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::results;
@@ -61,23 +64,28 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
         let parent = types::column_parent(&mut call.args.required(2)?)?;
         let column = types::column(&mut call.args.required(3)?, call.behaviour.release)?;
         let consistency = call.args.consistency(4, true, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_write(&parent.column_family)?;
         call.database.insert_column(&keyspace, key, parent, column, consistency, call.behaviour).await?;
         Ok(())
     })
 }
 
-/// The rows that a batch changes.
-fn rows_of(call: &Call<'_>) -> Result<Vec<RowBatch>, Failure> {
+/// What both kinds of batch are told: the keyspace, the rows that they change, and the consistency level. The user
+/// may write all of the column families.
+fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel), Failure> {
     let rows = types::mutation_map(&mut call.args.required(1)?, call.behaviour.release)?;
-    Ok(rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect())
+    let consistency = call.args.consistency(2, true, call.behaviour)?;
+    let keyspace = call.keyspace()?;
+    for (family, _) in rows.iter().flat_map(|(_, families)| families) {
+        call.check(Access::Write { keyspace: &keyspace, family })?;
+    }
+    let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
+    Ok((keyspace, rows, consistency))
 }
 
 fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let rows = rows_of(&call)?;
-        let consistency = call.args.consistency(2, true, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let (keyspace, rows, consistency) = batch(&call)?;
         call.database.batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
         Ok(())
     })
@@ -85,9 +93,7 @@ fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
 
 fn atomic_batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let rows = rows_of(&call)?;
-        let consistency = call.args.consistency(2, true, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let (keyspace, rows, consistency) = batch(&call)?;
         call.database.atomic_batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
         Ok(())
     })
@@ -99,7 +105,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(2)?)?;
         let timestamp = call.args.i64(3)?;
         let consistency = call.args.consistency(4, true, call.behaviour)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_write(&path.column_family)?;
         call.database.remove(&keyspace, key, path, timestamp, consistency, call.behaviour).await?;
         Ok(())
     })
@@ -116,7 +122,7 @@ fn cas(mut call: Call<'_>) -> CallFuture<'_> {
             serial_consistency: call.args.consistency_or(5, 9, call.behaviour)?,
             commit_consistency: call.args.consistency_or(6, 2, call.behaviour)?,
         };
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_write(&request.column_family)?;
         let outcome = call.database.cas(&keyspace, request, call.behaviour).await?;
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -138,7 +144,7 @@ fn cas(mut call: Call<'_>) -> CallFuture<'_> {
 fn truncate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let family = call.args.bytes(1)?;
-        let keyspace = call.keyspace()?;
+        let keyspace = call.keyspace_to_write(&family)?;
         call.database.truncate(&keyspace, &family, call.behaviour).await?;
         Ok(())
     })
