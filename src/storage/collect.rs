@@ -115,7 +115,7 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
     let release = command.behaviour.release;
     let (holders, names) =
         (marshal::at(&*command.cf.comparator, release), marshal::at(&**subcomparator, release));
-    let over = LevelRanges::of_row(ranges, holders).over(&super_column.name);
+    let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
     super_column.deletion = super_column.deletion.merged(over);
     let inside = LevelRanges::of_super(ranges, &super_column.name, holders, names);
     super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));

@@ -132,7 +132,7 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
         });
         let old = &mut row.supers[at];
         old.deletion = old.deletion.merged(change.deletion);
-        let over = LevelRanges::of_row(&row.ranges, comparator).over(&old.name);
+        let over = LevelRanges::of_supers(&row.ranges, comparator).over(&old.name);
         let inside = LevelRanges::of_super(&row.ranges, &change.name, comparator, subcomparator);
         let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
         apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
@@ -188,8 +188,9 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
             let subcomparator = marshal::at(&**subcomparator, release);
             let found = row.supers.iter().find(|old| comparator.compare(&old.name, name).is_eq());
             let Some(found) = found else { return Ok(RowColumns::Cells(Vec::new())) };
-            let over = LevelRanges::of_row(&row.ranges, comparator).over(&found.name);
-            let inside = LevelRanges::of_super(&row.ranges, &found.name, comparator, subcomparator);
+            let over = LevelRanges::of_supers(&row.ranges, comparator).over(&found.name);
+            let inside = LevelRanges::of_super(&row.ranges, &found.name, comparator, subcomparator)
+                .read_by(&command.predicate);
             let shadows =
                 Shadows { container: found.deletion.merged(over), outer: deletion, ranges: Some(inside) };
             let cells = select(&found.cells, &command.predicate, subcomparator);
@@ -206,7 +207,10 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
         }
         (_, None) => {
             let cells = select(&row.cells, &command.predicate, comparator);
-            let shadows = Shadows::of_row(deletion, Some(LevelRanges::of_row(&row.ranges, comparator)));
+            let shadows = Shadows::of_row(
+                deletion,
+                Some(LevelRanges::of_row(&row.ranges, comparator).read_by(&command.predicate)),
+            );
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
     }

@@ -37,7 +37,8 @@ impl RowSource<'_> {
         let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
-        let row_ranges = (!ranges.is_empty()).then(|| LevelRanges::of_row(&ranges, names.view));
+        let row_ranges = (!ranges.is_empty())
+            .then(|| LevelRanges::of_row(&ranges, names.view).read_by(&command.predicate));
         let Some(subcomparator) = command.cf.subcomparator() else {
             let shadows = Shadows::of_row(deletion, row_ranges);
             return self.read_cells(columns, names, shadows, command).map(RowColumns::Cells);
@@ -49,10 +50,12 @@ impl RowSource<'_> {
                     return Ok(RowColumns::Cells(Vec::new()));
                 };
                 let holder = SuperPrefix::of(columns, &name, names.stored);
-                let over = row_ranges.map_or(DeletionTime::LIVE, |ranges| ranges.over(&name));
+                let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
                 let container = self.deletion_at(&holder.marker())?.merged(over);
-                let ranges =
-                    row_ranges.map(|_| LevelRanges::of_super(&ranges, &name, names.view, subnames.view));
+                let ranges = row_ranges.map(|_| {
+                    LevelRanges::of_super(&ranges, &name, names.view, subnames.view)
+                        .read_by(&command.predicate)
+                });
                 let shadows = Shadows { container, outer: deletion, ranges };
                 self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
             }
@@ -100,7 +103,9 @@ impl RowSource<'_> {
                     let (Some(holder), Some(at)) = (holder, parsed.cell_at) else { continue };
                     let Some(cell) = decode_cell(key.tail(at), &value, &**subcomparator)? else { continue };
                     let inside = LevelRanges::of_super(ranges, &holder, &*cf.comparator, &**subcomparator);
-                    LevelRanges::of_row(ranges, &*cf.comparator).over(&holder).merged(inside.over(&cell.name))
+                    LevelRanges::of_supers(ranges, &*cf.comparator)
+                        .over(&holder)
+                        .merged(inside.over(&cell.name))
                 }
             };
             if over.shadows(timestamp) {

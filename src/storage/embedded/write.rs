@@ -233,7 +233,7 @@ impl RowChanges<'_> {
         let level = holder.cells();
         let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
-        let container = container.merged(LevelRanges::of_row(ranges, names.view).over(&name));
+        let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
         let inside = LevelRanges::of_super(ranges, &name, names.view, subnames.view);
         for cell in change.cells {
             self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
