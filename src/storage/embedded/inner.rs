@@ -281,6 +281,11 @@ impl Inner {
         for cf in catalog.stored_families() {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match recorded.get(&name) {
+                Some(dropped) if dropped.is_dropped => {
+                    let record = dropped.made_again(cf);
+                    added.push((name.clone(), record.clone()));
+                    record
+                }
                 Some(record) => match record.conflict_with(cf) {
                     Some(conflict) => return Err(StoreError::Mismatch(conflict)),
                     None => record.clone(),
@@ -371,11 +376,34 @@ impl Inner {
         // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
         let _rows = self.locks.lock_all();
         let family = self.family(cf)?;
+        self.next_generation(cf, &family, false)
+    }
+
+    /// Forgets a column family with all that it holds.
+    pub fn drop_family(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.check_open()?;
+        let _altering = self.altering.lock();
+        let _rows = self.locks.lock_all();
+        let Ok(family) = self.family(cf) else { return Ok(()) };
+        self.next_generation(cf, &family, true)?;
+        let mut families = self.families.write();
+        families.by_id.remove(&family.id);
+        if let Some(named) = families.by_name.get_mut(&cf.keyspace) {
+            named.remove(&cf.name);
+        }
+        self.definitions.write().remove(&family.id);
+        Ok(())
+    }
+
+    /// Notes another generation of a column family, puts its empty trees in the place of the old ones, and drops
+    /// those. The rows' locks are held.
+    fn next_generation(&self, cf: &CfDef, family: &Family, is_dropped: bool) -> Result<(), StoreError> {
         let mut trees = family.trees.write();
         let name = (cf.keyspace.clone(), cf.name.clone());
         let record = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
         let Some((_, mut record)) = record else { return Ok(()) };
         record.generation += 1;
+        record.is_dropped = is_dropped;
         let gc_grace_s = self.family_by_id(record.id).map_or(cf.gc_grace_s, |(_, grace)| grace);
         self.note_gc_grace(&record, gc_grace_s);
         self.ledger.note_families(&[(name, record.clone())])?;

@@ -3,7 +3,7 @@
 //! ```text
 //!   p                                 the partitioner's class name
 //!   t                                 the node's token, as text
-//!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator="
+//!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator=", "dropped="
 //!   n | name                          what others keep in the store: the schema that clients have made
 //!   q | i64 due second | u64 number   a tombstone to look at then: u32 family id | key of the deletion
 //! ```
@@ -44,6 +44,8 @@ pub struct FamilyRecord {
     pub type_name: String,
     pub comparator: String,
     pub subcomparator: Option<String>,
+    /// It is forgotten: one of its name begins empty, with other types if need be.
+    pub is_dropped: bool,
 }
 
 /// A tombstone that waits until gc_grace has passed.
@@ -63,7 +65,13 @@ impl FamilyRecord {
             type_name: cf.type_name().to_owned(),
             comparator: cf.comparator.class_name().to_owned(),
             subcomparator: cf.subcomparator().map(|sub| sub.class_name().to_owned()),
+            is_dropped: false,
         }
+    }
+
+    /// The record of one that takes the place of this dropped one. Its trees have another generation.
+    pub fn made_again(&self, cf: &CfDef) -> FamilyRecord {
+        FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
     }
 
     fn to_text(&self) -> String {
@@ -73,6 +81,9 @@ impl FamilyRecord {
         );
         if let Some(sub) = &self.subcomparator {
             text.push_str(&format!("subcomparator={sub}\n"));
+        }
+        if self.is_dropped {
+            text.push_str("dropped=1\n");
         }
         text
     }
@@ -87,6 +98,7 @@ impl FamilyRecord {
             type_name: get("type")?,
             comparator: get("comparator")?,
             subcomparator: get("subcomparator"),
+            is_dropped: get("dropped").is_some(),
         })
     }
 

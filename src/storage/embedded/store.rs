@@ -276,7 +276,7 @@ impl Store for EmbeddedStore {
     }
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.truncate(cf)
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.drop_family(&cf))) })
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
