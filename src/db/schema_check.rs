@@ -148,9 +148,7 @@ impl SchemaCheck<'_> {
     }
 
     fn resolve(&self, class: &str) -> Result<TypeRef, Error> {
-        self.types
-            .resolve(class)
-            .ok_or_else(|| Error::invalid(format!("Unable to find abstract-type class '{class}'")))
+        self.types.parse(class).map_err(|error| Error::invalid(error.to_string()))
     }
 
     fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
