@@ -79,7 +79,9 @@ impl Value<'_> {
     }
 
     pub fn comparator(&self) -> Result<TypeRef, Mistake> {
-        self.types.resolve(self.text).ok_or_else(|| {
+        // Later releases read no text at all as BytesType; those with this file did not.
+        let named = (!self.text.is_empty()).then_some(self.text);
+        named.and_then(|text| self.types.resolve(text)).ok_or_else(|| {
             let full = if self.text.contains('.') {
                 self.text.to_owned()
             } else {
