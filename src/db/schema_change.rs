@@ -279,8 +279,7 @@ impl Database {
         mut notes: Notes,
     ) -> Result<(), Error> {
         let without = Arc::new(without);
-        let before = std::mem::replace(&mut *self.catalog.write(), without.clone());
-        let before = Arc::downgrade(&before);
+        let before = Arc::downgrade(&std::mem::replace(&mut *self.catalog.write(), without.clone()));
         until_unused(&before).await;
         for cf in families {
             for index in cf.index_families.values() {
