@@ -1,4 +1,4 @@
 // What Node had when helenus was written, and has no longer.
-'use strict';
+"use strict";
 
-process.EventEmitter = require('node:events').EventEmitter;
+process.EventEmitter = require("node:events").EventEmitter;
