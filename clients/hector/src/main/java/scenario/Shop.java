@@ -19,6 +19,7 @@ import me.prettyprint.cassandra.serializers.CompositeSerializer;
 import me.prettyprint.cassandra.serializers.LongSerializer;
 import me.prettyprint.cassandra.serializers.StringSerializer;
 import me.prettyprint.cassandra.service.CassandraHostConfigurator;
+import me.prettyprint.cassandra.service.ThriftCfDef;
 import me.prettyprint.cassandra.service.ThriftKsDef;
 import me.prettyprint.cassandra.service.template.ThriftColumnFamilyTemplate;
 import me.prettyprint.cassandra.service.template.ThriftSuperCfTemplate;
@@ -142,7 +143,7 @@ public final class Shop {
         reviews.setColumnType(ColumnType.SUPER);
         reviews.setSubComparatorType(text);
         var definition = HFactory.createKeyspaceDefinition(
-                name, ThriftKsDef.DEF_STRATEGY_CLASS, 1, List.of(books, reviews));
+                name, ThriftKsDef.DEF_STRATEGY_CLASS, 1, List.of(new ThriftCfDef(books), reviews));
         check("the schema has a version", cluster.addKeyspace(definition, true).isEmpty(), false);
         refused("a keyspace that is there", HInvalidRequestException.class, () -> cluster.addKeyspace(definition));
 
