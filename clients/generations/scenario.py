@@ -34,8 +34,6 @@ def check(who, what, found, expected):
 class Author:
     """A client of one line, with the words that all lines have."""
 
-    keyspace_arguments = ()
-
     def __init__(self, line, host, port):
         self.line = line
         package = 'v' + line.replace('.', '_')
@@ -45,7 +43,7 @@ class Author:
         self.transport.open()
         self.client = service.Client(self.protocol(self.transport))
         self.one = self.types.ConsistencyLevel.ONE
-        self.family = DIARY
+        self.use(KEYSPACE, DIARY)
 
     def check(self, what, found, expected):
         check(self.line, what, found, expected)
@@ -100,8 +98,11 @@ class Author:
 class EarlyAuthor(Author):
     """Unframed, with the keyspace in every call, and keys that are texts."""
 
-    keyspace_arguments = (KEYSPACE,)
     open = TBufferedTransport
+
+    def use(self, keyspace, family):
+        self.keyspace, self.family = keyspace, family
+        self.keyspace_arguments = (keyspace,)
 
     def protocol(self, transport):
         return TBinaryProtocol(transport, strictWrite=False)
@@ -115,17 +116,17 @@ class EarlyAuthor(Author):
         return key
 
     def count(self, day, author=None):
-        return self.client.get_count(KEYSPACE, day, self.parent(author), self.one)
+        return self.client.get_count(self.keyspace, day, self.parent(author), self.one)
 
     def write(self, day, entry, timestamp):
-        self.client.batch_insert(KEYSPACE, day, {self.family: [self.super_column(entry, timestamp)]}, self.one)
+        self.client.batch_insert(self.keyspace, day, {self.family: [self.super_column(entry, timestamp)]}, self.one)
 
     def write_one(self, day, author, name, value, timestamp):
-        self.client.insert(KEYSPACE, day, self.path(author, name), value.encode(), timestamp, self.one)
+        self.client.insert(self.keyspace, day, self.path(author, name), value.encode(), timestamp, self.one)
 
     def describe(self):
-        family = self.client.describe_keyspace(KEYSPACE)[DIARY]
-        return [KEYSPACE in self.client.get_string_list_property('keyspaces'), family['Type'], family['CompareWith']]
+        family = self.client.describe_keyspace(self.keyspace)[self.family]
+        return [self.keyspace in self.client.get_string_list_property('keyspaces'), family['Type'], family['CompareWith']]
 
 
 class Author0_6(EarlyAuthor):
@@ -133,10 +134,10 @@ class Author0_6(EarlyAuthor):
 
     def write(self, day, entry, timestamp):
         mutation = self.types.Mutation(column_or_supercolumn=self.super_column(entry, timestamp))
-        self.client.batch_mutate(KEYSPACE, {day: {self.family: [mutation]}}, self.one)
+        self.client.batch_mutate(self.keyspace, {day: {self.family: [mutation]}}, self.one)
 
     def scan(self):
-        found = self.client.get_range_slices(KEYSPACE, self.parent(), self.all(),
+        found = self.client.get_range_slices(self.keyspace, self.parent(), self.all(),
                                              self.types.KeyRange('', '', count=10000), self.one)
         return {row.key for row in found if row.columns}
 
@@ -150,9 +151,11 @@ class LaterAuthor(Author):
     def protocol(self, transport):
         return TBinaryProtocolAccelerated(transport)
 
-    def __init__(self, line, host, port):
-        super().__init__(line, host, port)
-        self.client.set_keyspace(KEYSPACE)
+    keyspace_arguments = ()
+
+    def use(self, keyspace, family):
+        self.keyspace, self.family = keyspace, family
+        self.client.set_keyspace(keyspace)
 
     @staticmethod
     def key(day):
@@ -176,9 +179,9 @@ class LaterAuthor(Author):
         self.client.insert(day.encode(), self.parent(author), column, self.one)
 
     def describe(self):
-        keyspace = self.client.describe_keyspace(KEYSPACE)
-        family = next(family for family in keyspace.cf_defs if family.name == DIARY)
-        return [KEYSPACE in [each.name for each in self.client.describe_keyspaces()], family.column_type,
+        keyspace = self.client.describe_keyspace(self.keyspace)
+        family = next(family for family in keyspace.cf_defs if family.name == self.family)
+        return [self.keyspace in [each.name for each in self.client.describe_keyspaces()], family.column_type,
                 family.comparator_type]
 
     def scan(self):
@@ -272,19 +275,23 @@ def for_a_time(authors, book):
         reader.check('what stays', reader.day(day), {author.line: {'text': 'stays'} for author in authors})
 
 
-def new_column_family(authors, book):
-    """The youngest makes a column family; the eldest can use it at once, and nobody when it is dropped."""
-    youngest, eldest = authors[-1], authors[0]
-    name = f'Album{random.getrandbits(32):x}'
-    youngest.client.system_add_column_family(youngest.types.CfDef(
-        KEYSPACE, name, column_type='Super', comparator_type='UTF8Type', subcomparator_type='UTF8Type'))
+def new_keyspace(authors, book):
+    """The youngest makes a keyspace; the others can use it at once, and nobody when it is dropped."""
+    youngest = authors[-1]
+    name = f'Albums{random.getrandbits(32):x}'
+    albums = youngest.types.CfDef(name, 'Photos', column_type='Super', comparator_type='UTF8Type',
+                                  subcomparator_type='UTF8Type')
+    youngest.client.system_add_keyspace(youngest.types.KsDef(
+        name, 'org.apache.cassandra.locator.SimpleStrategy', {'replication_factor': '1'}, cf_defs=[albums]))
     for author in authors:
-        author.family = name
+        author.use(name, 'Photos')
         author.write(book, {'photo': f'of {author.line}'}, 10)
+    expected = {author.line: {'photo': f'of {author.line}'} for author in authors}
     for author in authors:
-        author.check('all have a photo', author.day(book), {each.line: {'photo': f'of {each.line}'} for each in authors})
-    eldest.check('what it says about it', eldest.client.describe_keyspace(KEYSPACE)[name]['Type'], 'Super')
-    youngest.client.system_drop_column_family(name)
+        author.check('all have a photo', author.day(book), expected)
+        author.check('what it says about it', author.describe(),
+                     [True, 'Super', 'org.apache.cassandra.db.marshal.UTF8Type'])
+    youngest.client.system_drop_keyspace(name)
     for author in authors:
         try:
             author.day(book)
@@ -292,7 +299,6 @@ def new_column_family(authors, book):
             author.check('it is gone', True, True)
         else:
             raise AssertionError(f'{author.line}: {name} is still there')
-        author.family = DIARY
 
 
 def main(host, port):
@@ -303,7 +309,7 @@ def main(host, port):
         for author in authors:
             author.check('the column family', author.describe(),
                          [True, 'Super', 'org.apache.cassandra.db.marshal.UTF8Type'])
-        for part in (write_and_read, many_days, take_away, for_a_time, new_column_family):
+        for part in (write_and_read, many_days, take_away, for_a_time, new_keyspace):
             part(authors, book)
     finally:
         for author in authors:
