@@ -29,9 +29,15 @@ function promising(object, ...methods) {
 async function createSchema(keyspace) {
   const system = new System(`${host}:${port}`);
   const { addKeyspace, describeKeyspace, close } = promising(system, "addKeyspace", "describeKeyspace", "close");
-  const family = (name, comparator_type, more) => new CfDef({
-    keyspace, name, comparator_type, column_type: "Standard", key_validation_class: "UTF8Type", ...more,
-  });
+  const family = (name, comparator_type, more) =>
+    new CfDef({
+      keyspace,
+      name,
+      comparator_type,
+      column_type: "Standard",
+      key_validation_class: "UTF8Type",
+      ...more,
+    });
   const definition = new KsDef({
     name: keyspace,
     strategy_class: "org.apache.cassandra.locator.SimpleStrategy",
@@ -61,13 +67,16 @@ async function connect(keyspace) {
   const connection = new Connection({ host, port: Number(port), keyspace });
   await promising(connection, "connect").connect();
   const { Letters, Stamps, Tours } = connection.validators;
-  check("types of keys and names", [Letters.key, Letters.comparator, Tours.comparator],
-    [`${MARSHAL}UTF8Type`, `${MARSHAL}UTF8Type`, `${MARSHAL}LongType`]);
-  check("types of values", Letters.specificValidators,
-    { grams: `${MARSHAL}LongType`, town: `${MARSHAL}UTF8Type` });
+  check(
+    "types of keys and names",
+    [Letters.key, Letters.comparator, Tours.comparator],
+    [`${MARSHAL}UTF8Type`, `${MARSHAL}UTF8Type`, `${MARSHAL}LongType`],
+  );
+  check("types of values", Letters.specificValidators, { grams: `${MARSHAL}LongType`, town: `${MARSHAL}UTF8Type` });
   check("a counter", Stamps.defaultValidator, `${MARSHAL}CounterColumnType`);
   await refused("an unknown keyspace", () =>
-    promising(new Connection({ host, port: Number(port), keyspace: "Nowhere" }), "connect").connect());
+    promising(new Connection({ host, port: Number(port), keyspace: "Nowhere" }), "connect").connect(),
+  );
   return connection;
 }
 
@@ -79,7 +88,11 @@ async function callsOfTheInterface(connection) {
   const all = new types.SlicePredicate({
     slice_range: new types.SliceRange({ start: "", finish: "", reversed: false, count: 10 }),
   });
-  for (const [key, town] of [["a", "Bonn"], ["b", "Rome"], ["c", "Bonn"]]) {
+  for (const [key, town] of [
+    ["a", "Bonn"],
+    ["b", "Rome"],
+    ["c", "Bonn"],
+  ]) {
     await client.insert(key, letters, new types.Column({ name: "town", value: town, timestamp: 1 }), one);
   }
   const [{ column }] = await client.get_slice("b", letters, all, one);
@@ -100,11 +113,22 @@ async function cql(keyspace) {
   await execute("UPDATE Letters SET town=?, grams=? WHERE KEY=?", ["Oslo", 20, "d"]);
   await execute("INSERT INTO Letters (KEY, town, grams) VALUES (?, ?, ?)", ["e", "Oslo", 500]);
   let rows = await execute("SELECT grams, town FROM Letters WHERE KEY=?", ["d"]);
-  check("a row", [names(rows[0]), values(rows[0])], [["grams", "town"], ["20", "Oslo"]]);
+  check(
+    "a row",
+    [names(rows[0]), values(rows[0])],
+    [
+      ["grams", "town"],
+      ["20", "Oslo"],
+    ],
+  );
   rows = await execute("SELECT town FROM Letters WHERE town=?", ["Oslo"]);
   check("by town", rows.map(({ key }) => key.toString()).sort(), ["d", "e"]);
   rows = await execute("SELECT town FROM Letters WHERE town=? AND grams>?", ["Oslo", 100]);
-  check("and weight", rows.map(({ key }) => key.toString()), ["e"]);
+  check(
+    "and weight",
+    rows.map(({ key }) => key.toString()),
+    ["e"],
+  );
   for (const stop of [30, 10, 20]) {
     await execute("UPDATE Tours SET ?=? WHERE KEY=?", [stop, `stop ${stop}`, "north"]);
   }

@@ -216,8 +216,8 @@ class Agency(object):
 
     def indexes(self):
         travellers = self.family('Travellers')
-        people = [('ada', 'no', 1980), ('bob', 'se', 1985), ('cyd', 'no', 1990), ('dan', 'no', 1995), ('eve', 'se', 1970)]
-        for name, country, born in people:
+        for name, country, born in [('ada', 'no', 1980), ('bob', 'se', 1985), ('cyd', 'no', 1990), ('dan', 'no', 1995),
+                                    ('eve', 'se', 1970)]:
             travellers.insert(name, {'country': country, 'born': born, 'height': 1.75, 'joined': datetime(2010, 5, 6),
                                      'miles': 2 ** 70, 'children': -2})
         found = travellers.get('ada')

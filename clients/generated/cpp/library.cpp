@@ -1,14 +1,14 @@
 // The library of ../README.md on a generated client: library LINE HOST PORT.
 
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/transport/TBufferTransports.h>
+#include <thrift/transport/TSocket.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <random>
 #include <thread>
-
-#include <thrift/protocol/TBinaryProtocol.h>
-#include <thrift/transport/TBufferTransports.h>
-#include <thrift/transport/TSocket.h>
 
 #include "words.h"
 
@@ -169,8 +169,7 @@ class Library {
   void slices() {
     check("by names", columns(slice("dune", BOOKS, names({"year", "title", "author"}))),
           Strings{"title=Dune", "year=" + long_bytes(1965)});
-    check("all", columns(slice("book03", BOOKS, ALL)),
-          Strings{"shelf=b", "title=Book 3", "year=" + long_bytes(1903)});
+    check("all", columns(slice("book03", BOOKS, ALL)), Strings{"shelf=b", "title=Book 3", "year=" + long_bytes(1903)});
     check("a range", columns(slice("book03", BOOKS, between("shelf", "title", false, 100))),
           Strings{"shelf=b", "title=Book 3"});
     check("backwards", columns(slice("book03", BOOKS, between("u", "", true, 1))), Strings{"title=Book 3"});
@@ -237,8 +236,10 @@ class Library {
 
   void write_super_columns() {
     const auto of_2009 = parent("Loans", long_bytes(2009));
-    client.batch_mutate({{"dune", {{"Loans", {loan(2010, {column("who", "ada"), column("until", "may")}),
-                                              loan(2009, {column("who", "bob")}), loan(-1, {column("who", "cyd")})}}}}},
+    client.batch_mutate({{"dune",
+                          {{"Loans",
+                            {loan(2010, {column("who", "ada"), column("until", "may")}),
+                             loan(2009, {column("who", "bob")}), loan(-1, {column("who", "cyd")})}}}}},
                         ONE);
     client.insert("dune", of_2009, column("until", "june"), ONE);
     check("super columns", super_columns(slice("dune", LOANS, ALL)),
@@ -334,7 +335,8 @@ class Library {
   void new_reads() {
     std::vector<Mutation> letters;
     for (char letter = 'a'; letter <= 'h'; letter++) letters.push_back(write(column(std::string(1, letter), "")));
-    client.atomic_batch_mutate({{"abc", {{"Books", letters}}}, {"xyz", {{"Books", {write(column("shelf", "z"))}}}}}, ONE);
+    client.atomic_batch_mutate({{"abc", {{"Books", letters}}}, {"xyz", {{"Books", {write(column("shelf", "z"))}}}}},
+                               ONE);
     MultiSliceRequest several;
     several.__set_key("abc");
     several.__set_column_parent(BOOKS);
@@ -376,7 +378,8 @@ class Library {
     check("no rows", page.size(), 0u);
     check("others have theirs", client.get_count("dune", LOANS, ALL, ONE), 2);
     client.system_drop_column_family(text, "Loans");
-    refused<InvalidRequestException>("a column family that is gone", [&] { client.get_count("dune", LOANS, ALL, ONE); });
+    refused<InvalidRequestException>("a column family that is gone",
+                                     [&] { client.get_count("dune", LOANS, ALL, ONE); });
     client.system_drop_keyspace(text, keyspace);
     KsDef found;
     refused<NotFoundException>("a keyspace that is gone", [&] { client.describe_keyspace(found, keyspace); });

@@ -130,9 +130,7 @@ inline Mutation write(const Column& column) {
   return write(entry);
 }
 
-inline std::string pair(const Column& column) {
-  return column.name + "=" + column.value;
-}
+inline std::string pair(const Column& column) { return column.name + "=" + column.value; }
 
 inline Strings pairs(const std::vector<Column>& columns) {
   Strings found;

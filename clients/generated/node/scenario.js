@@ -81,8 +81,7 @@ const longs = (bytes) => Number(bytes.readBigInt64BE());
 const superColumns = (entries) =>
   entries.map(({ super_column: found }) => [longs(found.name), found.columns.map(pair)]);
 const book = (number) => `book${String(number).padStart(2, "0")}`;
-const books = (first, step) =>
-  Array.from({ length: (20 - first) / step }, (_, place) => book(first + place * step));
+const books = (first, step) => Array.from({ length: (20 - first) / step }, (_, place) => book(first + place * step));
 
 class Library {
   constructor(client) {
@@ -114,7 +113,9 @@ class Library {
     const { client, keyspace } = this;
     check("the version has three parts", (await client.describe_version()).split(".").length, 3);
     check("the cluster has a name", (await client.describe_cluster_name()) !== "", true);
-    await refused("no keyspace yet", InvalidRequestException, () => client.get_slice(Buffer.from("dune"), BOOKS, ALL, ONE));
+    await refused("no keyspace yet", InvalidRequestException, () =>
+      client.get_slice(Buffer.from("dune"), BOOKS, ALL, ONE),
+    );
     const index = { index_type: types.IndexType.KEYS, index_name: "by_shelf" };
     const definition = new types.KsDef({
       name: keyspace,
@@ -131,7 +132,11 @@ class Library {
           ],
         }),
         new types.CfDef({
-          keyspace, name: "Loans", column_type: "Super", comparator_type: "LongType", subcomparator_type: "UTF8Type",
+          keyspace,
+          name: "Loans",
+          column_type: "Super",
+          comparator_type: "LongType",
+          subcomparator_type: "UTF8Type",
         }),
       ],
     });
@@ -143,30 +148,51 @@ class Library {
     check("the schema has a version", (await client.system_add_keyspace(definition)) !== "", true);
     await refused("the keyspace is there", InvalidRequestException, () => client.system_add_keyspace(definition));
     await client.set_keyspace(keyspace);
-    const families = Object.fromEntries((await client.describe_keyspace(keyspace)).cf_defs.map((each) => [each.name, each]));
+    const families = Object.fromEntries(
+      (await client.describe_keyspace(keyspace)).cf_defs.map((each) => [each.name, each]),
+    );
     check("the column families", Object.keys(families).sort(), ["Books", "Loans"]);
-    check("comparators", [families.Books.comparator_type, families.Loans.subcomparator_type],
-      Array(2).fill("org.apache.cassandra.db.marshal.UTF8Type"));
+    check(
+      "comparators",
+      [families.Books.comparator_type, families.Loans.subcomparator_type],
+      Array(2).fill("org.apache.cassandra.db.marshal.UTF8Type"),
+    );
     check("the type", families.Loans.column_type, "Super");
     const shelf = families.Books.column_metadata.find(({ name }) => name.toString() === "shelf");
     check("the index", shelf.index_name, "by_shelf");
-    check("among the keyspaces", (await client.describe_keyspaces()).some(({ name }) => name === keyspace), true);
+    check(
+      "among the keyspaces",
+      (await client.describe_keyspaces()).some(({ name }) => name === keyspace),
+      true,
+    );
     if (isSince("1.0")) {
-      await client.system_add_column_family(new types.CfDef({
-        keyspace, name: "Visits", comparator_type: "UTF8Type", default_validation_class: "CounterColumnType",
-      }));
+      await client.system_add_column_family(
+        new types.CfDef({
+          keyspace,
+          name: "Visits",
+          comparator_type: "UTF8Type",
+          default_validation_class: "CounterColumnType",
+        }),
+      );
     }
   }
 
   async columns() {
     const { client } = this;
-    for (const [name, value] of [["title", "Dune"], ["author", "Herbert"], ["shelf", "c"], ["year", long(1965)]]) {
+    for (const [name, value] of [
+      ["title", "Dune"],
+      ["author", "Herbert"],
+      ["shelf", "c"],
+      ["year", long(1965)],
+    ]) {
       await client.insert("dune", BOOKS, column(name, value), ONE);
     }
     await client.insert("dune", BOOKS, column("title", "an older title", 9), ONE);
     let found = (await client.get("dune", path("Books", { column: "title" }), ONE)).column;
     check("the newer of two writes", [...pair(found), Number(found.timestamp), found.ttl], ["title", "Dune", 10, null]);
-    await refused("no such column", NotFoundException, () => client.get("dune", path("Books", { column: "isbn" }), ONE));
+    await refused("no such column", NotFoundException, () =>
+      client.get("dune", path("Books", { column: "isbn" }), ONE),
+    );
     await client.insert("dune", BOOKS, column("note", "wet", 10, 2), ONE);
     this.expires = Date.now() + 3200;
     found = (await client.get("dune", path("Books", { column: "note" }), ONE)).column;
@@ -177,7 +203,11 @@ class Library {
     const deletion = new types.Deletion({ timestamp: 11, predicate: names("author") });
     const batch = { dune: { Books: [new types.Mutation({ deletion })] } };
     for (let number = 0; number < 20; number += 1) {
-      const fields = [["title", `Book ${number}`], ["shelf", "ab"[number % 2]], ["year", long(1900 + number)]];
+      const fields = [
+        ["title", `Book ${number}`],
+        ["shelf", "ab"[number % 2]],
+        ["year", long(1900 + number)],
+      ];
       batch[book(number)] = { Books: fields.map(([name, value]) => write({ column: column(name, value) })) };
     }
     await this.client.batch_mutate(batch, ONE);
@@ -187,8 +217,10 @@ class Library {
     const { client } = this;
     const slice = async (predicate) => columns(await client.get_slice("book03", BOOKS, predicate, ONE));
     const title = ["title", "Book 3"];
-    check("by names", columns(await client.get_slice("dune", BOOKS, names("title", "author", "shelf"), ONE)),
-      [["shelf", "c"], ["title", "Dune"]]);
+    check("by names", columns(await client.get_slice("dune", BOOKS, names("title", "author", "shelf"), ONE)), [
+      ["shelf", "c"],
+      ["title", "Dune"],
+    ]);
     check("all", await slice(ALL), [["shelf", "b"], title, ["year", long(1903).toString()]]);
     check("a range", await slice(between("shelf", "title")), [["shelf", "b"], title]);
     check("backwards", await slice(between("u", "", true, 1)), [title]);
@@ -228,28 +260,48 @@ class Library {
 
   async superColumns() {
     const { client } = this;
-    const loan = (year, fields) => write({
-      super_column: new types.SuperColumn({
-        name: long(year), columns: Object.entries(fields).map(([name, value]) => column(name, value)),
-      }),
-    });
+    const loan = (year, fields) =>
+      write({
+        super_column: new types.SuperColumn({
+          name: long(year),
+          columns: Object.entries(fields).map(([name, value]) => column(name, value)),
+        }),
+      });
     const of = (year) => new ColumnParent({ column_family: "Loans", super_column: long(year) });
     const loans = [loan(2010, { who: "ada", until: "may" }), loan(2009, { who: "bob" }), loan(-1, { who: "cyd" })];
     await client.batch_mutate({ dune: { Loans: loans } }, ONE);
     await client.insert("dune", of(2009), column("until", "june"), ONE);
-    const ada = [["until", "may"], ["who", "ada"]];
-    const bob = [["until", "june"], ["who", "bob"]];
-    check("super columns", superColumns(await client.get_slice("dune", LOANS, ALL, ONE)),
-      [[-1, [["who", "cyd"]]], [2009, bob], [2010, ada]]);
+    const ada = [
+      ["until", "may"],
+      ["who", "ada"],
+    ];
+    const bob = [
+      ["until", "june"],
+      ["who", "bob"],
+    ];
+    check("super columns", superColumns(await client.get_slice("dune", LOANS, ALL, ONE)), [
+      [-1, [["who", "cyd"]]],
+      [2009, bob],
+      [2010, ada],
+    ]);
     check("the columns of one", columns(await client.get_slice("dune", of(2010), ALL, ONE)), ada);
     const found = await client.get("dune", path("Loans", { super_column: long(2009), column: "who" }), ONE);
     check("one of them", pair(found.column), ["who", "bob"]);
     await client.remove("dune", path("Loans", { super_column: long(2010), column: "until" }), 11, ONE);
     await client.remove("dune", path("Loans", { super_column: long(-1) }), 11, ONE);
-    check("after removals, backwards", superColumns(await client.get_slice("dune", LOANS, between("", "", true), ONE)),
-      [[2010, [["who", "ada"]]], [2009, bob]]);
-    check("counts", [await client.get_count("dune", LOANS, ALL, ONE), await client.get_count("dune", of(2009), ALL, ONE)],
-      [2, 2]);
+    check(
+      "after removals, backwards",
+      superColumns(await client.get_slice("dune", LOANS, between("", "", true), ONE)),
+      [
+        [2010, [["who", "ada"]]],
+        [2009, bob],
+      ],
+    );
+    check(
+      "counts",
+      [await client.get_count("dune", LOANS, ALL, ONE), await client.get_count("dune", of(2009), ALL, ONE)],
+      [2, 2],
+    );
   }
 
   async mistakes() {
@@ -270,24 +322,39 @@ class Library {
     await client.add("dune", VISITS, counter("read", -2), ONE);
     const read = path("Visits", { column: "read" });
     check("a sum", Number((await client.get("dune", read, ONE)).counter_column.value), 3);
-    const visits = [["read", 10], ["lent", 1]].map(([name, by]) => write({ counter_column: counter(name, by) }));
+    const visits = [
+      ["read", 10],
+      ["lent", 1],
+    ].map(([name, by]) => write({ counter_column: counter(name, by) }));
     await client.batch_mutate({ dune: { Visits: visits } }, ONE);
     const found = await client.get_slice("dune", VISITS, ALL, ONE);
-    check("two sums", found.map(({ counter_column: each }) => [each.name.toString(), Number(each.value)]),
-      [["lent", 1], ["read", 13]]);
+    check(
+      "two sums",
+      found.map(({ counter_column: each }) => [each.name.toString(), Number(each.value)]),
+      [
+        ["lent", 1],
+        ["read", 13],
+      ],
+    );
     await client.remove_counter("dune", read, ONE);
     await refused("a counter that is gone", NotFoundException, () => client.get("dune", read, ONE));
     await refused("to write what counts", InvalidRequestException, () =>
-      client.insert("dune", VISITS, column("read", "1"), ONE));
+      client.insert("dune", VISITS, column("read", "1"), ONE),
+    );
   }
 
   async compareAndSet() {
     const { client } = this;
     const cas = async (expected, value) => {
       const now = Date.now() * 1000;
-      const { success, current_values: current } = await client.cas("desk", "Books",
-        expected.map((each) => column("keeper", each)), [column("keeper", value, now)],
-        ConsistencyLevel.SERIAL, ConsistencyLevel.QUORUM);
+      const { success, current_values: current } = await client.cas(
+        "desk",
+        "Books",
+        expected.map((each) => column("keeper", each)),
+        [column("keeper", value, now)],
+        ConsistencyLevel.SERIAL,
+        ConsistencyLevel.QUORUM,
+      );
       return success ? "done" : current.map(pair);
     };
     check("the first", await cas([], "ada"), "done");
@@ -299,27 +366,47 @@ class Library {
 
   async newWaysToRead() {
     const { client } = this;
-    await client.atomic_batch_mutate({
-      abc: { Books: [..."abcdefgh"].map((letter) => write({ column: column(letter, "") })) },
-      xyz: { Books: [write({ column: column("shelf", "z") })] },
-    }, ONE);
-    const slices = [["b", "d"], ["c", "e"], ["h", ""]].map(([start, finish]) =>
-      new types.ColumnSlice({ start: Buffer.from(start), finish: Buffer.from(finish) }));
-    const several = await client.get_multi_slice(new types.MultiSliceRequest({
-      key: Buffer.from("abc"), column_parent: BOOKS, column_slices: slices, count: 10,
-    }));
+    await client.atomic_batch_mutate(
+      {
+        abc: { Books: [..."abcdefgh"].map((letter) => write({ column: column(letter, "") })) },
+        xyz: { Books: [write({ column: column("shelf", "z") })] },
+      },
+      ONE,
+    );
+    const slices = [
+      ["b", "d"],
+      ["c", "e"],
+      ["h", ""],
+    ].map(([start, finish]) => new types.ColumnSlice({ start: Buffer.from(start), finish: Buffer.from(finish) }));
+    const several = await client.get_multi_slice(
+      new types.MultiSliceRequest({
+        key: Buffer.from("abc"),
+        column_parent: BOOKS,
+        column_slices: slices,
+        count: 10,
+      }),
+    );
     check("several ranges", several.map(({ column: each }) => each.name.toString()).join(""), "bcdeh");
     const paged = await client.get_paged_slice("Books", range("abc", "abc", 4), Buffer.from("c"), ONE);
-    check("from a column on", paged.map((row) => columns(row.columns).map(([name]) => name)), [["c", "d", "e", "f"]]);
+    check(
+      "from a column on",
+      paged.map((row) => columns(row.columns).map(([name]) => name)),
+      [["c", "d", "e", "f"]],
+    );
     const filter = [expression("shelf", types.IndexOperator.EQ, "z")];
     const rows = await client.get_range_slices(BOOKS, ALL, range("", "", 100, filter), ONE);
-    check("a filter", rows.map((row) => [row.key.toString(), columns(row.columns)]), [["xyz", [["shelf", "z"]]]]);
+    check(
+      "a filter",
+      rows.map((row) => [row.key.toString(), columns(row.columns)]),
+      [["xyz", [["shelf", "z"]]]],
+    );
   }
 
   async expired() {
     await sleep(Math.max(0, this.expires - Date.now()));
     await refused("what has expired", NotFoundException, () =>
-      this.client.get("dune", path("Books", { column: "note" }), ONE));
+      this.client.get("dune", path("Books", { column: "note" }), ONE),
+    );
     check("is not counted", await this.client.get_count("dune", BOOKS, ALL, ONE), 3);
   }
 
@@ -335,7 +422,9 @@ class Library {
     check("no rows", await client.get_range_slices(BOOKS, ALL, range("", "", 100), ONE), []);
     check("others have theirs", await client.get_count("dune", LOANS, ALL, ONE), 2);
     await client.system_drop_column_family("Loans");
-    await refused("a column family that is gone", InvalidRequestException, () => client.get_count("dune", LOANS, ALL, ONE));
+    await refused("a column family that is gone", InvalidRequestException, () =>
+      client.get_count("dune", LOANS, ALL, ONE),
+    );
     await client.system_drop_keyspace(keyspace);
     await refused("a keyspace that is gone", NotFoundException, () => client.describe_keyspace(keyspace));
   }
@@ -343,7 +432,9 @@ class Library {
 
 async function main() {
   const connection = thrift.createConnection(host, Number(port), {
-    transport: thrift.TFramedTransport, protocol: thrift.TBinaryProtocol, timeout: 10_000,
+    transport: thrift.TFramedTransport,
+    protocol: thrift.TBinaryProtocol,
+    timeout: 10_000,
   });
   await once(connection, "connect");
   try {

@@ -108,7 +108,8 @@ class Library:
         check('comparators', [families['Books'].comparator_type, families['Loans'].subcomparator_type],
               ['org.apache.cassandra.db.marshal.UTF8Type'] * 2)
         check('the type', families['Loans'].column_type, 'Super')
-        check('the index', [c.index_name for c in families['Books'].column_metadata if c.name == b'shelf'], ['by_shelf'])
+        indexes = [column.index_name for column in families['Books'].column_metadata if column.name == b'shelf']
+        check('the index', indexes, ['by_shelf'])
         check('among the keyspaces', self.keyspace in [each.name for each in client.describe_keyspaces()], True)
         if self.line >= (1, 0):
             client.system_add_column_family(CfDef(self.keyspace, 'Visits', comparator_type='UTF8Type',
@@ -204,8 +205,8 @@ class Library:
                          client.get_count(b'dune', ColumnParent('Loans', long(2009)), ALL, ONE)), (2, 2))
 
     def mistakes(self):
-        insert = self.client.insert
-        refused('three bytes are no long', InvalidRequestException, insert, b'k', BOOKS, Column(b'year', b'abc', 1), ONE)
+        insert, year = self.client.insert, Column(b'year', b'abc', 1)
+        refused('three bytes are no long', InvalidRequestException, insert, b'k', BOOKS, year, ONE)
         refused('no such column family', InvalidRequestException, insert, b'k', ColumnParent('Nowhere'),
                 Column(b'a', b'b', 1), ONE)
         refused('no super column', InvalidRequestException, insert, b'k', ColumnParent('Loans'), Column(b'a', b'b', 1),
@@ -248,10 +249,11 @@ class Library:
     def new_ways_to_read(self):
         from cassandra.ttypes import ColumnSlice, MultiSliceRequest
         client = self.client
-        client.atomic_batch_mutate({b'abc': {'Books': [write(Column(b'%c' % letter, b'', 10)) for letter in b'abcdefgh']},
+        letters = [write(Column(b'%c' % letter, b'', 10)) for letter in b'abcdefgh']
+        client.atomic_batch_mutate({b'abc': {'Books': letters},
                                     b'xyz': {'Books': [write(Column(b'shelf', b'z', 10))]}}, ONE)
-        found = client.get_multi_slice(MultiSliceRequest(b'abc', BOOKS, [ColumnSlice(b'b', b'd'), ColumnSlice(b'c', b'e'),
-                                                                         ColumnSlice(b'h', b'')], count=10))
+        slices = [ColumnSlice(b'b', b'd'), ColumnSlice(b'c', b'e'), ColumnSlice(b'h', b'')]
+        found = client.get_multi_slice(MultiSliceRequest(b'abc', BOOKS, slices, count=10))
         check('several ranges', b''.join(entry.column.name for entry in found), b'bcdeh')
         found = client.get_paged_slice('Books', KeyRange(b'abc', b'abc', count=4), b'c', ONE)
         check('from a column on', [(row.key, [e.column.name for e in row.columns]) for row in found], [
@@ -262,7 +264,8 @@ class Library:
 
     def expired(self):
         time.sleep(max(0, self.expires - time.time()))
-        refused('what has expired', NotFoundException, self.client.get, b'dune', ColumnPath('Books', column=b'note'), ONE)
+        note = ColumnPath('Books', column=b'note')
+        refused('what has expired', NotFoundException, self.client.get, b'dune', note, ONE)
         check('is not counted', self.client.get_count(b'dune', BOOKS, ALL, ONE), 3)
 
     def change_schema(self):
@@ -276,8 +279,8 @@ class Library:
         check('no rows', client.get_range_slices(BOOKS, ALL, KeyRange(b'', b'', count=100), ONE), [])
         check('others have theirs', client.get_count(b'dune', ColumnParent('Loans'), ALL, ONE), 2)
         client.system_drop_column_family('Loans')
-        refused('a column family that is gone', InvalidRequestException, client.get_count, b'dune', ColumnParent('Loans'),
-                ALL, ONE)
+        loans = ColumnParent('Loans')
+        refused('a column family that is gone', InvalidRequestException, client.get_count, b'dune', loans, ALL, ONE)
         client.system_drop_keyspace(self.keyspace)
         refused('a keyspace that is gone', NotFoundException, client.describe_keyspace, self.keyspace)
 

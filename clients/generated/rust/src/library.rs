@@ -8,13 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::Client;
 use crate::cassandra::{
-    CfDef, Column, ColumnOrSuperColumn, ColumnParent, ConsistencyLevel, Deletion, IndexClause, IndexExpression,
-    IndexOperator, InvalidRequestException, Mutation, NotFoundException, SlicePredicate, SuperColumn,
-    TCassandraSyncClient,
+    CfDef, Column, ColumnOrSuperColumn, ColumnParent, ConsistencyLevel, Deletion, IndexClause,
+    IndexExpression, IndexOperator, InvalidRequestException, Mutation, NotFoundException, SlicePredicate,
+    SuperColumn, TCassandraSyncClient,
 };
 use crate::words::{
-    all, between, bytes, changes, column, columns, described, entry, expression, family, keyspace, long, names, pair,
-    parent, path, readable, rows, super_columns, text, timestamp_of, within, write,
+    all, between, bytes, changes, column, columns, described, entry, expression, family, keyspace, long,
+    names, pair, parent, path, readable, rows, super_columns, text, timestamp_of, within, write,
 };
 
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -56,10 +56,18 @@ impl Library {
 
     pub fn check<T: PartialEq<U> + Debug, U: Debug>(&mut self, what: &str, found: T, expected: U) -> Outcome {
         self.checks += 1;
-        if found == expected { Ok(()) } else { Err(format!("{what}: expected {expected:?}, found {found:?}").into()) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("{what}: expected {expected:?}, found {found:?}").into())
+        }
     }
 
-    pub fn refused<E: Error + 'static, T: Debug>(&mut self, what: &str, outcome: thrift::Result<T>) -> Outcome {
+    pub fn refused<E: Error + 'static, T: Debug>(
+        &mut self,
+        what: &str,
+        outcome: thrift::Result<T>,
+    ) -> Outcome {
         self.checks += 1;
         match outcome {
             Err(thrift::Error::User(error)) if error.is::<E>() => Ok(()),
@@ -98,13 +106,18 @@ impl Library {
         self.check("the type", loans.column_type.as_deref(), Some("Super"))?;
         let indexes = books.column_metadata.into_iter().flatten().filter_map(|each| each.index_name);
         self.check("the index", indexes.collect::<Vec<_>>(), ["by_shelf"])?;
-        let ours = self.client.describe_keyspaces()?.into_iter().filter(|each| each.name == self.keyspace).count();
+        let ours =
+            self.client.describe_keyspaces()?.into_iter().filter(|each| each.name == self.keyspace).count();
         self.check("among the keyspaces", ours, 1)
     }
 
     fn family(&mut self, name: &str) -> Outcome<CfDef> {
         let found = self.client.describe_keyspace(self.keyspace.clone())?;
-        Ok(found.cf_defs.into_iter().find(|each| each.name == name).ok_or("the column family is not there")?)
+        Ok(found
+            .cf_defs
+            .into_iter()
+            .find(|each| each.name == name)
+            .ok_or("the column family is not there")?)
     }
 
     pub fn insert(&mut self, key: &str, parent: ColumnParent, column: Column) -> thrift::Result<()> {
@@ -115,7 +128,12 @@ impl Library {
         self.client.get(bytes("dune"), path("Books", None, Some(name)), ONE)
     }
 
-    pub fn slice(&mut self, key: &str, parent: ColumnParent, predicate: SlicePredicate) -> Outcome<Vec<ColumnOrSuperColumn>> {
+    pub fn slice(
+        &mut self,
+        key: &str,
+        parent: ColumnParent,
+        predicate: SlicePredicate,
+    ) -> Outcome<Vec<ColumnOrSuperColumn>> {
         Ok(self.client.get_slice(bytes(key), parent, predicate, ONE)?)
     }
 
@@ -126,7 +144,11 @@ impl Library {
         }
         self.insert("dune", parent("Books"), column("title", bytes("an older title"), 9))?;
         let title = self.get("title")?.column.ok_or("no column")?;
-        self.check("the newer of two writes", (pair(&title), timestamp_of(&title)), ("title=Dune".to_owned(), 10))?;
+        self.check(
+            "the newer of two writes",
+            (pair(&title), timestamp_of(&title)),
+            ("title=Dune".to_owned(), 10),
+        )?;
         self.check("has no end", title.ttl, None)?;
         let outcome = self.get("isbn");
         self.refused::<NotFoundException, _>("no such column", outcome)?;
@@ -169,7 +191,8 @@ impl Library {
         let keys = vec![bytes("book01"), bytes("nobody")];
         let found = self.client.multiget_slice(keys.clone(), parent("Books"), names(&["title"]), ONE)?;
         let rows: Vec<_> = found.iter().map(|(key, row)| (readable(key), columns(row))).collect();
-        let expected = [("book01", "title=Book 1"), ("nobody", "")].map(|(key, row)| (key.to_owned(), row.to_owned()));
+        let expected =
+            [("book01", "title=Book 1"), ("nobody", "")].map(|(key, row)| (key.to_owned(), row.to_owned()));
         self.check("rows", rows, expected)?;
         let found = self.client.multiget_count(keys.clone(), parent("Books"), all(), ONE)?;
         self.check("counts of rows", found, keys.into_iter().zip([3, 0]).collect::<BTreeMap<_, _>>())
@@ -240,7 +263,8 @@ impl Library {
         let found = self.slice("dune", parent("Loans"), between("", "", true, 100))?;
         let expected = "2010[who=ada] 2009[until=june who=bob]";
         self.check("after removals, backwards", super_columns(&found), expected)?;
-        let counts = [parent("Loans"), of(2009)].map(|parent| self.client.get_count(bytes("dune"), parent, all(), ONE));
+        let counts = [parent("Loans"), of(2009)]
+            .map(|parent| self.client.get_count(bytes("dune"), parent, all(), ONE));
         for count in counts {
             self.check("a count", count?, 2)?;
         }

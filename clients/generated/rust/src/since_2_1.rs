@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::cassandra::{ColumnSlice, ConsistencyLevel, IndexOperator, MultiSliceRequest, TCassandraSyncClient};
+use crate::cassandra::{
+    ColumnSlice, ConsistencyLevel, IndexOperator, MultiSliceRequest, TCassandraSyncClient,
+};
 use crate::library::{Library, ONE, Outcome};
-use crate::words::{all, bytes, changes, column, columns, expression, pairs, parent, readable, rows, text, write};
+use crate::words::{
+    all, bytes, changes, column, columns, expression, pairs, parent, readable, rows, text, write,
+};
 
 impl Library {
     fn cas(&mut self, expected: &[&str], value: &str) -> Outcome<String> {
@@ -48,14 +52,16 @@ impl Library {
         let found = self.client.get_multi_slice(several)?;
         self.check("several ranges", columns(&found), "b= c= d= e= h=")?;
 
-        let found = self.client.get_paged_slice("Books".to_owned(), rows("abc", "abc", 4), bytes("c"), ONE)?;
+        let found =
+            self.client.get_paged_slice("Books".to_owned(), rows("abc", "abc", 4), bytes("c"), ONE)?;
         let found: Vec<_> = found.iter().map(|row| columns(&row.columns)).collect();
         self.check("from a column on", found, ["c= d= e= f="])?;
 
         let mut filtered = rows("", "", 100);
         filtered.row_filter = Some(vec![expression("shelf", IndexOperator::EQ, bytes("z"))]);
         let found = self.client.get_range_slices(parent("Books"), all(), filtered, ONE)?;
-        let found: Vec<_> = found.iter().map(|row| readable(&row.key) + ": " + &columns(&row.columns)).collect();
+        let found: Vec<_> =
+            found.iter().map(|row| readable(&row.key) + ": " + &columns(&row.columns)).collect();
         self.check("a filter", found, ["xyz: shelf=z"])
     }
 }

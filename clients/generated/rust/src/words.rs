@@ -95,11 +95,14 @@ pub fn pairs<'c>(columns: impl IntoIterator<Item = &'c Column>) -> String {
 /// `name[name=value ...]` in their order.
 pub fn super_columns(entries: &[ColumnOrSuperColumn]) -> String {
     let found = entries.iter().flat_map(|entry| &entry.super_column);
-    found.map(|each| format!("{}[{}]", readable(&each.name), pairs(&each.columns))).collect::<Vec<_>>().join(" ")
+    found
+        .map(|each| format!("{}[{}]", readable(&each.name), pairs(&each.columns)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-/// A definition with nothing but its names. Its struct has as many fields as its line knows options, so it is read
-/// from a message that has just these two.
+/// A definition with nothing but its names. Its struct has as many fields as its line knows options, so it is
+/// read from a message that has just these two.
 pub fn family(keyspace: &str, name: &str) -> thrift::Result<CfDef> {
     let mut message = Cursor::new(Vec::new());
     let mut output = TBinaryOutputProtocol::new(&mut message, true);

@@ -70,11 +70,14 @@ public final class Checks {
     public static String text(ByteBuffer bytes) {
         var copy = new byte[bytes.remaining()];
         bytes.duplicate().get(copy);
-        return copy.length == 8 && (copy[0] == 0 || copy[0] == -1) ? "" + ByteBuffer.wrap(copy).getLong() : new String(copy, UTF_8);
+        return copy.length == 8 && (copy[0] == 0 || copy[0] == -1)
+                ? "" + ByteBuffer.wrap(copy).getLong()
+                : new String(copy, UTF_8);
     }
 
     public static SlicePredicate names(String... names) {
-        return new SlicePredicate().setColumn_names(Arrays.stream(names).map(Checks::bytes).toList());
+        return new SlicePredicate()
+                .setColumn_names(Arrays.stream(names).map(Checks::bytes).toList());
     }
 
     public static SlicePredicate between(ByteBuffer start, ByteBuffer finish, boolean reversed, int count) {
@@ -128,8 +131,10 @@ public final class Checks {
 
     /** {@code name[name=value, ...]} for each super column, in their order. */
     public static List<String> superColumns(List<ColumnOrSuperColumn> entries) {
-        return entries.stream().map(ColumnOrSuperColumn::getSuper_column)
-                .map(each -> text(each.bufferForName()) + each.getColumns().stream().map(Checks::pair).toList())
+        return entries.stream()
+                .map(ColumnOrSuperColumn::getSuper_column)
+                .map(each -> text(each.bufferForName())
+                        + each.getColumns().stream().map(Checks::pair).toList())
                 .toList();
     }
 }

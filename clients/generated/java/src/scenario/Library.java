@@ -54,7 +54,8 @@ public final class Library {
 
     private final String line;
     private final Cassandra.Client client;
-    private final String keyspace = "Library" + Long.toHexString(ThreadLocalRandom.current().nextLong() >>> 16);
+    private final String keyspace =
+            "Library" + Long.toHexString(ThreadLocalRandom.current().nextLong() >>> 16);
     private long expires;
 
     private Library(String line, Cassandra.Client client) {
@@ -100,12 +101,20 @@ public final class Library {
         check("the version has three parts", client.describe_version().split("\\.").length, 3);
         check("the cluster has a name", client.describe_cluster_name().isEmpty(), false);
         refused("no keyspace yet", INVALID, () -> client.get_slice(DUNE, BOOKS, ALL, ONE));
-        var shelf = new ColumnDef(bytes("shelf"), "UTF8Type").setIndex_type(IndexType.KEYS).setIndex_name("by_shelf");
-        var books = new CfDef(keyspace, "Books").setComparator_type("UTF8Type").setDefault_validation_class("UTF8Type")
+        var shelf = new ColumnDef(bytes("shelf"), "UTF8Type")
+                .setIndex_type(IndexType.KEYS)
+                .setIndex_name("by_shelf");
+        var books = new CfDef(keyspace, "Books")
+                .setComparator_type("UTF8Type")
+                .setDefault_validation_class("UTF8Type")
                 .setColumn_metadata(List.of(shelf, new ColumnDef(bytes("year"), "LongType")));
-        var loans = new CfDef(keyspace, "Loans").setColumn_type("Super").setComparator_type("LongType")
+        var loans = new CfDef(keyspace, "Loans")
+                .setColumn_type("Super")
+                .setComparator_type("LongType")
                 .setSubcomparator_type("UTF8Type");
-        var definition = new KsDef().setName(keyspace).setCf_defs(List.of(books, loans))
+        var definition = new KsDef()
+                .setName(keyspace)
+                .setCf_defs(List.of(books, loans))
                 .setStrategy_class("org.apache.cassandra.locator.SimpleStrategy");
         if (line.equals("0.7")) {
             definition.setReplication_factor(1);
@@ -115,30 +124,45 @@ public final class Library {
         check("the schema has a version", client.system_add_keyspace(definition).isEmpty(), false);
         refused("the keyspace is there", INVALID, () -> client.system_add_keyspace(definition));
         client.set_keyspace(keyspace);
-        check("the column families",
-                client.describe_keyspace(keyspace).getCf_defs().stream().map(CfDef::getName).sorted().toList(),
+        check(
+                "the column families",
+                client.describe_keyspace(keyspace).getCf_defs().stream()
+                        .map(CfDef::getName)
+                        .sorted()
+                        .toList(),
                 List.of("Books", "Loans"));
         check("a comparator", family("Books").getComparator_type(), "org.apache.cassandra.db.marshal.UTF8Type");
         check("another", family("Loans").getSubcomparator_type(), "org.apache.cassandra.db.marshal.UTF8Type");
         check("the type", family("Loans").getColumn_type(), "Super");
-        check("the index", family("Books").getColumn_metadata().stream()
-                .filter(each -> text(each.bufferForName()).equals("shelf")).map(ColumnDef::getIndex_name).toList(),
+        check(
+                "the index",
+                family("Books").getColumn_metadata().stream()
+                        .filter(each -> text(each.bufferForName()).equals("shelf"))
+                        .map(ColumnDef::getIndex_name)
+                        .toList(),
                 List.of("by_shelf"));
-        check("among the keyspaces",
-                client.describe_keyspaces().stream().anyMatch(each -> each.getName().equals(keyspace)), true);
+        check(
+                "among the keyspaces",
+                client.describe_keyspaces().stream()
+                        .anyMatch(each -> each.getName().equals(keyspace)),
+                true);
         if (!line.equals("0.7")) {
-            client.system_add_column_family(new CfDef(keyspace, "Visits").setComparator_type("UTF8Type")
+            client.system_add_column_family(new CfDef(keyspace, "Visits")
+                    .setComparator_type("UTF8Type")
                     .setDefault_validation_class("CounterColumnType"));
         }
     }
 
     private CfDef family(String name) throws TException {
         return client.describe_keyspace(keyspace).getCf_defs().stream()
-                .filter(each -> each.getName().equals(name)).findFirst().orElseThrow();
+                .filter(each -> each.getName().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     private void columns() throws TException {
-        var fields = Map.of("title", bytes("Dune"), "author", bytes("Herbert"), "shelf", bytes("c"), "year", bytes(1965));
+        var fields =
+                Map.of("title", bytes("Dune"), "author", bytes("Herbert"), "shelf", bytes("c"), "year", bytes(1965));
         for (var field : fields.entrySet()) {
             client.insert(DUNE, BOOKS, column(field.getKey(), field.getValue(), 10), ONE);
         }
@@ -158,7 +182,9 @@ public final class Library {
     }
 
     private static List<String> books(int first, int step) {
-        return IntStream.iterate(first, number -> number < 20, number -> number + step).mapToObj(Library::book).toList();
+        return IntStream.iterate(first, number -> number < 20, number -> number + step)
+                .mapToObj(Library::book)
+                .toList();
     }
 
     private void batch() throws TException {
@@ -166,9 +192,13 @@ public final class Library {
         var deletion = new Deletion().setTimestamp(11).setPredicate(names("author"));
         batch.put(DUNE, changes("Books", new Mutation().setDeletion(deletion)));
         for (var number = 0; number < 20; number++) {
-            batch.put(bytes(book(number)), changes("Books", write(column("title", bytes("Book " + number), 10)),
-                    write(column("shelf", bytes(number % 2 == 0 ? "a" : "b"), 10)),
-                    write(column("year", bytes(1900L + number), 10))));
+            batch.put(
+                    bytes(book(number)),
+                    changes(
+                            "Books",
+                            write(column("title", bytes("Book " + number), 10)),
+                            write(column("shelf", bytes(number % 2 == 0 ? "a" : "b"), 10)),
+                            write(column("year", bytes(1900L + number), 10))));
         }
         client.batch_mutate(batch, ONE);
     }
@@ -178,10 +208,15 @@ public final class Library {
     }
 
     private void slices() throws TException {
-        check("by names", Checks.columns(client.get_slice(DUNE, BOOKS, names("year", "title", "author"), ONE)),
+        check(
+                "by names",
+                Checks.columns(client.get_slice(DUNE, BOOKS, names("year", "title", "author"), ONE)),
                 List.of("title=Dune", "year=1965"));
         check("all", slice(ALL), List.of("shelf=b", "title=Book 3", "year=1903"));
-        check("a range", slice(between(bytes("shelf"), bytes("title"), false, 100)), List.of("shelf=b", "title=Book 3"));
+        check(
+                "a range",
+                slice(between(bytes("shelf"), bytes("title"), false, 100)),
+                List.of("shelf=b", "title=Book 3"));
         check("backwards", slice(between(bytes("u"), bytes(""), true, 1)), List.of("title=Book 3"));
         check("a count", client.get_count(bytes("book03"), BOOKS, ALL, ONE), 3);
         var keys = List.of(bytes("book01"), bytes("nobody"));
@@ -197,7 +232,9 @@ public final class Library {
         while (true) {
             var before = start;
             var fresh = client.get_range_slices(BOOKS, names("title"), range(start, "", 7), ONE).stream()
-                    .map(row -> text(row.bufferForKey())).filter(key -> !key.equals(before)).toList();
+                    .map(row -> text(row.bufferForKey()))
+                    .filter(key -> !key.equals(before))
+                    .toList();
             if (fresh.isEmpty()) {
                 break;
             }
@@ -212,7 +249,9 @@ public final class Library {
     private List<String> those(IndexExpression... expressions) throws TException {
         var clause = new IndexClause(List.of(expressions), bytes(""), 100);
         return client.get_indexed_slices(BOOKS, clause, names("title"), ONE).stream()
-                .map(row -> text(row.bufferForKey())).sorted().toList();
+                .map(row -> text(row.bufferForKey()))
+                .sorted()
+                .toList();
     }
 
     private void index() throws TException {
@@ -231,20 +270,32 @@ public final class Library {
     }
 
     private void superColumns() throws TException {
-        client.batch_mutate(Map.of(DUNE, changes("Loans",
-                loan(2010, column("who", bytes("ada"), 10), column("until", bytes("may"), 10)),
-                loan(2009, column("who", bytes("bob"), 10)), loan(-1, column("who", bytes("cyd"), 10)))), ONE);
+        client.batch_mutate(
+                Map.of(
+                        DUNE,
+                        changes(
+                                "Loans",
+                                loan(2010, column("who", bytes("ada"), 10), column("until", bytes("may"), 10)),
+                                loan(2009, column("who", bytes("bob"), 10)),
+                                loan(-1, column("who", bytes("cyd"), 10)))),
+                ONE);
         client.insert(DUNE, parent("Loans", bytes(2009)), column("until", bytes("june"), 10), ONE);
-        check("super columns", Checks.superColumns(client.get_slice(DUNE, LOANS, ALL, ONE)),
+        check(
+                "super columns",
+                Checks.superColumns(client.get_slice(DUNE, LOANS, ALL, ONE)),
                 List.of("-1[who=cyd]", "2009[until=june, who=bob]", "2010[until=may, who=ada]"));
-        check("the columns of one", Checks.columns(client.get_slice(DUNE, parent("Loans", bytes(2010)), ALL, ONE)),
+        check(
+                "the columns of one",
+                Checks.columns(client.get_slice(DUNE, parent("Loans", bytes(2010)), ALL, ONE)),
                 List.of("until=may", "who=ada"));
         var who = client.get(DUNE, path("Loans", bytes(2009), "who"), ONE);
         check("one of them", pair(who.getColumn()), "who=bob");
         client.remove(DUNE, path("Loans", bytes(2010), "until"), 11, ONE);
         client.remove(DUNE, path("Loans", bytes(-1), null), 11, ONE);
         var backwards = between(bytes(""), bytes(""), true, 100);
-        check("after removals, backwards", Checks.superColumns(client.get_slice(DUNE, LOANS, backwards, ONE)),
+        check(
+                "after removals, backwards",
+                Checks.superColumns(client.get_slice(DUNE, LOANS, backwards, ONE)),
                 List.of("2010[who=ada]", "2009[until=june, who=bob]"));
         check("a count", client.get_count(DUNE, LOANS, ALL, ONE), 2);
         check("a count of one", client.get_count(DUNE, parent("Loans", bytes(2009)), ALL, ONE), 2);
@@ -270,7 +321,10 @@ public final class Library {
 
     private void changeSchema() throws TException {
         client.system_update_column_family(family("Books").setComment("all of them"));
-        check("an update", family("Books").getComment() + " " + family("Books").getColumn_metadata().size(),
+        check(
+                "an update",
+                family("Books").getComment() + " "
+                        + family("Books").getColumn_metadata().size(),
                 "all of them 2");
         client.truncate("Books");
         check("no rows", client.get_range_slices(BOOKS, ALL, range("", "", 100), ONE), List.of());

@@ -33,17 +33,22 @@ public final class Counters implements Part {
         client.add(dune, VISITS, new CounterColumn(bytes("read"), -2), ONE);
         check("a sum", client.get(dune, read, ONE).getCounter_column().getValue(), 3L);
         client.batch_mutate(Map.of(dune, changes("Visits", add("read", 10), add("lent", 1))), ONE);
-        var sums = client.get_slice(dune, VISITS, ALL, ONE).stream().map(ColumnOrSuperColumn::getCounter_column)
-                .map(each -> text(each.bufferForName()) + "=" + each.getValue()).toList();
+        var sums = client.get_slice(dune, VISITS, ALL, ONE).stream()
+                .map(ColumnOrSuperColumn::getCounter_column)
+                .map(each -> text(each.bufferForName()) + "=" + each.getValue())
+                .toList();
         check("two sums", sums, List.of("lent=1", "read=13"));
         client.remove_counter(dune, read, ONE);
         refused("a counter that is gone", NotFoundException.class, () -> client.get(dune, read, ONE));
-        refused("to write what counts", InvalidRequestException.class,
+        refused(
+                "to write what counts",
+                InvalidRequestException.class,
                 () -> client.insert(dune, VISITS, column("read", bytes("1"), 1), ONE));
     }
 
     private static Mutation add(String name, long by) {
-        return new Mutation().setColumn_or_supercolumn(
-                new ColumnOrSuperColumn().setCounter_column(new CounterColumn(bytes(name), by)));
+        return new Mutation()
+                .setColumn_or_supercolumn(
+                        new ColumnOrSuperColumn().setCounter_column(new CounterColumn(bytes(name), by)));
     }
 }

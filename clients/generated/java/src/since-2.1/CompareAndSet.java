@@ -25,9 +25,14 @@ public final class CompareAndSet implements Part {
     }
 
     private static String cas(Cassandra.Client client, String value, String... expected) throws TException {
-        var keepers = Stream.of(expected).map(each -> column("keeper", bytes(each), 1)).toList();
+        var keepers = Stream.of(expected)
+                .map(each -> column("keeper", bytes(each), 1))
+                .toList();
         var update = List.of(column("keeper", bytes(value), System.currentTimeMillis() * 1000));
-        var result = client.cas(bytes("desk"), "Books", keepers, update, ConsistencyLevel.SERIAL, ConsistencyLevel.QUORUM);
-        return result.isSuccess() ? "done" : result.getCurrent_values().stream().map(Checks::pair).toList().toString();
+        var result =
+                client.cas(bytes("desk"), "Books", keepers, update, ConsistencyLevel.SERIAL, ConsistencyLevel.QUORUM);
+        return result.isSuccess()
+                ? "done"
+                : result.getCurrent_values().stream().map(Checks::pair).toList().toString();
     }
 }

@@ -27,22 +27,33 @@ public final class NewReads implements Part {
     @Override
     public void run(Cassandra.Client client) throws TException {
         var letters = Stream.of("abcdefgh".split("")).map(letter -> write(column(letter, bytes(""), 10)));
-        client.atomic_batch_mutate(Map.of(
-                bytes("abc"), changes("Books", letters.toArray(Mutation[]::new)),
-                bytes("xyz"), changes("Books", write(column("shelf", bytes("z"), 10)))), ONE);
+        client.atomic_batch_mutate(
+                Map.of(
+                        bytes("abc"), changes("Books", letters.toArray(Mutation[]::new)),
+                        bytes("xyz"), changes("Books", write(column("shelf", bytes("z"), 10)))),
+                ONE);
 
         var slices = List.of(slice("b", "d"), slice("c", "e"), slice("h", ""));
-        var several = new MultiSliceRequest().setKey(bytes("abc")).setColumn_parent(BOOKS).setColumn_slices(slices)
+        var several = new MultiSliceRequest()
+                .setKey(bytes("abc"))
+                .setColumn_parent(BOOKS)
+                .setColumn_slices(slices)
                 .setCount(10);
         check("several ranges", Checks.columns(client.get_multi_slice(several)), List.of("b=", "c=", "d=", "e=", "h="));
 
         var paged = client.get_paged_slice("Books", range("abc", "abc", 4), bytes("c"), ONE);
-        check("from a column on", paged.stream().map(row -> Checks.columns(row.getColumns())).toList(),
+        check(
+                "from a column on",
+                paged.stream().map(row -> Checks.columns(row.getColumns())).toList(),
                 List.of(List.of("c=", "d=", "e=", "f=")));
 
         var filtered = range("", "", 100).setRow_filter(List.of(expression("shelf", IndexOperator.EQ, bytes("z"))));
-        check("a filter", client.get_range_slices(BOOKS, ALL, filtered, ONE).stream()
-                .map(row -> text(row.bufferForKey()) + Checks.columns(row.getColumns())).toList(), List.of("xyz[shelf=z]"));
+        check(
+                "a filter",
+                client.get_range_slices(BOOKS, ALL, filtered, ONE).stream()
+                        .map(row -> text(row.bufferForKey()) + Checks.columns(row.getColumns()))
+                        .toList(),
+                List.of("xyz[shelf=z]"));
     }
 
     private static ColumnSlice slice(String start, String finish) {

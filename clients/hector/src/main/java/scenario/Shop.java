@@ -47,7 +47,8 @@ public final class Shop {
     private static int checks;
 
     private final Cluster cluster;
-    private final String name = "Shop" + Long.toHexString(ThreadLocalRandom.current().nextLong() >>> 16);
+    private final String name =
+            "Shop" + Long.toHexString(ThreadLocalRandom.current().nextLong() >>> 16);
     private Keyspace keyspace;
     private long expires;
 
@@ -102,7 +103,9 @@ public final class Shop {
     }
 
     private static <N, V> List<String> texts(List<HColumn<N, V>> columns) {
-        return columns.stream().map(column -> column.getName() + "=" + column.getValue()).toList();
+        return columns.stream()
+                .map(column -> column.getName() + "=" + column.getValue())
+                .toList();
     }
 
     private BasicColumnFamilyDefinition family(String family, ComparatorType comparator, String values) {
@@ -128,7 +131,9 @@ public final class Shop {
 
     private ColumnFamilyDefinition described(String family) {
         return cluster.describeKeyspace(name).getCfDefs().stream()
-                .filter(each -> each.getName().equals(family)).findFirst().orElse(null);
+                .filter(each -> each.getName().equals(family))
+                .findFirst()
+                .orElse(null);
     }
 
     private void createSchema() {
@@ -151,13 +156,26 @@ public final class Shop {
         var shelves = family("Shelves", ComparatorType.COMPOSITETYPE, text.getClassName());
         shelves.setComparatorTypeAlias("(UTF8Type, LongType)");
         cluster.addColumnFamily(shelves, true);
-        check("the column families", cluster.describeKeyspace(name).getCfDefs().stream()
-                .map(ColumnFamilyDefinition::getName).sorted().toList(), List.of("Books", "Reviews", "Sales", "Shelves"));
+        check(
+                "the column families",
+                cluster.describeKeyspace(name).getCfDefs().stream()
+                        .map(ColumnFamilyDefinition::getName)
+                        .sorted()
+                        .toList(),
+                List.of("Books", "Reviews", "Sales", "Shelves"));
         check("a super column family", described("Reviews").getColumnType(), ColumnType.SUPER);
         check("a comparator", described("Books").getComparatorType(), text);
-        check("an index", described("Books").getColumnMetadata().stream()
-                .filter(each -> each.getIndexType() != null).map(each -> each.getIndexName()).toList(), List.of("by_genre"));
-        check("the type of keys", described("Books").getKeyValidationClass(), "org.apache.cassandra.db.marshal.UTF8Type");
+        check(
+                "an index",
+                described("Books").getColumnMetadata().stream()
+                        .filter(each -> each.getIndexType() != null)
+                        .map(each -> each.getIndexName())
+                        .toList(),
+                List.of("by_genre"));
+        check(
+                "the type of keys",
+                described("Books").getKeyValidationClass(),
+                "org.apache.cassandra.db.marshal.UTF8Type");
         keyspace = HFactory.createKeyspace(name, cluster);
     }
 
@@ -166,8 +184,12 @@ public final class Shop {
     }
 
     private ColumnSlice<String, String> slice(String key, String start, String finish, boolean reversed, int count) {
-        return HFactory.createSliceQuery(keyspace, TEXT, TEXT, TEXT).setColumnFamily("Books").setKey(key)
-                .setRange(start, finish, reversed, count).execute().get();
+        return HFactory.createSliceQuery(keyspace, TEXT, TEXT, TEXT)
+                .setColumnFamily("Books")
+                .setKey(key)
+                .setRange(start, finish, reversed, count)
+                .execute()
+                .get();
     }
 
     private void columns() {
@@ -181,16 +203,23 @@ public final class Shop {
         var found = template.queryColumns("emma");
         check("a row", found.getString("title") + found.getLong("pages"), "Emma474");
         check("its names", List.copyOf(found.getColumnNames()), List.of("author", "genre", "pages", "title"));
-        check("there or not", List.of(template.isColumnsExist("emma"), template.isColumnsExist("nobody")),
+        check(
+                "there or not",
+                List.of(template.isColumnsExist("emma"), template.isColumnsExist("nobody")),
                 List.of(true, false));
         check("a count", template.countColumns("emma"), 4);
 
         var mutator = createMutator(keyspace, TEXT);
         mutator.insert("emma", "Books", createColumn("title", "older", 1L, TEXT, TEXT));
-        var title = HFactory.createStringColumnQuery(keyspace).setColumnFamily("Books").setKey("emma");
+        var title = HFactory.createStringColumnQuery(keyspace)
+                .setColumnFamily("Books")
+                .setKey("emma");
         check("the newer of two writes", title.setName("title").execute().get().getValue(), "Emma");
         check("no such column", title.setName("isbn").execute().get(), null);
-        check("a range", texts(slice("emma", "a", "h", false, 10).getColumns()), List.of("author=Austen", "genre=novel"));
+        check(
+                "a range",
+                texts(slice("emma", "a", "h", false, 10).getColumns()),
+                List.of("author=Austen", "genre=novel"));
         check("backwards", texts(slice("emma", "h", "", true, 1).getColumns()), List.of("genre=novel"));
         template.deleteColumn("emma", "author");
         check("without a column", template.countColumns("emma"), 3);
@@ -198,9 +227,13 @@ public final class Shop {
         mutator.insert("emma", "Books", createColumn("note", "reduced", keyspace.createClock(), 2, TEXT, TEXT));
         expires = System.currentTimeMillis() + 3200;
         check("a time to live", title.setName("note").execute().get().getTtl(), 2);
-        refused("three bytes are no long", HInvalidRequestException.class,
+        refused(
+                "three bytes are no long",
+                HInvalidRequestException.class,
                 () -> mutator.insert("emma", "Books", createColumn("pages", "abc", TEXT, TEXT)));
-        refused("no such column family", HInvalidRequestException.class,
+        refused(
+                "no such column family",
+                HInvalidRequestException.class,
                 () -> mutator.insert("emma", "Nowhere", createColumn("a", "b", TEXT, TEXT)));
     }
 
@@ -212,30 +245,48 @@ public final class Shop {
         var mutator = createMutator(keyspace, TEXT);
         for (var number = 0; number < 30; number++) {
             mutator.addInsertion(book(number), "Books", createColumn("title", "Book " + number, TEXT, TEXT))
-                    .addInsertion(book(number), "Books", createColumn("genre", number % 3 == 0 ? "poems" : "plays", TEXT, TEXT))
+                    .addInsertion(
+                            book(number),
+                            "Books",
+                            createColumn("genre", number % 3 == 0 ? "poems" : "plays", TEXT, TEXT))
                     .addInsertion(book(number), "Books", createColumn("pages", 100L + number, TEXT, LONG));
         }
         check("a batch", mutator.getPendingMutationCount(), 90);
         mutator.execute();
-        var many = HFactory.createMultigetSliceQuery(keyspace, TEXT, TEXT, TEXT).setColumnFamily("Books")
-                .setKeys("book01", "book03", "nobody").setColumnNames("title", "genre").execute().get();
-        check("rows", texts(many.getByKey("book03").getColumnSlice().getColumns()), List.of("genre=poems", "title=Book 3"));
+        var many = HFactory.createMultigetSliceQuery(keyspace, TEXT, TEXT, TEXT)
+                .setColumnFamily("Books")
+                .setKeys("book01", "book03", "nobody")
+                .setColumnNames("title", "genre")
+                .execute()
+                .get();
+        check(
+                "rows",
+                texts(many.getByKey("book03").getColumnSlice().getColumns()),
+                List.of("genre=poems", "title=Book 3"));
         check("and none", texts(many.getByKey("nobody").getColumnSlice().getColumns()), List.of());
         mutator.addDeletion("book29", "Books").addDeletion("book28", "Books", "title", TEXT);
-        mutator.addInsertion("book28", "Books", createColumn("note", "worn", TEXT, TEXT)).execute();
+        mutator.addInsertion("book28", "Books", createColumn("note", "worn", TEXT, TEXT))
+                .execute();
         check("a row that is gone", row("book29"), List.of());
-        check("a column less and one more", slice("book28", "", "", false, 9).getColumns().stream()
-                .map(HColumn::getName).toList(), List.of("genre", "note", "pages"));
+        check(
+                "a column less and one more",
+                slice("book28", "", "", false, 9).getColumns().stream()
+                        .map(HColumn::getName)
+                        .toList(),
+                List.of("genre", "note", "pages"));
     }
 
     private void ranges() {
-        var query = HFactory.createRangeSlicesQuery(keyspace, TEXT, TEXT, TEXT).setColumnFamily("Books")
-                .setColumnNames("title", "genre").setRowCount(11);
+        var query = HFactory.createRangeSlicesQuery(keyspace, TEXT, TEXT, TEXT)
+                .setColumnFamily("Books")
+                .setColumnNames("title", "genre")
+                .setRowCount(11);
         var seen = new TreeMap<String, Integer>();
         var start = "";
         while (true) {
             var rows = query.setKeys(start, "").execute().get();
-            rows.forEach(row -> seen.put(row.getKey(), row.getColumnSlice().getColumns().size()));
+            rows.forEach(row ->
+                    seen.put(row.getKey(), row.getColumnSlice().getColumns().size()));
             if (rows.getCount() < 11) {
                 break;
             }
@@ -247,22 +298,41 @@ public final class Shop {
         check("all rows", seen, expected);
     }
 
-
     private List<String> thick(long pages) {
-        var rows = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, LONG).setColumnFamily("Books")
-                .setColumnNames("pages").addGtExpression("pages", pages).setStartKey("").execute().get();
+        var rows = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, LONG)
+                .setColumnFamily("Books")
+                .setColumnNames("pages")
+                .addGtExpression("pages", pages)
+                .setStartKey("")
+                .execute()
+                .get();
         return rows.getList().stream().map(row -> row.getKey()).toList();
     }
 
     private void indexes() {
         var mutator = createMutator(keyspace, TEXT);
-        var query = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, TEXT).setColumnFamily("Books")
-                .setColumnNames("title").addEqualsExpression("genre", "poems").setStartKey("").setRowCount(100);
-        check("poems", query.execute().get().getList().stream().map(row -> row.getKey()).sorted().toList(),
+        var query = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, TEXT)
+                .setColumnFamily("Books")
+                .setColumnNames("title")
+                .addEqualsExpression("genre", "poems")
+                .setStartKey("")
+                .setRowCount(100);
+        check(
+                "poems",
+                query.execute().get().getList().stream()
+                        .map(row -> row.getKey())
+                        .sorted()
+                        .toList(),
                 IntStream.range(0, 10).mapToObj(number -> book(3 * number)).toList());
-        mutator.addInsertion("book06", "Books", createColumn("genre", "plays", TEXT, TEXT)).addDeletion("book09", "Books");
+        mutator.addInsertion("book06", "Books", createColumn("genre", "plays", TEXT, TEXT))
+                .addDeletion("book09", "Books");
         mutator.execute();
-        check("after changes", query.execute().get().getList().stream().map(row -> row.getKey()).sorted().toList(),
+        check(
+                "after changes",
+                query.execute().get().getList().stream()
+                        .map(row -> row.getKey())
+                        .sorted()
+                        .toList(),
                 IntStream.of(0, 3, 12, 15, 18, 21, 24, 27).mapToObj(Shop::book).toList());
         refused("without an index", HInvalidRequestException.class, () -> thick(120));
     }
@@ -271,22 +341,39 @@ public final class Shop {
         var mutator = createMutator(keyspace, TEXT);
         mutator.addInsertion("emma", "Reviews", review("ada", "text", "Good.", "stars", "5"));
         mutator.addInsertion("emma", "Reviews", review("bob", "text", "Long.", "stars", "2"));
-        mutator.addInsertion("emma", "Reviews", review("cyd", "text", "Read it.")).execute();
-        var query = HFactory.createSuperSliceQuery(keyspace, TEXT, TEXT, TEXT, TEXT).setColumnFamily("Reviews")
-                .setKey("emma").setRange("", "", false, 10);
-        check("super columns", reviews(query.execute().get().getSuperColumns()),
+        mutator.addInsertion("emma", "Reviews", review("cyd", "text", "Read it."))
+                .execute();
+        var query = HFactory.createSuperSliceQuery(keyspace, TEXT, TEXT, TEXT, TEXT)
+                .setColumnFamily("Reviews")
+                .setKey("emma")
+                .setRange("", "", false, 10);
+        check(
+                "super columns",
+                reviews(query.execute().get().getSuperColumns()),
                 List.of("ada[stars=5, text=Good.]", "bob[stars=2, text=Long.]", "cyd[text=Read it.]"));
         var template = new ThriftSuperCfTemplate<>(keyspace, "Reviews", TEXT, TEXT, TEXT);
         check("one of them", template.querySuperColumn("emma", "bob").getString("text"), "Long.");
-        var inner = HFactory.createSubSliceQuery(keyspace, TEXT, TEXT, TEXT, TEXT).setColumnFamily("Reviews")
-                .setKey("emma").setSuperColumn("ada").setRange("t", "", false, 10);
+        var inner = HFactory.createSubSliceQuery(keyspace, TEXT, TEXT, TEXT, TEXT)
+                .setColumnFamily("Reviews")
+                .setKey("emma")
+                .setSuperColumn("ada")
+                .setRange("t", "", false, 10);
         check("a range in one", texts(inner.execute().get().getColumns()), List.of("text=Good."));
         mutator.superDelete("emma", "Reviews", "bob", TEXT);
         mutator.subDelete("emma", "Reviews", "ada", "stars", TEXT, TEXT);
-        check("after removals", reviews(query.execute().get().getSuperColumns()),
+        check(
+                "after removals",
+                reviews(query.execute().get().getSuperColumns()),
                 List.of("ada[text=Good.]", "cyd[text=Read it.]"));
-        check("a count", HFactory.createSuperCountQuery(keyspace, TEXT, TEXT).setColumnFamily("Reviews").setKey("emma")
-                .setRange("", "", 100).execute().get(), 2);
+        check(
+                "a count",
+                HFactory.createSuperCountQuery(keyspace, TEXT, TEXT)
+                        .setColumnFamily("Reviews")
+                        .setKey("emma")
+                        .setRange("", "", 100)
+                        .execute()
+                        .get(),
+                2);
     }
 
     private static HSuperColumn<String, String, String> review(String by, String... fields) {
@@ -298,7 +385,9 @@ public final class Shop {
     }
 
     private static List<String> reviews(List<HSuperColumn<String, String, String>> columns) {
-        return columns.stream().map(each -> each.getName() + texts(each.getColumns())).toList();
+        return columns.stream()
+                .map(each -> each.getName() + texts(each.getColumns()))
+                .toList();
     }
 
     private void counters() {
@@ -306,20 +395,35 @@ public final class Shop {
         mutator.incrementCounter("emma", "Sales", "sold", 5);
         mutator.decrementCounter("emma", "Sales", "sold", 2);
         mutator.addCounter("emma", "Sales", HFactory.createCounterColumn("sold", 10L))
-                .addCounter("emma", "Sales", HFactory.createCounterColumn("lent", 1L)).execute();
-        var sums = HFactory.createCounterSliceQuery(keyspace, TEXT, TEXT).setColumnFamily("Sales").setKey("emma")
+                .addCounter("emma", "Sales", HFactory.createCounterColumn("lent", 1L))
+                .execute();
+        var sums = HFactory.createCounterSliceQuery(keyspace, TEXT, TEXT)
+                .setColumnFamily("Sales")
+                .setKey("emma")
                 .setRange("", "", false, 10);
         check("sums", counted(sums.execute().get().getColumns()), List.of("lent=1", "sold=13"));
-        check("one sum", HFactory.createCounterColumnQuery(keyspace, TEXT, TEXT).setColumnFamily("Sales").setKey("emma")
-                .setName("sold").execute().get().getValue(), 13L);
+        check(
+                "one sum",
+                HFactory.createCounterColumnQuery(keyspace, TEXT, TEXT)
+                        .setColumnFamily("Sales")
+                        .setKey("emma")
+                        .setName("sold")
+                        .execute()
+                        .get()
+                        .getValue(),
+                13L);
         mutator.deleteCounter("emma", "Sales", "lent", TEXT);
         check("without one", counted(sums.execute().get().getColumns()), List.of("sold=13"));
-        refused("a column of those who count", HInvalidRequestException.class,
+        refused(
+                "a column of those who count",
+                HInvalidRequestException.class,
                 () -> mutator.insert("emma", "Sales", createColumn("sold", "1", TEXT, TEXT)));
     }
 
     private static List<String> counted(List<HCounterColumn<String>> columns) {
-        return columns.stream().map(each -> each.getName() + "=" + each.getValue()).toList();
+        return columns.stream()
+                .map(each -> each.getName() + "=" + each.getValue())
+                .toList();
     }
 
     private static Composite place(String shelf, long number, ComponentEquality equality) {
@@ -334,41 +438,70 @@ public final class Shop {
     private void composites() {
         var mutator = createMutator(keyspace, TEXT);
         var names = new CompositeSerializer();
-        for (var place : Arrays.asList(new Composite("b", 2L), new Composite("a", 300L), new Composite("b", 1L),
-                new Composite("a", 7L))) {
+        for (var place : Arrays.asList(
+                new Composite("b", 2L), new Composite("a", 300L), new Composite("b", 1L), new Composite("a", 7L))) {
             mutator.addInsertion("emma", "Shelves", createColumn(place, "here", names, TEXT));
         }
         mutator.execute();
-        var query = HFactory.createSliceQuery(keyspace, TEXT, names, TEXT).setColumnFamily("Shelves").setKey("emma");
-        check("in the order of their parts", places(query.setRange(null, null, false, 10).execute().get()),
+        var query = HFactory.createSliceQuery(keyspace, TEXT, names, TEXT)
+                .setColumnFamily("Shelves")
+                .setKey("emma");
+        check(
+                "in the order of their parts",
+                places(query.setRange(null, null, false, 10).execute().get()),
                 List.of("a7", "a300", "b1", "b2"));
         var start = place("a", -1, ComponentEquality.EQUAL);
         var end = place("a", -1, ComponentEquality.GREATER_THAN_EQUAL);
-        check("those with a beginning", places(query.setRange(start, end, false, 10).execute().get()), List.of("a7", "a300"));
+        check(
+                "those with a beginning",
+                places(query.setRange(start, end, false, 10).execute().get()),
+                List.of("a7", "a300"));
         start = place("b", 1, ComponentEquality.GREATER_THAN_EQUAL);
-        check("those after one", places(query.setRange(start, null, false, 10).execute().get()), List.of("b2"));
+        check(
+                "those after one",
+                places(query.setRange(start, null, false, 10).execute().get()),
+                List.of("b2"));
     }
 
     private static List<String> places(ColumnSlice<Composite, String> slice) {
-        return slice.getColumns().stream().map(HColumn::getName).map(name -> name.get(0, TEXT) + name.get(1, LONG)).toList();
+        return slice.getColumns().stream()
+                .map(HColumn::getName)
+                .map(name -> name.get(0, TEXT) + name.get(1, LONG))
+                .toList();
     }
 
     private void expired() throws InterruptedException {
         Thread.sleep(Math.max(0, expires - System.currentTimeMillis()));
-        check("what has expired", slice("emma", "note", "note", false, 1).getColumns().size(), 0);
+        check(
+                "what has expired",
+                slice("emma", "note", "note", false, 1).getColumns().size(),
+                0);
     }
 
     private void changeSchema() {
         var books = new BasicColumnFamilyDefinition(described("Books"));
         books.addColumnDefinition(column("author", ComparatorType.UTF8TYPE, "by_author"));
         cluster.updateColumnFamily(books, true);
-        check("a second index", described("Books").getColumnMetadata().stream()
-                .filter(each -> each.getIndexType() != null).map(each -> each.getIndexName()).sorted().toList(),
+        check(
+                "a second index",
+                described("Books").getColumnMetadata().stream()
+                        .filter(each -> each.getIndexType() != null)
+                        .map(each -> each.getIndexName())
+                        .sorted()
+                        .toList(),
                 List.of("by_author", "by_genre"));
         createMutator(keyspace, TEXT).insert("emma", "Books", createColumn("author", "Jane", TEXT, TEXT));
-        var query = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, TEXT).setColumnFamily("Books")
-                .setColumnNames("author").addEqualsExpression("author", "Jane").setStartKey("");
-        check("which finds", query.execute().get().getList().stream().map(row -> row.getKey()).toList(), List.of("emma"));
+        var query = HFactory.createIndexedSlicesQuery(keyspace, TEXT, TEXT, TEXT)
+                .setColumnFamily("Books")
+                .setColumnNames("author")
+                .addEqualsExpression("author", "Jane")
+                .setStartKey("");
+        check(
+                "which finds",
+                query.execute().get().getList().stream()
+                        .map(row -> row.getKey())
+                        .toList(),
+                List.of("emma"));
         cluster.truncate(name, "Books");
         check("nothing left", row("emma"), List.of());
         cluster.dropColumnFamily(name, "Reviews", true);
