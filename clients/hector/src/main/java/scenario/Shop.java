@@ -251,7 +251,7 @@ public final class Shop {
                             createColumn("genre", number % 3 == 0 ? "poems" : "plays", TEXT, TEXT))
                     .addInsertion(book(number), "Books", createColumn("pages", 100L + number, TEXT, LONG));
         }
-        check("a batch", mutator.getPendingMutationCount(), 90);
+        check("a batch of as many rows", mutator.getPendingMutationCount(), 30);
         mutator.execute();
         var many = HFactory.createMultigetSliceQuery(keyspace, TEXT, TEXT, TEXT)
                 .setColumnFamily("Books")
