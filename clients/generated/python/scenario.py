@@ -76,10 +76,11 @@ class Library:
         self.index()
         self.super_columns()
         self.mistakes()
-        if self.line >= (1, 0):
+        if self.line >= (0, 8):
             self.counters()
-        if self.line >= (2, 1):
+        if self.line >= (2, 0):
             self.compare_and_set()
+        if self.line >= (2, 1):
             self.new_ways_to_read()
         self.expired()
         self.change_schema()
@@ -111,7 +112,7 @@ class Library:
         indexes = [column.index_name for column in families['Books'].column_metadata if column.name == b'shelf']
         check('the index', indexes, ['by_shelf'])
         check('among the keyspaces', self.keyspace in [each.name for each in client.describe_keyspaces()], True)
-        if self.line >= (1, 0):
+        if self.line >= (0, 8):
             client.system_add_column_family(CfDef(self.keyspace, 'Visits', comparator_type='UTF8Type',
                                                   default_validation_class='CounterColumnType'))
 
