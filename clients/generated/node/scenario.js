@@ -120,6 +120,7 @@ class Library {
     const definition = new types.KsDef({
       name: keyspace,
       strategy_class: "org.apache.cassandra.locator.SimpleStrategy",
+      ...(isSince("0.8") ? { strategy_options: { replication_factor: "1" } } : { replication_factor: 1 }),
       cf_defs: [
         new types.CfDef({
           keyspace,
@@ -140,11 +141,6 @@ class Library {
         }),
       ],
     });
-    if (isSince("0.8")) {
-      definition.strategy_options = { replication_factor: "1" };
-    } else {
-      definition.replication_factor = 1;
-    }
     check("the schema has a version", (await client.system_add_keyspace(definition)) !== "", true);
     await refused("the keyspace is there", InvalidRequestException, () => client.system_add_keyspace(definition));
     await client.set_keyspace(keyspace);
