@@ -28,7 +28,7 @@ pub fn frames(data: &[u8]) -> usize {
     let Some((first, sent)) = data.split_first() else { return 0 };
     let Detection::Found(transport) = detect(sent, MESSAGE_BYTES_MAX) else { return 0 };
     let mut compat = Compat::default();
-    compat.set([Release::V0_4, Release::V0_5, Release::V0_6][usize::from(*first) % 3]);
+    compat.set(Release::ALL[usize::from(*first) % Release::ALL.len()]);
     let service = Service { database: Arc::new(empty_database()), compat };
     let mut session = Session::default();
     let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
@@ -46,10 +46,11 @@ pub fn frames(data: &[u8]) -> usize {
 fn empty_database() -> Database {
     Database::new(DatabaseParts {
         catalog: Arc::new(CONFIG.catalog.clone()),
-        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone())),
+        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone(), Arc::new(Clock::system()))),
         partitioner: CONFIG.partitioner.clone(),
         authenticator: Authenticator::AllowAll,
         clock: Arc::new(Clock::manual(1_250_558_004_000)),
+        types: Types::builtin(),
         cluster_name: CONFIG.cluster_name.clone(),
         config_text: CONFIG.text.clone(),
         token: "0".to_owned(),

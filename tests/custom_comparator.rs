@@ -136,7 +136,7 @@ fn check_order(comparator: Arc<dyn AbstractType>) {
 
 fn open(directory: &Path, types: &Types) -> Database {
     let config = config::load(&example("storage-conf.xml"), types).unwrap();
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let options = EmbeddedOptions {
         directory: directory.to_owned(),
         sync: SyncMode::Periodic(Duration::from_secs(10)),
@@ -150,6 +150,7 @@ fn open(directory: &Path, types: &Types) -> Database {
         partitioner: config.partitioner,
         authenticator: Authenticator::AllowAll,
         clock,
+        types: Types::builtin(),
         cluster_name: config.cluster_name,
         config_text: config.text,
         token: "0".to_owned(),

@@ -31,7 +31,7 @@ fn every_method_of_every_line_has_its_row() -> TestResult {
 }
 
 fn of_line(line: Release) -> impl Iterator<Item = &'static Method> {
-    METHODS.iter().filter(move |method| (method.since..=method.until).contains(&line))
+    METHODS.iter().copied().filter(move |method| (method.since..=method.until).contains(&line))
 }
 
 /// An argument or exception as one line of text.

@@ -61,7 +61,7 @@ impl Drop for SmallDisk {
 
 fn open(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
     let random = support::partitioner("RandomPartitioner");
-    EmbeddedStore::open(support::options(directory), random, catalog, Arc::new(Clock::System)).unwrap()
+    EmbeddedStore::open(support::options(directory), random, catalog, Arc::new(Clock::system())).unwrap()
 }
 
 /// A write of 4 KiB that does not compress.

@@ -193,7 +193,7 @@ fn writers_that_wait_for_the_sync_all_return() {
     let sync = SyncMode::Batch(Duration::from_millis(1));
     let options = EmbeddedOptions { sync, ..support::options(directory.path()) };
     let random = support::partitioner("RandomPartitioner");
-    let store = EmbeddedStore::open(options, random, &catalog, Arc::new(Clock::System)).unwrap();
+    let store = EmbeddedStore::open(options, random, &catalog, Arc::new(Clock::system())).unwrap();
     std::thread::scope(|scope| {
         for writer in 0..8 {
             let (store, a) = (&store, &a);
@@ -313,4 +313,45 @@ fn the_first_token_stays() {
     close(store);
     let store = open(directory.path(), &catalog([])).unwrap();
     assert_eq!(store.token_or_note("2").unwrap(), "1");
+}
+
+#[test]
+fn a_dropped_family_is_forgotten_and_its_name_is_free_for_other_types() {
+    let directory = tempfile::tempdir().unwrap();
+    let bytes = support::catalog([support::family("F", "BytesType", None)]);
+    let longs = support::catalog([support::family("F", "LongType", None)]);
+    let none = support::catalog([]);
+    let store = support::open(directory.path(), &bytes).unwrap();
+    let old = support::cf_of(&bytes, "F");
+    support::apply(&store, support::put(&old, "r", "name", "v", 1)).unwrap();
+    support::wait(store.drop_family(old.clone())).unwrap();
+    assert!(support::apply(&store, support::put(&old, "r", "name", "v", 2)).is_err());
+    assert!(support::wait(store.alter(Arc::new(longs.clone()))).is_ok());
+    let new = support::cf_of(&longs, "F");
+    assert_eq!(support::names(&store, "r", &new), Vec::<String>::new());
+    support::apply(&store, support::put(&new, "r", "8 bytes!", "v", 1)).unwrap();
+    support::close(store);
+
+    let store = support::open(directory.path(), &longs).unwrap();
+    assert_eq!(support::names(&store, "r", &new), ["8 bytes!"]);
+    support::wait(store.drop_family(new)).unwrap();
+    support::close(store);
+    let store = support::open(directory.path(), &none).unwrap();
+    assert_eq!(store.status().undefined, Vec::<String>::new());
+    support::close(store);
+    let store = support::open(directory.path(), &bytes).unwrap();
+    assert_eq!(support::names(&store, "r", &old), Vec::<String>::new());
+}
+
+#[test]
+fn notes_survive_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = support::catalog([]);
+    let store = support::open(directory.path(), &catalog).unwrap();
+    let note = |name: &str, value: Option<&'static str>| (name.to_owned(), value.map(support::bytes));
+    support::wait(store.note(vec![note("a", Some("1")), note("b", Some("2"))])).unwrap();
+    support::wait(store.note(vec![note("a", None), note("b", Some("3"))])).unwrap();
+    support::close(store);
+    let store = support::open(directory.path(), &catalog).unwrap();
+    assert_eq!(support::wait(store.notes()).unwrap(), [("b".to_owned(), support::bytes("3"))]);
 }

@@ -29,7 +29,7 @@ fn open(directory: &Path) -> (EmbeddedStore, Catalog) {
         sync: SyncMode::Periodic(std::time::Duration::from_secs(10)),
         cache_bytes: 1 << 20,
     };
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let store = EmbeddedStore::open(options, config.partitioner, &config.catalog, clock).unwrap();
     (store, config.catalog)
 }
@@ -48,6 +48,7 @@ fn read(
         behaviour: Behaviour::of(Release::V0_6),
         with_tombstones: false,
         gc_before: i32::MIN,
+        now_s: i32::MIN,
     };
     let read = store.read(Bytes::copy_from_slice(key), command, ConsistencyLevel::One);
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(read).unwrap()

@@ -285,7 +285,7 @@ impl Run {
             self.catalog = support::catalog(self.families.iter().cloned());
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
-                Backend::Memory => Opened::Memory(MemoryStore::new(partitioner)),
+                Backend::Memory => Opened::Memory(MemoryStore::new(partitioner, self.clock.clone())),
                 Backend::Embedded => Opened::Embedded(
                     EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone()).unwrap(),
                 ),
@@ -431,6 +431,7 @@ impl Run {
             behaviour: self.behaviour,
             with_tombstones: read.with_tombstones,
             gc_before: self.clock.now_s().saturating_sub(cf.gc_grace_s),
+            now_s: self.clock.now_s(),
         }
     }
 

@@ -209,7 +209,7 @@ impl Case {
             standard: support::cf_of(&catalog, "Standard"),
             supers: support::cf_of(&catalog, "Super"),
             catalog,
-            memory: MemoryStore::new(partitioner.clone()),
+            memory: MemoryStore::new(partitioner.clone(), support::manual_clock()),
             partitioner,
             behaviour: Behaviour::of(release),
             pools,
@@ -396,6 +396,7 @@ impl Case {
             behaviour: self.behaviour,
             with_tombstones: op.with_tombstones,
             gc_before: op.gc_before,
+            now_s: i32::MIN,
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct ServeArgs {
     /// SimpleAuthenticator's users: lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
-    /// SimpleAuthenticator's rights: lines of keyspace=user,user
+    /// SimpleAuthority's rights: lines of keyspace=user,user or keyspace.columnfamily.<rw>=user,user
     #[arg(long, value_name = "FILE")]
     access: Option<PathBuf>,
     /// How passwords stand in the passwd file: PLAIN or MD5
@@ -67,7 +67,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    runtime.block_on(serve_config(args, config))
+    runtime.block_on(serve_config(args, config, types.clone()))
 }
 
 fn start_log() {
@@ -94,28 +94,34 @@ fn raise_descriptor_limit() {
     }
 }
 
-async fn serve_config(args: &ServeArgs, config: Config) -> Result<(), String> {
+async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
     let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
-    let clock = Arc::new(Clock::System);
+    let clock = Arc::new(Clock::system());
     let (store, token) = open_store(args, &config, clock.clone())?;
     let undefined = store.status().undefined;
     if !undefined.is_empty() {
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
-    let database = Database::new(DatabaseParts {
+    let authenticator = authenticator(args, &config)?;
+    let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
         partitioner: config.partitioner,
-        authenticator: authenticator(args, config.authenticator)?,
+        authenticator,
         clock,
+        types,
         cluster_name: config.cluster_name,
         config_text: config.text,
         token,
         endpoint: config.listen_address,
-    });
+    }));
+    database
+        .load_schema()
+        .await
+        .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
-    let service = Service { database: Arc::new(database), compat };
+    let service = Service { database, compat };
 
     let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
     let bound = listener.address;
@@ -150,7 +156,7 @@ fn open_store(
     let random_token = || config.partitioner.token_text(&config.partitioner.random_token(chance));
     let token = config.initial_token.clone().unwrap_or_else(random_token);
     if args.ephemeral {
-        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone())), token));
+        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone(), clock)), token));
     }
     let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
     let options = EmbeddedOptions {
@@ -169,21 +175,27 @@ fn open_store(
     Ok((Arc::new(store), token))
 }
 
-fn authenticator(args: &ServeArgs, kind: config::Authenticator) -> Result<Authenticator, String> {
-    match (kind, &args.passwd, &args.access) {
-        (config::Authenticator::AllowAll, _, _) => Ok(Authenticator::AllowAll),
-        (config::Authenticator::Simple, Some(passwd), Some(access)) => {
-            Ok(Authenticator::Simple(SimpleAuthenticator {
-                passwd_file: passwd.clone(),
-                access_file: access.clone(),
-                mode: args.passwd_mode,
-            }))
-        }
-        (config::Authenticator::Simple, _, _) => Err(
-            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
-             and rights are"
+fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, String> {
+    let authority = config.authority.unwrap_or(config::Authority::Simple);
+    match (config.authenticator, authority) {
+        (config::Authenticator::AllowAll, _) if config.authority == Some(config::Authority::Simple) => Err(
+            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
+             no user whose rights could be looked up"
                 .to_owned(),
         ),
+        (config::Authenticator::AllowAll, _) => Ok(Authenticator::AllowAll),
+        (config::Authenticator::Simple, config::Authority::Simple) if args.access.is_none() => Err(
+            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
+             and rights are; with AllowAllAuthority as Authority the rights are not needed"
+                .to_owned(),
+        ),
+        (config::Authenticator::Simple, authority) => {
+            let access_file = args.access.clone().filter(|_| authority == config::Authority::Simple);
+            let passwd_file = args.passwd.clone().ok_or(
+                "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
+            )?;
+            Ok(Authenticator::Simple(SimpleAuthenticator { passwd_file, access_file, mode: args.passwd_mode }))
+        }
     }
 }
 

@@ -215,15 +215,12 @@ impl FamilyDraft {
             ColumnType::Standard
         };
         CfDef {
-            keyspace: keyspace.to_owned(),
-            name: self.name,
             column_type,
             comparator: self.comparator.unwrap_or_else(bytes),
             comment: self.comment,
             labels: self.labels,
-            // Filled in when the whole file is read.
-            gc_grace_s: 0,
             flush_period_minutes: self.flush_period_minutes,
+            ..CfDef::new(keyspace, &self.name)
         }
     }
 }

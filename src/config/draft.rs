@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::settings::{Authenticator, CommitLogSync, Config};
+use super::settings::{Authenticator, Authority, CommitLogSync, Config};
 use super::xml::Node;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
@@ -30,6 +30,7 @@ pub struct Draft {
     pub partitioner: Option<PartitionerRef>,
     pub initial_token: Option<String>,
     pub authenticator: Authenticator,
+    pub authority: Option<Authority>,
     pub sync_mode: Option<SyncMode>,
     pub sync_period_ms: Option<u64>,
     pub sync_window_ms: Option<f64>,
@@ -54,6 +55,7 @@ impl Default for Draft {
             partitioner: None,
             initial_token: None,
             authenticator: Authenticator::AllowAll,
+            authority: None,
             sync_mode: None,
             sync_period_ms: None,
             sync_window_ms: None,
@@ -115,6 +117,7 @@ impl Draft {
             partitioner,
             initial_token: self.initial_token,
             authenticator: self.authenticator,
+            authority: self.authority,
             commit_log_sync,
             commit_log_directory,
             data_directories,

@@ -6,7 +6,7 @@ use super::element::{Element, Set};
 use super::keyspace::{self, KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 use super::lists;
 use super::mistake::Mistake;
-use super::settings::Authenticator;
+use super::settings::{Authenticator, Authority};
 use crate::partitioner;
 use crate::util::Release;
 
@@ -18,6 +18,8 @@ pub(super) const TO_0_5: Releases = (Release::V0_4, Release::V0_5);
 pub(super) const V0_5: Releases = (Release::V0_5, Release::V0_5);
 pub(super) const FROM_0_5: Releases = (Release::V0_5, Release::V0_6);
 pub(super) const V0_6: Releases = (Release::V0_6, Release::V0_6);
+/// In the YAML file of those releases.
+pub(super) const FROM_0_7: Releases = (Release::V0_7, Release::V1_1);
 
 /// Makes a row: tag, default, unit, releases, meaning, and what becomes of it.
 pub(super) const fn row<T>(
@@ -86,6 +88,20 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         Set::Value(|draft, value| {
             draft.authenticator = Authenticator::resolve(value.text)
                 .ok_or_else(|| Mistake::UnknownAuthenticator(value.choice(Authenticator::CLASSES)))?;
+            Ok(())
+        }),
+    ),
+    row(
+        "Authority",
+        "SimpleAuthority",
+        "class",
+        FROM_0_7,
+        "With SimpleAuthenticator: who may do what once logged in: SimpleAuthority asks the access file, \
+         AllowAllAuthority lets everybody do everything.",
+        Set::Value(|draft, value| {
+            let found = Authority::resolve(value.text);
+            draft.authority =
+                Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
             Ok(())
         }),
     ),

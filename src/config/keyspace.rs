@@ -195,6 +195,7 @@ impl KeyspaceDraft {
     /// Fills in what `<Storage>` says for all.
     pub fn finish(self, shared: &Replication, gc_grace_s: i32) -> KeyspaceDef {
         let mut keyspace = KeyspaceDef::new(&self.name);
+        keyspace.is_configured = true;
         if let Some(factor) = self.replication.factor.or(shared.factor) {
             keyspace.replication_factor = factor;
         }

@@ -61,6 +61,8 @@ pub enum Mistake {
     UnknownPartitioner(Choice),
     #[error("Invalid authenticator class {}", .0.given)]
     UnknownAuthenticator(Choice),
+    #[error("Invalid authority class {}", .0.given)]
+    UnknownAuthority(Choice),
     #[error("Invalid replicaplacementstrategy class {}", .0.given)]
     UnknownStrategy(Choice),
     #[error("Unable to load class {} for {attribute} attribute", .class.given)]
@@ -123,6 +125,7 @@ impl Mistake {
             Mistake::UnknownWord(_, choice)
             | Mistake::UnknownPartitioner(choice)
             | Mistake::UnknownAuthenticator(choice)
+            | Mistake::UnknownAuthority(choice)
             | Mistake::UnknownComparator { class: choice, .. }
             | Mistake::UnknownColumnType { column_type: choice, .. } => choice.help(),
             Mistake::UnknownStrategy(choice) => {

@@ -28,6 +28,6 @@ pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Choice, Mistake};
-pub use settings::{Authenticator, CommitLogSync, Config};
+pub use settings::{Authenticator, Authority, CommitLogSync, Config};
 pub use source::{Location, Span};
 pub use xml::XmlMistake;

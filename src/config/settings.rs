@@ -38,6 +38,29 @@ impl Authenticator {
     }
 }
 
+/// Whose rights are looked up once they have logged in (`authority` in the cassandra.yaml of 0.7 to 1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authority {
+    /// Nobody's: whoever has logged in may do everything.
+    AllowAll,
+    /// Everybody's, in the access file.
+    Simple,
+}
+
+impl Authority {
+    /// Short class names, in the order of the variants.
+    pub const CLASSES: [&str; 2] = ["AllowAllAuthority", "SimpleAuthority"];
+
+    /// The authority of a class name, in full or short.
+    pub fn resolve(class_name: &str) -> Option<Authority> {
+        match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
+            "AllowAllAuthority" => Some(Authority::AllowAll),
+            "SimpleAuthority" => Some(Authority::Simple),
+            _ => None,
+        }
+    }
+}
+
 /// What a storage-conf.xml says, with defaults for what it does not.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -48,6 +71,8 @@ pub struct Config {
     /// A token of the partitioner, in its text form; checked.
     pub initial_token: Option<String>,
     pub authenticator: Authenticator,
+    /// `None`: that which goes with the authenticator.
+    pub authority: Option<Authority>,
     pub commit_log_sync: CommitLogSync,
     /// As written: relative to where the server was started.
     pub commit_log_directory: PathBuf,

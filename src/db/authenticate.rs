@@ -1,11 +1,14 @@
-//! Who may connect: everybody, or the users of 0.6's SimpleAuthenticator.
+//! Who may connect: everybody, or the users of SimpleAuthenticator.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
+use super::access_file::AccessFile;
+use super::user::User;
 use super::{Error, properties};
+use crate::util::Release;
 
 /// What a login sends: a name, as "username", and its value.
 pub type Credential = (Bytes, Bytes);
@@ -41,13 +44,14 @@ impl std::str::FromStr for PasswordMode {
     }
 }
 
-/// Users and rights in two Java properties files, read anew at every login as 0.6 does.
+/// Users and rights in two Java properties files, read anew at every login as 0.6 does. 0.7 and 0.8 read the rights
+/// at every call; here they are those of the login until the next one.
 #[derive(Debug, Clone)]
 pub struct SimpleAuthenticator {
     /// `user=password` lines.
     pub passwd_file: PathBuf,
-    /// `keyspace=user,user` lines. The names are not trimmed: a blank after a comma belongs to the name.
-    pub access_file: PathBuf,
+    /// Who may do what. `None`: whoever has logged in may do everything.
+    pub access_file: Option<PathBuf>,
     pub mode: PasswordMode,
 }
 
@@ -57,21 +61,45 @@ impl Authenticator {
         !matches!(self, Authenticator::AllowAll)
     }
 
-    /// Checks a login to a keyspace.
+    /// Checks a login to a keyspace (0.6).
     pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         match self {
             Authenticator::AllowAll => Ok(()),
             Authenticator::Simple(simple) => simple.login(keyspace, credentials),
         }
     }
+
+    /// Checks who logs in (0.7 and later); answers with the user, where there are users.
+    pub fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<Option<User>, Error> {
+        match self {
+            Authenticator::AllowAll => Ok(None),
+            Authenticator::Simple(simple) => simple.user(credentials, release).map(Some),
+        }
+    }
 }
 
 impl SimpleAuthenticator {
     fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
-        let user = required(credentials, "username")?;
-        let password = required(credentials, "password")?;
-        let users = read(&self.passwd_file, "passwd")?;
+        let user = self.authenticate(credentials, Release::V0_6)?;
+        self.authorize(&user, keyspace)
+    }
+
+    fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+        let name = self.authenticate(credentials, release)?;
+        let rights = self.access()?.map(|access| access.rights_of(&name));
+        Ok(User { name, rights })
+    }
+
+    /// Checks name and password; answers with the name. From 1.2 on the words are those of PasswordAuthenticator.
+    fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
+        let user = required(credentials, "username", release)?;
+        let password = required(credentials, "password", release)?;
+        let users = properties::read(&self.passwd_file)
+            .map_err(|error| unreadable("passwd", &self.passwd_file, &error))?;
         let is_known = users.get(&user).is_some_and(|stored| self.matches(stored, &password));
+        if !is_known && release >= Release::V1_2 {
+            return Err(Error::Authentication("Username and/or password are incorrect".to_owned()));
+        }
         if !is_known {
             // 0.6 answers an unknown user with an internal error; the sentence is that of a wrong password.
             let mode = match self.mode {
@@ -82,15 +110,23 @@ impl SimpleAuthenticator {
                 "Given password in password mode {mode} could not be validated for user {user}"
             )));
         }
+        Ok(user)
+    }
+
+    fn authorize(&self, user: &str, keyspace: &[u8]) -> Result<(), Error> {
         let keyspace = String::from_utf8_lossy(keyspace);
-        let rights = read(&self.access_file, "access")?;
-        let is_allowed =
-            rights.get(&*keyspace).is_some_and(|users| users.split(',').any(|name| name == user));
-        if is_allowed {
+        if self.access()?.is_none_or(|access| access.opens(&keyspace, user)) {
             return Ok(());
         }
         // 0.6 answers a keyspace without a line with an internal error.
         Err(Error::Authorization(format!("User {user} could not be authorized to use keyspace {keyspace}")))
+    }
+
+    /// The access file as it is now.
+    fn access(&self) -> Result<Option<AccessFile>, Error> {
+        let read =
+            |path: &PathBuf| AccessFile::read(path).map_err(|error| unreadable("access", path, &error));
+        self.access_file.as_ref().map(read).transpose()
     }
 
     fn matches(&self, stored: &str, password: &str) -> bool {
@@ -105,16 +141,19 @@ impl SimpleAuthenticator {
     }
 }
 
-fn required(credentials: &[Credential], name: &str) -> Result<String, Error> {
+fn required(credentials: &[Credential], name: &str, release: Release) -> Result<String, Error> {
     let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
     found.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).ok_or_else(|| {
-        Error::Authentication(format!("Authentication request was missing the required key '{name}'"))
+        Error::Authentication(if release >= Release::V1_2 {
+            format!("Required key '{name}' is missing")
+        } else {
+            format!("Authentication request was missing the required key '{name}'")
+        })
     })
 }
 
-fn read(path: &std::path::Path, what: &str) -> Result<std::collections::BTreeMap<String, String>, Error> {
-    properties::read(path).map_err(|error| {
-        tracing::error!("cannot read the {what} file {}: {error}", path.display());
-        Error::Authentication(format!("the server cannot read its {what} file"))
-    })
+/// What a client is told; where the file is is for the log.
+fn unreadable(what: &str, path: &Path, error: &std::io::Error) -> Error {
+    tracing::error!("cannot read the {what} file {}: {error}", path.display());
+    Error::Authentication(format!("the server cannot read its {what} file"))
 }

@@ -1,17 +1,21 @@
 //! The database: one schema, one store, one partitioner.
 
+use std::collections::HashSet;
+use std::hash::RandomState;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 
 use super::Error;
 use super::authenticate::{Authenticator, Credential};
+use super::user::User;
 use super::validate::Validation;
+use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::storage::Store;
-use crate::util::Clock;
+use crate::util::{Clock, Release};
 
 /// What a database is made of.
 pub struct DatabaseParts {
@@ -20,6 +24,8 @@ pub struct DatabaseParts {
     pub partitioner: PartitionerRef,
     pub authenticator: Authenticator,
     pub clock: Arc<Clock>,
+    /// The types that a schema may name.
+    pub types: Types,
     pub cluster_name: String,
     /// The configuration file's text, which clients of the era could ask for.
     pub config_text: String,
@@ -31,12 +37,29 @@ pub struct DatabaseParts {
 /// Answers requests; shared by all connections.
 pub struct Database {
     pub(super) parts: DatabaseParts,
-    catalog: RwLock<Arc<Catalog>>,
+    pub(super) catalog: RwLock<Arc<Catalog>>,
+    /// Held while the schema changes.
+    pub(super) changing: tokio::sync::Mutex<()>,
+    /// Indexes that are not complete yet, by their notes' names.
+    pub(super) building: RwLock<HashSet<String>>,
+    /// Conditional updates of one row take turns; rows share these by their hash.
+    pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
+    pub(super) cas_hasher: RandomState,
 }
+
+/// Turns of conditional updates.
+const CAS_TURNS: usize = 64;
 
 impl Database {
     pub fn new(parts: DatabaseParts) -> Database {
-        Database { catalog: RwLock::new(parts.catalog.clone()), parts }
+        Database {
+            catalog: RwLock::new(parts.catalog.clone()),
+            changing: tokio::sync::Mutex::default(),
+            building: RwLock::default(),
+            cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
+            cas_hasher: RandomState::new(),
+            parts,
+        }
     }
 
     /// The schema as it is now.
@@ -53,9 +76,44 @@ impl Database {
         self.parts.authenticator.requires_login()
     }
 
-    /// Checks a login to a keyspace.
+    /// Checks a login to a keyspace, of 0.6.
     pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         self.parts.authenticator.login(keyspace, credentials)
+    }
+
+    /// Checks who logs in, of 0.7 and later; answers with the user, where there are users.
+    pub fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<Option<User>, Error> {
+        self.parts.authenticator.authenticate(credentials, release)
+    }
+
+    /// Whether a keyspace can be chosen. 1.0 and later quote its name.
+    pub fn check_keyspace(&self, keyspace: &[u8], behaviour: &'static Behaviour) -> Result<(), Error> {
+        let catalog = self.catalog();
+        self.validation(&catalog, behaviour).keyspace(keyspace).map_err(|_| {
+            let name = String::from_utf8_lossy(keyspace);
+            let quote = if behaviour.release >= Release::V1_0 { "'" } else { "" };
+            Error::invalid(format!("Keyspace {quote}{name}{quote} does not exist"))
+        })
+    }
+
+    /// Whether a column family is there.
+    pub fn check_family(
+        &self,
+        keyspace: &[u8],
+        family: &[u8],
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let catalog = self.catalog();
+        self.validation(&catalog, behaviour).defined(keyspace, family)
+    }
+
+    /// A version-1 UUID of now.
+    pub fn new_time_uuid(&self) -> [u8; 16] {
+        // The node's number is of no importance, and the clock never gives one moment twice.
+        let micros = u64::try_from(self.parts.clock.next_micros()).unwrap_or_default();
+        let moment =
+            uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
+        *uuid::Uuid::new_v1(moment, &[1, 0, 0, 0, 0, 1]).as_bytes()
     }
 
     pub(super) fn validation<'a>(
@@ -85,6 +143,8 @@ impl Database {
         let replicas = catalog.keyspace(name).map_or(1, |keyspace| keyspace.replication_factor);
         let required = match consistency {
             _ if replicas < 1 => 1,
+            // These name a number of nodes, not of copies.
+            ConsistencyLevel::Two | ConsistencyLevel::Three => consistency.required(replicas),
             _ if is_write && behaviour.writes_ignore_missing_replicas => 1,
             consistency => consistency.required(replicas),
         };

@@ -1,8 +1,10 @@
 //! What clients may ask about the cluster and its schema.
 
+use md5::{Digest, Md5};
+
 use super::{Database, Error};
 use crate::model::Behaviour;
-use crate::schema::{CfDef, KeyspaceDef};
+use crate::schema::{CfDef, KeyspaceDef, keyspace_to_json};
 use crate::util::Release;
 
 /// A column family as describe_keyspace of 0.4 to 0.6 shows it: property and value.
@@ -52,6 +54,33 @@ impl Database {
         let keyspace = catalog.keyspace(name)?;
         let families = keyspace.column_families.values();
         Some(families.map(|cf| (cf.name.clone(), describe_family(keyspace, cf, release))).collect())
+    }
+
+    /// Every keyspace, as 0.7 and later describe it.
+    pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
+        let catalog = self.catalog();
+        catalog.keyspaces.values().cloned().chain([modern_system_keyspace()]).collect()
+    }
+
+    /// One keyspace, as 0.7 and later describe it.
+    pub fn keyspace(&self, name: &[u8]) -> Option<KeyspaceDef> {
+        let name = std::str::from_utf8(name).ok()?;
+        let found = self.catalog().keyspace(name).cloned();
+        found.or_else(|| (name == SYSTEM_KEYSPACE).then(modern_system_keyspace))
+    }
+
+    /// The node's token, and its address.
+    pub fn token_and_endpoint(&self) -> (String, String) {
+        (self.parts.token.clone(), self.parts.endpoint.clone())
+    }
+
+    /// A UUID that is another one whenever the schema is another one.
+    pub fn schema_version(&self) -> String {
+        let mut digest = Md5::new();
+        for keyspace in self.catalog().keyspaces.values() {
+            digest.update(keyspace_to_json(keyspace));
+        }
+        uuid::Builder::from_md5_bytes(digest.finalize().into()).into_uuid().to_string()
     }
 
     /// The ring: one node holds all of it.
@@ -121,6 +150,38 @@ pub fn api_version(release: Release) -> &'static str {
         Release::V2_0 | Release::V2_1 => "19.39.0",
     }
 }
+
+/// The keyspace "system", of which 0.7 and later need to know that it is there.
+fn modern_system_keyspace() -> KeyspaceDef {
+    let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
+    keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
+    keyspace
+}
+
+/// The version of CQL that a client may ask for, as it is understood.
+pub fn cql_version(text: &str) -> Result<String, Error> {
+    let parts: Vec<Option<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
+    let [Some(major), Some(minor), Some(patch)] = parts[..] else {
+        return Err(Error::invalid(format!(
+            "Invalid version value: {text} (see http://semver.org/ for details)"
+        )));
+    };
+    let is_covered = |(of_major, of_minor, of_patch): &(u32, u32, u32)| {
+        major == *of_major && (minor, patch) <= (*of_minor, *of_patch)
+    };
+    if CQL_VERSIONS.iter().any(is_covered) {
+        return Ok(text.to_owned());
+    }
+    let supported: Vec<String> =
+        CQL_VERSIONS.iter().map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")).collect();
+    Err(Error::invalid(format!(
+        "Provided version {text} is not supported by this server (supported: {})",
+        supported.join(", ")
+    )))
+}
+
+/// The versions of CQL 2 and 3 that 2.1 has.
+const CQL_VERSIONS: [(u32, u32, u32); 2] = [(2, 0, 0), (3, 2, 1)];
 
 fn json_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))

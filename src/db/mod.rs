@@ -1,21 +1,43 @@
 //! The database: checks a request as the old server did, plans it, and has the store run it.
 
+mod access;
+mod access_file;
 mod authenticate;
+mod cas;
+mod counts;
 mod database;
 mod describe;
 mod error;
+mod index_build;
+mod indexed_reads;
+mod indexes;
+mod multi_slice;
 mod properties;
+mod ranges;
 mod reads;
 mod request;
+mod rights;
+mod schema_change;
+mod schema_check;
+mod schema_request;
+mod user;
 mod validate;
+mod validate_read;
+mod validate_write;
 mod writes;
 
+pub use access::Access;
 pub use authenticate::{Authenticator, Credential, PasswordMode, SimpleAuthenticator};
+pub use cas::{CasOutcome, CasRequest};
 pub use database::{Database, DatabaseParts};
-pub use describe::{ColumnFamilyDescription, TokenRange, api_version};
+pub use describe::{ColumnFamilyDescription, TokenRange, api_version, cql_version};
 pub use error::Error;
+pub use multi_slice::MultiSliceRequest;
 pub use reads::Found;
 pub use request::{
-    ColumnOrSuper, ColumnParent, ColumnPath, Deletion, KeyRange, MutationRequest, NewColumn, NewSuper,
-    RequestedRange, RowBatch, SlicePredicate,
+    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Deletion, IndexClause,
+    IndexExpression, IndexOperator, KeyRange, MutationRequest, NewColumn, NewSuper, RequestedRange, RowBatch,
+    SlicePredicate,
 };
+pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
+pub use user::User;

@@ -1,16 +1,17 @@
-//! Reads: get, slices, counts and range scans.
+//! Reads inside rows: get, slices and counts.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::request::{ColumnParent, ColumnPath, KeyRange, SlicePredicate};
+use super::request::{ColumnParent, ColumnPath, SlicePredicate};
 use super::{Database, Error};
 use crate::model::{
-    Behaviour, Bounds, Cell, ConsistencyLevel, DeletionTime, Predicate, RangeCommand, ReadCommand, Row,
-    RowColumns, SliceRange, SuperColumn,
+    Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange,
+    SuperColumn,
 };
 use crate::schema::{Catalog, CfDef};
+use crate::util::Release;
 
 /// What get finds.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ impl Database {
         command
     }
 
-    fn command(
+    pub(super) fn command(
         &self,
         cf: &Arc<CfDef>,
         super_column: Option<Bytes>,
@@ -82,6 +83,7 @@ impl Database {
     ) -> ReadCommand {
         ReadCommand {
             gc_before: self.gc_before(cf.gc_grace_s),
+            now_s: self.parts.clock.now_s(),
             cf: cf.clone(),
             super_column,
             predicate,
@@ -124,7 +126,7 @@ impl Database {
         Ok(rows.into_iter().next().map_or(RowColumns::Cells(Vec::new()), |(_, columns)| columns))
     }
 
-    /// How many columns a row has; super columns, or columns of one super column.
+    /// How many columns a row has (to 0.6); super columns, or columns of one super column.
     pub async fn get_count(
         &self,
         keyspace: &[u8],
@@ -169,10 +171,16 @@ impl Database {
         command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let checks = self.validation(asker.catalog, asker.behaviour);
-        for key in keys {
-            checks.key(key)?;
+        let is_level_first = asker.behaviour.release >= Release::V1_1;
+        if is_level_first {
+            checks.read_consistency(asker.keyspace, asker.consistency)?;
         }
-        checks.read_consistency(asker.consistency)?;
+        for key in keys {
+            checks.key(key, Some(&command.cf))?;
+        }
+        if !is_level_first {
+            checks.read_consistency(asker.keyspace, asker.consistency)?;
+        }
         if keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -190,83 +198,6 @@ impl Database {
             rows.push((key.clone(), columns));
         }
         Ok(rows)
-    }
-
-    /// Rows of a range, in ring order, each with a slice. get_range_slice is the same with keys.
-    pub async fn get_range_slices(
-        &self,
-        keyspace: &[u8],
-        parent: &ColumnParent,
-        predicate: &SlicePredicate,
-        range: &KeyRange,
-        consistency: ConsistencyLevel,
-        behaviour: &'static Behaviour,
-    ) -> Result<Vec<Row>, Error> {
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
-        checks.key_range(range, &*self.parts.partitioner)?;
-        if consistency == ConsistencyLevel::Zero {
-            // 0.6 fails inside here; reads elsewhere say this.
-            checks.read_consistency(consistency)?;
-        }
-        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
-        let command = RangeCommand {
-            bounds: self.bounds(range)?,
-            max_rows: usize::try_from(range.count).unwrap_or(0),
-            read: self.command(&cf, parent.super_column.clone(), predicate, behaviour),
-            skip_empty: false,
-        };
-        Ok(self.store().scan(command, consistency).await?)
-    }
-
-    fn bounds(&self, range: &KeyRange) -> Result<Bounds, Error> {
-        let key = |key: &Option<Bytes>| key.clone().unwrap_or_default();
-        let (Some(start), Some(end)) = (&range.start_token, &range.end_token) else {
-            return Ok(Bounds::Keys { start: key(&range.start_key), end: key(&range.end_key) });
-        };
-        let token = |text: &Bytes| {
-            let text = String::from_utf8_lossy(text);
-            self.parts.partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
-        };
-        Ok(Bounds::Tokens { start: token(start)?, end: token(end)? })
-    }
-
-    /// The keys of a range that have something live, in the order of the keys (0.4 and 0.5).
-    pub async fn get_key_range(
-        &self,
-        keyspace: &[u8],
-        family: &Bytes,
-        (start, finish): (Bytes, Bytes),
-        count: i32,
-        behaviour: &'static Behaviour,
-    ) -> Result<Vec<Bytes>, Error> {
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        checks.keyspace(keyspace)?;
-        let family_name = String::from_utf8_lossy(family);
-        let cf = checks
-            .column_family(keyspace, family)
-            .map_err(|_| Error::invalid(format!("Column Family {family_name} is invalid.")))?;
-        if !self.parts.partitioner.preserves_order() {
-            return Err(Error::invalid(
-                "range queries may only be performed against an order-preserving partitioner",
-            ));
-        }
-        let max_rows = usize::try_from(count).unwrap_or(0);
-        if max_rows == 0 {
-            return Err(Error::invalid("maxResults must be positive"));
-        }
-        let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
-        let command = RangeCommand {
-            bounds: Bounds::Keys { start, end: finish },
-            max_rows,
-            read: self.command(&cf, None, first_live, behaviour),
-            skip_empty: true,
-        };
-        let rows = self.store().scan(command, ConsistencyLevel::One).await?;
-        Ok(rows.into_iter().map(|row| row.key).collect())
     }
 }
 

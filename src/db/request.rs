@@ -41,14 +41,72 @@ pub struct KeyRange {
     pub start_token: Option<Bytes>,
     pub end_token: Option<Bytes>,
     pub count: i32,
+    /// Only rows that meet all of these (1.1 and later).
+    pub row_filter: Vec<IndexExpression>,
 }
 
-/// A column to write.
+impl KeyRange {
+    /// Rows from one key to another, at most so many.
+    pub fn of_keys(start: Bytes, end: Bytes, count: i32) -> KeyRange {
+        KeyRange {
+            start_key: Some(start),
+            end_key: Some(end),
+            start_token: None,
+            end_token: None,
+            count,
+            row_filter: Vec::new(),
+        }
+    }
+}
+
+/// How a column's value must stand to the one that is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexOperator {
+    Eq,
+    Gte,
+    Gt,
+    Lte,
+    Lt,
+}
+
+/// A condition on a column of a row.
+#[derive(Debug, Clone)]
+pub struct IndexExpression {
+    pub column_name: Bytes,
+    pub operator: IndexOperator,
+    pub value: Bytes,
+}
+
+/// Rows that meet all conditions, from a key on, at most so many (0.7 and later).
+#[derive(Debug, Clone)]
+pub struct IndexClause {
+    pub expressions: Vec<IndexExpression>,
+    pub start_key: Bytes,
+    pub count: i32,
+}
+
+/// A column to write. Whether value and timestamp may be absent is the release's to say.
 #[derive(Debug, Clone)]
 pub struct NewColumn {
     pub name: Bytes,
-    pub value: Bytes,
-    pub timestamp: i64,
+    pub value: Option<Bytes>,
+    pub timestamp: Option<i64>,
+    /// Seconds until it expires (0.7 and later).
+    pub ttl_s: Option<i32>,
+}
+
+/// What is added to a counter (0.8 and later).
+#[derive(Debug, Clone)]
+pub struct CounterColumn {
+    pub name: Bytes,
+    pub delta: i64,
+}
+
+/// What is added to counters of a super column.
+#[derive(Debug, Clone)]
+pub struct CounterSuper {
+    pub name: Bytes,
+    pub columns: Vec<CounterColumn>,
 }
 
 /// A super column to write.
@@ -58,17 +116,20 @@ pub struct NewSuper {
     pub columns: Vec<NewColumn>,
 }
 
-/// What a batch writes: one of the two, by right.
+/// What a batch writes: one of them, by right.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnOrSuper {
     pub column: Option<NewColumn>,
     pub super_column: Option<NewSuper>,
+    pub counter: Option<CounterColumn>,
+    pub counter_super: Option<CounterSuper>,
 }
 
 /// What a batch deletes.
 #[derive(Debug, Clone)]
 pub struct Deletion {
-    pub timestamp: i64,
+    /// Counters' deletions may do without, and are given the server's time anyway.
+    pub timestamp: Option<i64>,
     pub super_column: Option<Bytes>,
     pub predicate: Option<SlicePredicate>,
 }

@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::request::{ColumnOrSuper, ColumnPath, Deletion, MutationRequest, NewColumn, RowBatch};
+use super::request::{
+    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, Deletion, MutationRequest, NewColumn,
+    RequestedRange, RowBatch,
+};
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation};
+use crate::model::{
+    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
+};
 use crate::schema::{Catalog, CfDef};
+use crate::util::Release;
 
 impl Database {
-    /// Writes one column.
+    /// Writes one column, by its path (to 0.6).
     pub async fn insert(
         &self,
         keyspace: &[u8],
@@ -23,7 +29,7 @@ impl Database {
     ) -> Result<(), Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
-        checks.key(&key)?;
+        checks.key(&key, None)?;
         let cf = checks.column_path(keyspace, &path)?;
         let Some(name) = path.column else {
             // 0.6 lets this pass and then fails inside.
@@ -32,8 +38,54 @@ impl Database {
                 cf.name
             )));
         };
-        let cell = Cell::live(name, value, timestamp);
-        let change = Change::Cell { super_column: path.super_column, cell };
+        let column = NewColumn { name, value: Some(value), timestamp: Some(timestamp), ttl_s: None };
+        // What later releases define, earlier clients must keep to as well.
+        checks.written_family(keyspace, &path.column_family, false)?;
+        checks.key(&key, Some(&cf))?;
+        checks.column_data(&cf, path.super_column.is_some(), &column)?;
+        let change = self.column_change(&cf, path.super_column, column);
+        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
+    }
+
+    /// Writes one column into its parent (0.7 and later).
+    pub async fn insert_column(
+        &self,
+        keyspace: &[u8],
+        key: Bytes,
+        parent: ColumnParent,
+        column: NewColumn,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.family_and_key(keyspace, &parent.column_family, &key, false)?;
+        checks.parent_for_write(&cf, &parent, &column.name)?;
+        checks.column_data(&cf, parent.super_column.is_some(), &column)?;
+        checks.write_consistency(keyspace, consistency)?;
+        let change = self.column_change(&cf, parent.super_column, column);
+        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
+    }
+
+    /// Adds to a counter (0.8 and later).
+    pub async fn add(
+        &self,
+        keyspace: &[u8],
+        key: Bytes,
+        parent: ColumnParent,
+        column: CounterColumn,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.family_and_key(keyspace, &parent.column_family, &key, true)?;
+        checks.counter_consistency(&cf, consistency)?;
+        checks.parent_for_write(&cf, &parent, &column.name)?;
+        let cell = Cell::increment(column.name, column.delta, self.parts.clock.next_micros());
+        let change = Change::Cell { super_column: parent.super_column, cell };
         let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
@@ -48,11 +100,40 @@ impl Database {
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
     ) -> Result<(), Error> {
+        self.remove_from(false, keyspace, (key, path, timestamp), consistency, behaviour).await
+    }
+
+    /// Deletes a counter, a super column of them or a row, as of now (0.8 and later).
+    pub async fn remove_counter(
+        &self,
+        keyspace: &[u8],
+        key: Bytes,
+        path: ColumnPath,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let now = self.parts.clock.next_micros();
+        self.remove_from(true, keyspace, (key, path, now), consistency, behaviour).await
+    }
+
+    async fn remove_from(
+        &self,
+        with_counters: bool,
+        keyspace: &[u8],
+        (key, path, timestamp): (Bytes, ColumnPath, i64),
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
-        checks.key(&key)?;
-        let cf = checks.column_path_or_parent(keyspace, &path)?;
-        let change = self.deletion_of(path.super_column, path.column, timestamp);
+        let cf = checks.family_and_key(keyspace, &path.column_family, &key, with_counters)?;
+        checks.path_or_parent(&cf, &path)?;
+        if with_counters {
+            checks.counter_consistency(&cf, consistency)?;
+        } else {
+            checks.write_consistency(keyspace, consistency)?;
+        }
+        let change = self.deletion_of(&cf, path.super_column, path.column, timestamp);
         let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
@@ -68,7 +149,7 @@ impl Database {
     ) -> Result<(), Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
-        checks.key(&key)?;
+        checks.key(&key, None)?;
         for (family, inserts) in &families {
             for insert in inserts {
                 checks.column_or_super(keyspace, family, insert)?;
@@ -91,17 +172,44 @@ impl Database {
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
     ) -> Result<(), Error> {
+        self.batch(keyspace, rows, consistency, behaviour, true).await
+    }
+
+    /// Changes many rows, all of them or none (1.2 and later). Counters cannot be among them.
+    pub async fn atomic_batch_mutate(
+        &self,
+        keyspace: &[u8],
+        rows: Vec<RowBatch>,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        self.batch(keyspace, rows, consistency, behaviour, false).await
+    }
+
+    async fn batch(
+        &self,
+        keyspace: &[u8],
+        rows: Vec<RowBatch>,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+        may_count: bool,
+    ) -> Result<(), Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let mut mutations = Vec::with_capacity(rows.len());
         for row in rows {
-            checks.key(&row.key)?;
-            for (family, changes) in &row.families {
-                for change in changes {
-                    checks.mutation(keyspace, family, change)?;
+            if behaviour.release < Release::V0_8 {
+                checks.batch_row(keyspace, &row)?;
+            } else {
+                let counts = checks.modern_batch_row(keyspace, &row, consistency)?;
+                if counts && !may_count {
+                    return Err(Error::invalid("Counter mutations are not allowed in atomic batches"));
                 }
             }
             mutations.extend(self.row_mutation(&checks, keyspace, row)?);
+        }
+        if behaviour.release >= Release::V0_7 {
+            checks.write_consistency(keyspace, consistency)?;
         }
         self.apply(&catalog, keyspace, mutations, consistency, behaviour).await
     }
@@ -115,61 +223,110 @@ impl Database {
     ) -> Result<Option<Mutation>, Error> {
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
+            // An empty list is not looked at: to 0.7 its column family need not even exist.
+            if requests.is_empty() {
+                continue;
+            }
+            checks.keyspace(keyspace)?;
+            let cf = checks.column_family(keyspace, &family)?;
             let mut changes = Vec::with_capacity(requests.len());
             for request in requests {
-                self.add_changes(request, &mut changes);
+                self.add_changes(&cf, request, &mut changes);
             }
-            // An empty list is not looked at: its column family need not even exist.
             if !changes.is_empty() {
-                families.push(CfMutation { cf: self.known_family(checks, keyspace, &family)?, changes });
+                families.push(CfMutation { cf, changes });
             }
         }
         Ok((!families.is_empty()).then_some(Mutation { key: row.key, families }))
     }
 
-    fn known_family(
-        &self,
-        checks: &Validation<'_>,
-        keyspace: &[u8],
-        family: &Bytes,
-    ) -> Result<Arc<CfDef>, Error> {
-        checks.keyspace(keyspace)?;
-        checks.column_family(keyspace, family)
-    }
-
-    fn add_changes(&self, request: MutationRequest, changes: &mut Vec<Change>) {
+    fn add_changes(&self, cf: &Arc<CfDef>, request: MutationRequest, changes: &mut Vec<Change>) {
         if let Some(insert) = request.insert {
-            add_insert(insert, changes);
+            self.add_insert(cf, insert, changes);
         }
         if let Some(deletion) = request.deletion {
-            self.add_deletion(deletion, changes);
+            self.add_deletion(cf, deletion, changes);
         }
     }
 
-    fn add_deletion(&self, deletion: Deletion, changes: &mut Vec<Change>) {
+    /// What an insert writes. Where a column and a super column are given, 0.6 writes the column only.
+    fn add_insert(&self, cf: &CfDef, insert: ColumnOrSuper, changes: &mut Vec<Change>) {
+        let add = |super_column: Option<Bytes>, counter: CounterColumn| {
+            let cell = Cell::increment(counter.name, counter.delta, self.parts.clock.next_micros());
+            Change::Cell { super_column, cell }
+        };
+        if let Some(column) = insert.column {
+            changes.push(self.column_change(cf, None, column));
+        } else if let Some(super_column) = insert.super_column {
+            let name = super_column.name;
+            let columns = super_column.columns.into_iter();
+            changes.extend(columns.map(|column| self.column_change(cf, Some(name.clone()), column)));
+        } else if let Some(counter) = insert.counter {
+            changes.push(add(None, counter));
+        } else if let Some(counters) = insert.counter_super {
+            let name = counters.name;
+            changes.extend(counters.columns.into_iter().map(|counter| add(Some(name.clone()), counter)));
+        }
+    }
+
+    /// A checked column as it will be stored.
+    pub(super) fn column_change(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
+        let NewColumn { name, value, timestamp, ttl_s } = column;
+        let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
+        let cell = match ttl_s.or_else(|| cf.default_ttl_s()) {
+            Some(ttl_s) => Cell::expiring(name, value, timestamp, ttl_s, self.parts.clock.now_s()),
+            None => Cell::live(name, value, timestamp),
+        };
+        Change::Cell { super_column, cell }
+    }
+
+    fn add_deletion(&self, cf: &CfDef, deletion: Deletion, changes: &mut Vec<Change>) {
         let Deletion { timestamp, super_column, predicate } = deletion;
-        match predicate.and_then(|predicate| predicate.column_names) {
-            None => changes.push(self.deletion_of(super_column, None, timestamp)),
-            Some(names) => changes.extend(
-                names.into_iter().map(|name| self.deletion_of(super_column.clone(), Some(name), timestamp)),
-            ),
+        // Counters go by the server's time whatever the client says.
+        let timestamp = match timestamp {
+            Some(timestamp) if !cf.is_counter() => timestamp,
+            _ => self.parts.clock.next_micros(),
+        };
+        let predicate = predicate.unwrap_or_default();
+        if let Some(names) = predicate.column_names {
+            let names = names.into_iter();
+            changes
+                .extend(names.map(|name| self.deletion_of(cf, super_column.clone(), Some(name), timestamp)));
+        } else if let Some(range) = predicate.slice_range {
+            let deletion = self.deletion_time(timestamp);
+            // `reversed` is not looked at: a range that goes backwards deletes nothing.
+            let RequestedRange { start, finish, .. } = range;
+            changes.push(Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion }));
+        } else {
+            changes.push(self.deletion_of(cf, super_column, None, timestamp));
         }
     }
 
-    /// The tombstone of what a path leads to. Whether a bare column is a super column is for the schema to say.
-    fn deletion_of(&self, super_column: Option<Bytes>, column: Option<Bytes>, timestamp: i64) -> Change {
-        let now_s = self.parts.clock.now_s();
-        let deletion = DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: now_s };
+    fn deletion_time(&self, timestamp: i64) -> DeletionTime {
+        DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: self.parts.clock.now_s() }
+    }
+
+    /// The tombstone of what a path leads to. In a Super column family, a name without a super column is one.
+    fn deletion_of(
+        &self,
+        cf: &CfDef,
+        super_column: Option<Bytes>,
+        column: Option<Bytes>,
+        timestamp: i64,
+    ) -> Change {
+        let deletion = self.deletion_time(timestamp);
         match (super_column, column) {
-            (super_column, Some(column)) => {
-                Change::Cell { super_column, cell: Cell::tombstone(column, timestamp, now_s) }
-            }
+            (None, Some(name)) if cf.is_super() => Change::DeleteSuper { name, deletion },
+            (super_column, Some(column)) => Change::Cell {
+                super_column,
+                cell: Cell::tombstone(column, timestamp, deletion.local_deletion_time),
+            },
             (Some(name), None) => Change::DeleteSuper { name, deletion },
             (None, None) => Change::DeleteRow { deletion },
         }
     }
 
-    async fn apply(
+    pub(super) async fn apply(
         &self,
         catalog: &Catalog,
         keyspace: &[u8],
@@ -181,40 +338,64 @@ impl Database {
             return Ok(());
         }
         self.check_replicas(catalog, keyspace, consistency, true, behaviour)?;
-        for mutation in &mut mutations {
-            mutation.families.iter_mut().for_each(names_of_supers);
-        }
+        self.add_index_entries(&mut mutations);
         Ok(self.store().apply(mutations, behaviour, consistency).await?)
     }
 }
 
-/// In a Super column family, names deleted without a super column are super columns.
-fn names_of_supers(family: &mut CfMutation) {
-    if !family.cf.is_super() {
-        return;
-    }
-    for change in &mut family.changes {
-        if let Change::Cell { super_column: None, cell } = change
-            && let crate::model::CellKind::Deleted { local_deletion_time } = cell.kind
-        {
-            let deletion = DeletionTime { marked_for_delete_at: cell.timestamp, local_deletion_time };
-            *change = Change::DeleteSuper { name: cell.name.clone(), deletion };
+impl Validation<'_> {
+    /// What a column or counter is written into, and its name (0.7 and later).
+    pub(super) fn parent_for_write(
+        &self,
+        cf: &CfDef,
+        parent: &ColumnParent,
+        name: &Bytes,
+    ) -> Result<(), Error> {
+        self.parent_in(cf, parent)?;
+        if cf.is_super() && parent.super_column.is_none() {
+            return Err(Error::invalid(format!(
+                "missing mandatory super column name for super CF {}",
+                cf.name
+            )));
         }
+        self.names(cf, parent.super_column.as_ref(), std::slice::from_ref(name))
     }
-}
 
-/// What an insert writes. Where a column and a super column are given, 0.6 writes the column only.
-fn add_insert(insert: ColumnOrSuper, changes: &mut Vec<Change>) {
-    let live = |column: NewColumn| Cell::live(column.name, column.value, column.timestamp);
-    if let Some(column) = insert.column {
-        changes.push(Change::Cell { super_column: None, cell: live(column) });
-    } else if let Some(super_column) = insert.super_column {
-        let name = super_column.name;
-        changes.extend(
-            super_column
-                .columns
-                .into_iter()
-                .map(|column| Change::Cell { super_column: Some(name.clone()), cell: live(column) }),
-        );
+    /// One row of a batch: the key, then each element (to 0.7).
+    fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<(), Error> {
+        self.key(&row.key, None)?;
+        for (family, changes) in &row.families {
+            for change in changes {
+                self.mutation(keyspace, family, change)?;
+            }
+            if let Some(cf) = self.find(keyspace, family) {
+                self.key(&row.key, Some(cf))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether
+    /// there are counters among them.
+    fn modern_batch_row(
+        &self,
+        keyspace: &[u8],
+        row: &RowBatch,
+        consistency: ConsistencyLevel,
+    ) -> Result<bool, Error> {
+        let mut counts = false;
+        for (family, changes) in &row.families {
+            self.keyspace(keyspace)?;
+            let cf = self.column_family(keyspace, family)?;
+            self.key(&row.key, Some(&cf))?;
+            if cf.is_counter() {
+                self.counter_consistency(&cf, consistency)?;
+                counts |= !changes.is_empty();
+            }
+            for change in changes {
+                self.mutation_in(&cf, change)?;
+            }
+        }
+        Ok(counts)
     }
 }

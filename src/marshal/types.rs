@@ -3,10 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AsciiType, BytesType, LexicalUUIDType, LongType, TimeUUIDType, TypeRef, UTF8Type};
+use super::number_types::{COUNTER_COLUMN, DATE, DOUBLE, FLOAT, INT32, TIMESTAMP};
+use super::{
+    AsciiType, BooleanType, BytesType, DecimalType, EmptyType, InetAddressType, IntegerType, LexicalUUIDType,
+    LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
+};
 
 /// The package that a class name without a dot is looked up in.
 pub const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+
+/// The validator that makes a column family one of counters.
+pub const COUNTER_COLUMN_TYPE: &str = "org.apache.cassandra.db.marshal.CounterColumnType";
 
 /// Makes one built-in comparator.
 type Make = fn() -> TypeRef;
@@ -14,11 +21,23 @@ type Make = fn() -> TypeRef;
 /// Every built-in comparator, by its short Java class name. A new one is a file and a row here.
 pub const TYPES: &[(&str, Make)] = &[
     ("AsciiType", || Arc::new(AsciiType::default())),
+    ("BooleanType", || Arc::new(BooleanType)),
     ("BytesType", || Arc::new(BytesType)),
+    ("CounterColumnType", || Arc::new(&COUNTER_COLUMN)),
+    ("DateType", || Arc::new(&DATE)),
+    ("DecimalType", || Arc::new(DecimalType)),
+    ("DoubleType", || Arc::new(&DOUBLE)),
+    ("EmptyType", || Arc::new(EmptyType)),
+    ("FloatType", || Arc::new(&FLOAT)),
+    ("InetAddressType", || Arc::new(InetAddressType)),
+    ("Int32Type", || Arc::new(&INT32)),
+    ("IntegerType", || Arc::new(IntegerType)),
     ("LexicalUUIDType", || Arc::new(LexicalUUIDType::default())),
     ("LongType", || Arc::new(LongType::default())),
     ("TimeUUIDType", || Arc::new(TimeUUIDType::default())),
+    ("TimestampType", || Arc::new(&TIMESTAMP)),
     ("UTF8Type", || Arc::new(UTF8Type::default())),
+    ("UUIDType", || Arc::new(UUIDType::default())),
 ];
 
 /// The comparators that a schema may name: the built-in ones and those that were registered.
@@ -39,8 +58,18 @@ impl Types {
         self.by_class.insert(comparator.class_name().to_owned(), comparator);
     }
 
-    /// The comparator of a class name as schemas write it: without a dot it is one of Cassandra's own.
-    pub fn resolve(&self, class_name: &str) -> Option<TypeRef> {
+    /// The type of a text as schemas write it, which may be made of others: `ReversedType(LongType)`.
+    pub fn parse(&self, text: &str) -> Result<TypeRef, TypeError> {
+        type_parser::parse(text, self)
+    }
+
+    /// The same; `None` for a text that is none.
+    pub fn resolve(&self, text: &str) -> Option<TypeRef> {
+        self.parse(text).ok()
+    }
+
+    /// The type of a plain class name: without a dot it is one of Cassandra's own.
+    pub(super) fn simple(&self, class_name: &str) -> Option<TypeRef> {
         if class_name.contains('.') {
             self.by_class.get(class_name).cloned()
         } else {

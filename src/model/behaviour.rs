@@ -56,6 +56,17 @@ pub struct Behaviour {
     /// The replication factor is the cluster's, not each keyspace's (0.4, 0.5): a keyspace that has another is
     /// none that these releases could have had, and is not listed.
     pub replication_is_global: bool,
+    /// When a struct within a call lacks something, the rest of the message is read as the next call (0.7): that
+    /// one fails, whatever it is.
+    pub loses_its_place: bool,
+    /// Two deletions of a row in one mutation merge like any two (1.1 and later); before, the second takes the
+    /// place of the first even when it is older.
+    pub row_deletions_merge: bool,
+    /// An expiring cell is gone when its second begins (1.1 and later), not when it is over.
+    pub expires_when_second_begins: bool,
+    /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
+    /// begins anew with what is added later.
+    pub counter_deletions_are_final: bool,
     /// Writes count only the replicas that exist (0.5 to 0.7), so they succeed with too few nodes.
     pub writes_ignore_missing_replicas: bool,
 }
@@ -64,6 +75,11 @@ impl Behaviour {
     /// The table's row of a release.
     pub fn of(release: Release) -> &'static Behaviour {
         &TABLE[release as usize]
+    }
+
+    /// Whether a cell that expires at one second is gone at another.
+    pub fn is_expired(&self, expires_at_s: i32, now_s: i32) -> bool {
+        if self.expires_when_second_begins { now_s >= expires_at_s } else { now_s > expires_at_s }
     }
 
     const fn row(release: Release) -> Behaviour {
@@ -95,6 +111,11 @@ impl Behaviour {
             refuses_reads_at_all: before(release, Release::V0_6),
             refuses_reads_at_any: !before(release, Release::V0_6),
             replication_is_global: before(release, Release::V0_6),
+            row_deletions_merge: !before(release, Release::V1_1),
+            loses_its_place: release as u8 == Release::V0_7 as u8,
+            // Releases without expiring cells see those of others as newer ones do.
+            expires_when_second_begins: before(release, Release::V0_7) || !before(release, Release::V1_1),
+            counter_deletions_are_final: !before(release, Release::V2_1),
             writes_ignore_missing_replicas: !before(release, Release::V0_5) && before(release, Release::V0_8),
         }
     }

@@ -44,6 +44,8 @@ pub struct ReadCommand {
     pub with_tombstones: bool,
     /// Tombstones made at this second or before are forgotten.
     pub gc_before: i32,
+    /// The server's second at which expiring cells are looked at.
+    pub now_s: i32,
 }
 
 /// The rows of a scan.
@@ -51,6 +53,8 @@ pub struct ReadCommand {
 pub enum Bounds {
     /// From the token of the first to the token of the second, both inclusive; an empty key is an open end.
     Keys { start: Bytes, end: Bytes },
+    /// From the token of a key on, inclusive (empty: from the first), to a token (`None`: to the last).
+    KeyToToken { start: Bytes, end: Option<Vec<u8>> },
     /// After the first token, to the second; when it does not come later, round through the ring's end.
     Tokens { start: Vec<u8>, end: Vec<u8> },
 }

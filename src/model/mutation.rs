@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Cell, DeletionTime};
+use super::{Cell, DeletionTime, RangeDeletion};
 use crate::schema::CfDef;
 
 /// One change to a row of one column family.
@@ -16,6 +16,8 @@ pub enum Change {
     DeleteSuper { name: Bytes, deletion: DeletionTime },
     /// The row's tombstone.
     DeleteRow { deletion: DeletionTime },
+    /// The tombstone of a run of names (2.0 and later).
+    DeleteRange(RangeDeletion),
 }
 
 /// The changes to one column family of the row, in the order in which they were asked for.

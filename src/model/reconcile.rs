@@ -15,7 +15,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Behaviour, Cell, TimestampOrder, ValueTie};
+use super::{Behaviour, Cell, CellKind, TimestampOrder, ValueTie};
 
 /// Who stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,16 @@ pub enum Winner {
 
 /// Decides between the cell that is there and the one that arrives.
 pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
+    if behaviour.counter_deletions_are_final
+        && (old.kind == CellKind::Counter) != (new.kind == CellKind::Counter)
+    {
+        // A counter's tombstone wins whatever the timestamps.
+        match (old.is_live(), new.is_live()) {
+            (true, false) => return Winner::New,
+            (false, true) => return Winner::Old,
+            _ => {}
+        }
+    }
     match by_timestamp(old, new, behaviour.timestamps) {
         Ordering::Greater => Winner::Old,
         Ordering::Less => Winner::New,
@@ -48,10 +58,22 @@ fn by_kind_and_value(old: &Cell, new: &Cell, tie: ValueTie) -> Winner {
         (true, false) => Winner::New,
         (true, true) => match tie {
             ValueTie::LastWritten => Winner::New,
-            ValueTie::LargerUnsigned => larger(old.value.cmp(&new.value)),
-            ValueTie::LargerSigned => larger(signed_bytes(&old.value).cmp(signed_bytes(&new.value))),
+            ValueTie::LargerUnsigned => larger(old.value.cmp(&new.value).then_with(|| by_life(old, new))),
+            ValueTie::LargerSigned => {
+                let order = signed_bytes(&old.value).cmp(signed_bytes(&new.value));
+                larger(order.then_with(|| by_life(old, new)))
+            }
         },
     }
+}
+
+/// Of two equal values the one that lives longer wins; one that does not expire most of all.
+fn by_life(old: &Cell, new: &Cell) -> Ordering {
+    let end = |cell: &Cell| match cell.kind {
+        CellKind::Expiring { expires_at_s, ttl_s } => (expires_at_s, ttl_s),
+        _ => (i32::MAX, i32::MAX),
+    };
+    end(old).cmp(&end(new))
 }
 
 fn larger(order: Ordering) -> Winner {

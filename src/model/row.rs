@@ -40,6 +40,21 @@ impl RowColumns {
         }
     }
 
+    /// Keeps the first so many.
+    pub fn truncate(&mut self, count: usize) {
+        match self {
+            RowColumns::Cells(cells) => cells.truncate(count),
+            RowColumns::Supers(supers) => supers.truncate(count),
+        }
+    }
+
+    pub fn reverse(&mut self) {
+        match self {
+            RowColumns::Cells(cells) => cells.reverse(),
+            RowColumns::Supers(supers) => supers.reverse(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

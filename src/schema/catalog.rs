@@ -11,11 +11,13 @@ pub struct Catalog {
     pub keyspaces: BTreeMap<String, KeyspaceDef>,
     /// The cluster's replication factor, which 0.4 and 0.5 configure; keyspaces may have others.
     pub replication_factor: i32,
+    /// What the store keeps although it is no longer defined: requests under way may still write to it.
+    pub retained: Vec<Arc<CfDef>>,
 }
 
 impl Default for Catalog {
     fn default() -> Catalog {
-        Catalog { keyspaces: BTreeMap::new(), replication_factor: 1 }
+        Catalog { keyspaces: BTreeMap::new(), replication_factor: 1, retained: Vec::new() }
     }
 }
 
@@ -26,6 +28,13 @@ impl Catalog {
 
     pub fn column_family(&self, keyspace: &str, name: &str) -> Option<&Arc<CfDef>> {
         self.keyspaces.get(keyspace)?.column_families.get(name)
+    }
+
+    /// Every column family of every keyspace, and those of their indexes.
+    pub fn stored_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
+        let defined =
+            self.column_families().flat_map(|cf| std::iter::once(cf).chain(cf.index_families.values()));
+        defined.chain(&self.retained)
     }
 
     /// Every column family of every keyspace.

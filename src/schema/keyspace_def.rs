@@ -15,9 +15,32 @@ pub struct KeyspaceDef {
     pub column_families: BTreeMap<String, Arc<CfDef>>,
     /// The free text that 0.4 calls RowKey, for describe_keyspace's "Desc".
     pub row_key_label: String,
+    /// What the strategy was told (0.7 and later); the replication factor among it where it said so.
+    pub strategy_options: BTreeMap<String, String>,
+    /// Said by clients from 0.8 on, and repeated to them; this server logs every write.
+    pub durable_writes: bool,
+    /// The configuration file defines it, so that clients cannot change it.
+    pub is_configured: bool,
 }
 
 impl KeyspaceDef {
+    /// The strategy's class name as 0.7 and later call it: they renamed those of 0.6.
+    pub fn modern_strategy_class(&self) -> &str {
+        match &*self.strategy_class {
+            "org.apache.cassandra.locator.RackUnawareStrategy" => {
+                "org.apache.cassandra.locator.SimpleStrategy"
+            }
+            "org.apache.cassandra.locator.RackAwareStrategy" => {
+                "org.apache.cassandra.locator.OldNetworkTopologyStrategy"
+            }
+            "org.apache.cassandra.locator.DatacenterShardStategy"
+            | "org.apache.cassandra.locator.DatacenterShardStrategy" => {
+                "org.apache.cassandra.locator.NetworkTopologyStrategy"
+            }
+            class => class,
+        }
+    }
+
     /// A keyspace without column families, replicated once.
     pub fn new(name: &str) -> KeyspaceDef {
         KeyspaceDef {
@@ -26,6 +49,9 @@ impl KeyspaceDef {
             strategy_class: "org.apache.cassandra.locator.RackUnawareStrategy".to_owned(),
             column_families: BTreeMap::new(),
             row_key_label: "ROW_KEY".to_owned(),
+            strategy_options: BTreeMap::new(),
+            durable_writes: true,
+            is_configured: false,
         }
     }
 }

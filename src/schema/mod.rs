@@ -2,8 +2,14 @@
 
 mod catalog;
 mod cf_def;
+mod column_def;
 mod keyspace_def;
+mod setting;
+mod stored;
 
 pub use catalog::Catalog;
-pub use cf_def::{CfDef, CfLabels, ColumnType};
+pub use cf_def::{CfDef, CfLabels, ColumnType, FIRST_CF_ID};
+pub use column_def::{ColumnDef, IndexDef, IndexKind};
 pub use keyspace_def::KeyspaceDef;
+pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
+pub use stored::{StoredError, keyspace_from_json, keyspace_to_json};

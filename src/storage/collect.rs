@@ -5,42 +5,60 @@
 //! filled again does not, and a cell written at the smallest timestamp of all counts but never shows.
 
 use super::StoreError;
-use crate::model::{Cell, DeletionTime, ReadCommand, SuperColumn, SuperCount};
+use crate::marshal;
+use crate::model::{Cell, DeletionTime, LevelRanges, RangeDeletion, ReadCommand, SuperColumn, SuperCount};
 
 /// Room that is made for a slice before its columns are seen.
 const FIRST_ROOM: usize = 16;
 
 /// The tombstones around a run of cells.
 #[derive(Debug, Clone, Copy)]
-pub struct Shadows {
+pub struct Shadows<'a> {
     /// Of what directly holds the cells: the row, or the super column.
     pub container: DeletionTime,
     /// Of the row, around a super column; else `LIVE`.
     pub outer: DeletionTime,
+    /// Of runs of names; `None` where the row has none.
+    pub ranges: Option<LevelRanges<'a>>,
 }
 
-impl Shadows {
-    pub fn of_row(row: DeletionTime) -> Shadows {
-        Shadows { container: row, outer: DeletionTime::LIVE }
+impl<'a> Shadows<'a> {
+    /// Of cells that are the row's own.
+    pub fn of_row(row: DeletionTime, ranges: Option<LevelRanges<'a>>) -> Shadows<'a> {
+        Shadows { container: row, outer: DeletionTime::LIVE, ranges }
+    }
+
+    fn over(&self, cell: &Cell) -> DeletionTime {
+        self.ranges.map_or(DeletionTime::LIVE, |ranges| ranges.over(&cell.name))
+    }
+
+    /// Whether a cell is shadowed.
+    pub fn hide(&self, cell: &Cell) -> bool {
+        self.container.shadows(cell.timestamp)
+            || self.outer.shadows(cell.timestamp)
+            || self.over(cell).shadows(cell.timestamp)
     }
 
     /// Whether the read returns this cell.
     fn admits(&self, cell: &Cell, command: &ReadCommand) -> bool {
-        let newer = !self.container.shadows(cell.timestamp) && !self.outer.shadows(cell.timestamp);
+        let newer = !self.hide(cell);
         newer && (cell.is_live() || command.with_tombstones && !cell.is_purgeable(command.gc_before))
     }
 
     /// Whether the cell uses up a place of the slice's count.
     fn counts(&self, cell: &Cell) -> bool {
         let is_shadowed = |deletion: DeletionTime| deletion.is_deleted() && deletion.shadows(cell.timestamp);
-        cell.is_live() && !is_shadowed(self.container) && !is_shadowed(self.outer)
+        cell.is_live()
+            && !is_shadowed(self.container)
+            && !is_shadowed(self.outer)
+            && !is_shadowed(self.over(cell))
     }
 }
 
 /// Walks cells in the order of the slice and keeps those that the read returns, up to `count`.
 pub fn collect_cells(
     cells: impl Iterator<Item = Result<Cell, StoreError>>,
-    shadows: Shadows,
+    shadows: Shadows<'_>,
     count: usize,
     command: &ReadCommand,
 ) -> Result<Vec<Cell>, StoreError> {
@@ -50,7 +68,7 @@ pub fn collect_cells(
         return Ok(found);
     }
     for cell in cells {
-        let cell = cell?;
+        let cell = cell?.at(command.now_s, command.behaviour);
         counted += usize::from(shadows.counts(&cell));
         if shadows.admits(&cell, command) {
             found.push(cell);
@@ -66,6 +84,7 @@ pub fn collect_cells(
 pub fn collect_supers(
     supers: impl Iterator<Item = Result<SuperColumn, StoreError>>,
     row: DeletionTime,
+    ranges: &[RangeDeletion],
     count: usize,
     command: &ReadCommand,
 ) -> Result<Vec<SuperColumn>, StoreError> {
@@ -75,7 +94,11 @@ pub fn collect_supers(
         return Ok(found);
     }
     for super_column in supers {
-        let super_column = super_column?;
+        let mut super_column = super_column?;
+        for cell in &mut super_column.cells {
+            cell.expire(command.now_s, command.behaviour);
+        }
+        shadow_cells(&mut super_column, ranges, command);
         counted += usize::from(super_counts(&super_column, row, command.behaviour.super_count));
         found.extend(visible_super(super_column, row, command));
         if counted >= count {
@@ -83,6 +106,19 @@ pub fn collect_supers(
         }
     }
     Ok(found)
+}
+
+/// Takes away what tombstones of runs of names shadow, and lays those over the super column itself into its own
+/// deletion.
+fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], command: &ReadCommand) {
+    let Some(subcomparator) = command.cf.subcomparator().filter(|_| !ranges.is_empty()) else { return };
+    let release = command.behaviour.release;
+    let (holders, names) =
+        (marshal::at(&*command.cf.comparator, release), marshal::at(&**subcomparator, release));
+    let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
+    super_column.deletion = super_column.deletion.merged(over);
+    let inside = LevelRanges::of_super(ranges, &super_column.name, holders, names);
+    super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));
 }
 
 /// Whether a super column uses up a place of the slice's count.
@@ -106,7 +142,7 @@ fn visible_super(
     if command.with_tombstones && row.is_deleted() && row.shadows(super_column.newest_timestamp()) {
         return None;
     }
-    let shadows = Shadows { container: super_column.deletion, outer: row };
+    let shadows = Shadows { container: super_column.deletion, outer: row, ranges: None };
     super_column.cells.retain(|cell| shadows.admits(cell, command));
     let is_kept_tombstone =
         command.with_tombstones && super_column.deletion.local_deletion_time > command.gc_before;

@@ -8,15 +8,16 @@ use parking_lot::RwLock;
 
 use super::collect::{Shadows, collect_cells, collect_supers};
 use super::order::{Named, within};
-use super::resolve::resolve;
+use super::resolve::{met, resolve};
 use super::{Store, StoreFuture, StoreStatus};
 use crate::marshal::{self, AbstractType};
 use crate::model::{
-    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
-    ReadCommand, Row, RowColumns, SliceRange, SuperColumn, Winner, reconcile,
+    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, LevelRanges, Mutation, Predicate,
+    RangeCommand, RangeDeletion, ReadCommand, Row, RowColumns, SliceRange, SuperColumn,
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
+use crate::util::Clock;
 
 /// A row as it stands. Names in no order: every read sorts.
 #[derive(Debug, Default, Clone)]
@@ -24,6 +25,7 @@ struct MemoryRow {
     deletion: Option<DeletionTime>,
     cells: Vec<Cell>,
     supers: Vec<SuperColumn>,
+    ranges: Vec<RangeDeletion>,
 }
 
 /// Token and key of a row, in ring order.
@@ -34,11 +36,13 @@ type Rows = BTreeMap<RingKey, MemoryRow>;
 pub struct MemoryStore {
     partitioner: PartitionerRef,
     families: RwLock<BTreeMap<(String, String), Rows>>,
+    notes: RwLock<BTreeMap<String, Bytes>>,
+    clock: Arc<Clock>,
 }
 
 impl MemoryStore {
-    pub fn new(partitioner: PartitionerRef) -> MemoryStore {
-        MemoryStore { partitioner, families: RwLock::default() }
+    pub fn new(partitioner: PartitionerRef, clock: Arc<Clock>) -> MemoryStore {
+        MemoryStore { partitioner, families: RwLock::default(), notes: RwLock::default(), clock }
     }
 
     fn ring_key(&self, key: &Bytes) -> RingKey {
@@ -49,6 +53,7 @@ impl MemoryStore {
 
     fn apply_now(&self, mutations: Vec<Mutation>, behaviour: &Behaviour) {
         let mut families = self.families.write();
+        let now_s = self.clock.now_s();
         for mutation in mutations {
             for family in mutation.families {
                 if family.changes.is_empty() {
@@ -56,7 +61,7 @@ impl MemoryStore {
                 }
                 let name = (family.cf.keyspace.clone(), family.cf.name.clone());
                 let row = families.entry(name).or_default().entry(self.ring_key(&mutation.key)).or_default();
-                apply_to_row(row, family, behaviour);
+                apply_to_row(row, family, now_s, behaviour);
             }
         }
     }
@@ -76,6 +81,13 @@ impl MemoryStore {
                     (start.is_empty() || token >= &low[..]) && (end.is_empty() || token <= &high[..])
                 })
             }
+            Bounds::KeyToToken { start, end } => {
+                let low = self.ring_key(start).0;
+                pick(&|token| {
+                    (start.is_empty() || token >= &low[..])
+                        && end.as_ref().is_none_or(|end| token <= &end[..])
+                })
+            }
             Bounds::Tokens { start, end } => {
                 let minimum = self.partitioner.minimum_token(command.read.behaviour.release);
                 if *end == minimum {
@@ -92,14 +104,22 @@ impl MemoryStore {
     }
 }
 
-fn apply_to_row(row: &mut MemoryRow, family: CfMutation, behaviour: &Behaviour) {
+fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: &Behaviour) {
     let cf = family.cf.clone();
     let comparator = marshal::at(&*cf.comparator, behaviour.release);
     let changes = resolve(family, behaviour);
     if let Some(deletion) = changes.deletion {
         row.deletion = Some(row.deletion.map_or(deletion, |old| old.merged(deletion)));
     }
-    apply_cells(&mut row.cells, changes.cells, comparator, behaviour);
+    for range in changes.ranges {
+        match row.ranges.iter_mut().find(|old| old.is_of_same_names(&range)) {
+            Some(old) => old.deletion = old.deletion.merged(range.deletion),
+            None => row.ranges.push(range),
+        }
+    }
+    let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
+    let shadows = Shadows::of_row(deletion, Some(LevelRanges::of_row(&row.ranges, comparator)));
+    apply_cells(&mut row.cells, changes.cells, comparator, (now_s, behaviour), shadows);
     let Some(subcomparator) = cf.subcomparator() else { return };
     let subcomparator = marshal::at(&**subcomparator, behaviour.release);
     for change in changes.supers {
@@ -112,7 +132,10 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, behaviour: &Behaviour) 
         });
         let old = &mut row.supers[at];
         old.deletion = old.deletion.merged(change.deletion);
-        apply_cells(&mut old.cells, change.cells, subcomparator, behaviour);
+        let over = LevelRanges::of_supers(&row.ranges, comparator).over(&old.name);
+        let inside = LevelRanges::of_super(&row.ranges, &change.name, comparator, subcomparator);
+        let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
+        apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
     }
 }
 
@@ -120,16 +143,16 @@ fn apply_cells(
     cells: &mut Vec<Cell>,
     changes: Vec<Cell>,
     comparator: &dyn AbstractType,
-    behaviour: &Behaviour,
+    (now_s, behaviour): (i32, &Behaviour),
+    shadows: Shadows<'_>,
 ) {
     for change in changes {
-        match cells.iter_mut().find(|old| comparator.compare(&old.name, &change.name).is_eq()) {
-            None => cells.push(change),
-            Some(old) => {
-                if reconcile(old, &change, behaviour) == Winner::New {
-                    *old = change;
-                }
-            }
+        let at = cells.iter().position(|old| comparator.compare(&old.name, &change.name).is_eq());
+        let old = at.map(|at| cells[at].clone().at(now_s, behaviour));
+        let Some(new) = met(old, change, behaviour, shadows) else { continue };
+        match at {
+            None => cells.push(new),
+            Some(at) => cells[at] = new,
         }
     }
 }
@@ -165,7 +188,11 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
             let subcomparator = marshal::at(&**subcomparator, release);
             let found = row.supers.iter().find(|old| comparator.compare(&old.name, name).is_eq());
             let Some(found) = found else { return Ok(RowColumns::Cells(Vec::new())) };
-            let shadows = Shadows { container: found.deletion, outer: deletion };
+            let over = LevelRanges::of_supers(&row.ranges, comparator).over(&found.name);
+            let inside = LevelRanges::of_super(&row.ranges, &found.name, comparator, subcomparator)
+                .read_by(&command.predicate);
+            let shadows =
+                Shadows { container: found.deletion.merged(over), outer: deletion, ranges: Some(inside) };
             let cells = select(&found.cells, &command.predicate, subcomparator);
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
@@ -175,11 +202,15 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super:
             for super_column in &mut supers {
                 super_column.cells.sort_by(|a, b| subcomparator.compare(&a.name, &b.name));
             }
-            collect_supers(supers.into_iter().map(Ok), deletion, count, command).map(RowColumns::Supers)
+            collect_supers(supers.into_iter().map(Ok), deletion, &row.ranges, count, command)
+                .map(RowColumns::Supers)
         }
         (_, None) => {
             let cells = select(&row.cells, &command.predicate, comparator);
-            let shadows = Shadows::of_row(deletion);
+            let shadows = Shadows::of_row(
+                deletion,
+                Some(LevelRanges::of_row(&row.ranges, comparator).read_by(&command.predicate)),
+            );
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
     }
@@ -237,6 +268,26 @@ impl Store for MemoryStore {
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         self.families.write().remove(&(cf.keyspace.clone(), cf.name.clone()));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.truncate(cf)
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        let notes = self.notes.read().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Box::pin(async { Ok(notes) })
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        let mut kept = self.notes.write();
+        for (name, value) in notes {
+            match value {
+                Some(value) => kept.insert(name, value),
+                None => kept.remove(&name),
+            };
+        }
         Box::pin(async { Ok(()) })
     }
 

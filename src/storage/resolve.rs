@@ -6,8 +6,12 @@
 
 use bytes::Bytes;
 
+use super::collect::Shadows;
 use crate::marshal::{self, AbstractType};
-use crate::model::{Behaviour, Cell, CfMutation, Change, DeletionTime, SuperColumn, Winner, reconcile};
+use crate::model::{
+    Behaviour, Cell, CellKind, CfMutation, Change, DeletionTime, RangeDeletion, SuperColumn, Winner,
+    reconcile,
+};
 
 /// The row that a mutation describes, names in the comparators' order.
 #[derive(Debug, Default)]
@@ -15,6 +19,16 @@ pub struct ResolvedRow {
     pub deletion: Option<DeletionTime>,
     pub cells: Vec<Cell>,
     pub supers: Vec<SuperColumn>,
+    pub ranges: Vec<RangeDeletion>,
+}
+
+impl ResolvedRow {
+    /// Whether anything is added to a counter.
+    pub fn counts(&self) -> bool {
+        let is_increment = |cell: &Cell| cell.kind == CellKind::Increment;
+        self.cells.iter().any(is_increment)
+            || self.supers.iter().any(|super_column| super_column.cells.iter().any(is_increment))
+    }
 }
 
 /// What is said of a super column, before those of one name are brought together.
@@ -31,7 +45,11 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     let mut super_changes = Vec::new();
     for change in mutation.changes {
         match change {
-            Change::DeleteRow { deletion } => row.deletion = Some(deletion),
+            Change::DeleteRow { deletion } => {
+                let earlier = row.deletion.filter(|_| behaviour.row_deletions_merge);
+                row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
+            }
+            Change::DeleteRange(range) => row.ranges.push(range),
             Change::Cell { super_column: None, cell } => row.cells.push(cell),
             Change::Cell { super_column: Some(name), cell } => {
                 super_changes.push((name, SuperChange::Cell(cell)));
@@ -50,12 +68,31 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     row
 }
 
+/// What becomes of a cell when a new one meets it: what is to be stored, or `None` when the old one stays. An
+/// expired one is met as the tombstone that it is.
+pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows<'_>) -> Option<Cell> {
+    if new.kind == CellKind::Increment {
+        if shadows.hide(&new) {
+            return None;
+        }
+        let old = old.filter(|old| !old.is_live() || !shadows.hide(old));
+        return new.counted(old.as_ref(), behaviour);
+    }
+    match old {
+        Some(old) if reconcile(&old, &new, behaviour) == Winner::Old => None,
+        _ => Some(new),
+    }
+}
+
 /// Sorts cells by name and leaves one of each, as if they had met in the order in which they came.
 fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &Behaviour) -> Vec<Cell> {
     cells.sort_by(|a, b| comparator.compare(&a.name, &b.name));
     cells.dedup_by(|new, old| {
         let is_same = comparator.compare(&old.name, &new.name).is_eq();
-        if is_same && reconcile(old, new, behaviour) == Winner::New {
+        if is_same && old.kind == CellKind::Increment && new.kind == CellKind::Increment {
+            let sum = old.count().unwrap_or_default().wrapping_add(new.count().unwrap_or_default());
+            *old = Cell::increment(old.name.clone(), sum, old.timestamp.max(new.timestamp));
+        } else if is_same && reconcile(old, new, behaviour) == Winner::New {
             std::mem::swap(old, new);
         }
         is_same

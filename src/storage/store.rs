@@ -52,6 +52,16 @@ pub trait Store: Send + Sync {
     /// Forgets every row of a column family.
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
 
+    /// Forgets a column family for good, with all that it holds. One of its name may be made again, with other
+    /// types.
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
+
+    /// What others than the store keep in it, by name: the schema that clients have made.
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>>;
+
+    /// Keeps notes, or with `None` takes them away: all of them or none, and durably.
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()>;
+
     /// Makes room for the column families of a new catalog.
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 

@@ -8,9 +8,13 @@ use super::args::Args;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
-use super::methods::{Call, Method};
+use super::methods::{self, Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::db::{self, Database};
+use crate::util::Release;
+
+/// What a call is told that comes after one in which 0.7 lost its place.
+const LOST: &str = "the call before this one could not be read, and a server of 0.7 goes on in its middle";
 
 /// What all connections share.
 #[derive(Clone)]
@@ -39,7 +43,7 @@ pub async fn answer(
     };
     match Args::find(&mut reader) {
         Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
-        Ok(args) => match dialect::find_method(header.name, &args, &service.compat) {
+        Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
@@ -69,10 +73,17 @@ async fn run(
         writer.message_begin(method.name.as_bytes(), MessageKind::Reply, seqid);
         mark
     };
-    let outcome = if method.needs_login && !session.is_logged_in && service.database.requires_login() {
-        Err(Failure::Failed(db::Error::invalid("Login is required before any other API calls")))
+    let behaviour = dialect::behaviour_for(method, &service.compat);
+    let outcome = if std::mem::take(&mut session.has_lost_its_place) {
+        Err(Failure::Protocol(LOST.to_owned()))
+    } else if method.needs_login && !session.is_open_to(method) && service.database.requires_login() {
+        let text = if method.since < Release::V0_7 {
+            "Login is required before any other API calls"
+        } else {
+            methods::NOT_LOGGED_IN
+        };
+        Err(Failure::Failed(db::Error::invalid(text)))
     } else {
-        let behaviour = dialect::behaviour_for(method, &service.compat);
         let args = args.of(method.name, method.args);
         let call = Call { database: &service.database, session, args, behaviour, out };
         (method.run)(call).await
@@ -88,6 +99,9 @@ async fn run(
         }
         Err(failure) => failure,
     };
+    if behaviour.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
+        session.has_lost_its_place = true;
+    }
     log_failure(method, &failure);
     out.truncate(start);
     let mut writer = Writer::new(out);

@@ -95,17 +95,44 @@ impl<'a> Args<'a> {
         is_write: bool,
         behaviour: &Behaviour,
     ) -> Result<ConsistencyLevel, Failure> {
-        let Some(mut reader) = self.optional(id) else {
-            let waits_for_none = is_write && behaviour.release < Release::V0_6;
-            return Ok(if waits_for_none { ConsistencyLevel::Zero } else { ConsistencyLevel::One });
-        };
-        consistency_of(reader.i32()?, behaviour.release).ok_or_else(|| self.missing(id))
+        let waits_for_none = is_write && behaviour.release < Release::V0_6;
+        self.consistency_or(id, if waits_for_none { 0 } else { 1 }, behaviour)
+    }
+
+    /// The consistency level; absent, it is that of a number.
+    pub fn consistency_or(
+        &self,
+        id: i16,
+        default: i32,
+        behaviour: &Behaviour,
+    ) -> Result<ConsistencyLevel, Failure> {
+        let number = self.optional(id).map(|mut reader| reader.i32()).transpose()?;
+        consistency_of(number.unwrap_or(default), behaviour.release).ok_or_else(|| self.missing(id))
     }
 }
 
-/// What a number means to a release of 0.4 to 0.6.
-fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
+/// What a number means to a release of 0.7 or later.
+fn modern_consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
+    match number {
+        1 => Some(ConsistencyLevel::One),
+        2 => Some(ConsistencyLevel::Quorum),
+        3 => Some(ConsistencyLevel::LocalQuorum),
+        4 => Some(ConsistencyLevel::EachQuorum),
+        5 => Some(ConsistencyLevel::All),
+        6 => Some(ConsistencyLevel::Any),
+        7 => Some(ConsistencyLevel::Two),
+        8 => Some(ConsistencyLevel::Three),
+        9 if release >= Release::V2_0 => Some(ConsistencyLevel::Serial),
+        10 if release >= Release::V2_0 => Some(ConsistencyLevel::LocalSerial),
+        11 if release >= Release::V1_2 => Some(ConsistencyLevel::LocalOne),
+        _ => None,
+    }
+}
+
+/// What a number means to a release.
+pub fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
     match (number, release) {
+        (number, release) if release >= Release::V0_7 => modern_consistency_of(number, release),
         (0, _) => Some(ConsistencyLevel::Zero),
         (1, _) => Some(ConsistencyLevel::One),
         (2, _) => Some(ConsistencyLevel::Quorum),

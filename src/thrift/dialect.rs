@@ -1,7 +1,11 @@
 //! Which generation of the API a call belongs to, and how the server behaves towards it.
 
+use bytes::Bytes;
+
 use super::args::Args;
-use super::methods::{METHODS, Method};
+use super::frame::Transport;
+use super::methods::{self, Method};
+use crate::db::User;
 use crate::model::Behaviour;
 use crate::util::Release;
 
@@ -21,6 +25,13 @@ impl Default for Compat {
 }
 
 impl Compat {
+    fn level(&self, family: Family) -> Release {
+        match family {
+            Family::WithKeyspace => self.with_keyspace,
+            Family::AfterSetKeyspace => self.after_set_keyspace,
+        }
+    }
+
     /// Sets the level of the release's own family and leaves the other.
     pub fn set(&mut self, release: Release) {
         if release < Release::V0_7 {
@@ -31,26 +42,84 @@ impl Compat {
     }
 }
 
+/// Releases whose calls have the same shapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// 0.4 to 0.6: calls carry a keyspace.
+    WithKeyspace,
+    /// 0.7 and later: calls come after set_keyspace.
+    AfterSetKeyspace,
+}
+
+impl Family {
+    fn of(method: &Method) -> Family {
+        if method.since < Release::V0_7 { Family::WithKeyspace } else { Family::AfterSetKeyspace }
+    }
+}
+
 /// One connection's state.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// A login has succeeded. It opens every keyspace, and a later one that fails takes nothing back (0.6).
+    /// A login of 0.6 has succeeded. It opens every keyspace to calls that carry one, and a later login that fails
+    /// takes nothing back.
     pub is_logged_in: bool,
+    /// Who has logged in as of 0.7 or later, where there are users; the last login that succeeded counts.
+    pub user: Option<User>,
+    /// Which calls the client uses, once one has told.
+    pub family: Option<Family>,
+    /// What set_keyspace chose.
+    pub keyspace: Option<Bytes>,
+    /// The last call was unreadable to a release that then fails at the next one.
+    pub has_lost_its_place: bool,
+    /// What set_cql_version chose.
+    pub cql_version: Option<String>,
+}
+
+impl Session {
+    /// Whether the client has logged in for the calls of a method's family. Neither of the two logins counts for
+    /// the other's calls: that of 0.6 names no user whose rights could be looked up, and that of 0.7 opens no
+    /// keyspace as a whole.
+    pub fn is_open_to(&self, method: &Method) -> bool {
+        match Family::of(method) {
+            Family::WithKeyspace => self.is_logged_in,
+            Family::AfterSetKeyspace => self.user.is_some(),
+        }
+    }
 }
 
 /// The row of the method table that a call means: that whose arguments have the call's types, and among those
 /// that of the release whose behaviour applies. `None` when there is no method of this name.
-pub fn find_method(name: &[u8], args: &Args<'_>, compat: &Compat) -> Option<&'static Method> {
-    let named = || METHODS.iter().filter(|method| method.name.as_bytes() == name);
+///
+/// What only one family has tells the session's family. What both have the session's family decides, and before
+/// that the transport: unframed was the default up to 0.6, and framed from 0.7 on.
+pub fn find_method(
+    name: &[u8],
+    args: &Args<'_>,
+    compat: &Compat,
+    session: &mut Session,
+    transport: Transport,
+) -> Option<&'static Method> {
+    let named = || methods::named(name).iter().copied();
     let of_shape = || named().filter(|method| args.fit(method.args));
+    let likelier =
+        if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
+    let mut families = of_shape().map(Family::of);
+    let first = families.next();
+    let is_told = first.is_some() && families.all(|family| Some(family) == first);
+    if is_told {
+        session.family = first;
+    }
+    let family = session.family.unwrap_or(likelier);
+    let level = compat.level(family);
     of_shape()
-        .find(|method| (method.since..=method.until).contains(&compat.with_keyspace))
+        .find(|method| Family::of(method) == family && (method.since..=method.until).contains(&level))
+        .or_else(|| of_shape().rfind(|method| Family::of(method) == family))
         .or_else(|| of_shape().next_back())
+        .or_else(|| named().rfind(|method| Family::of(method) == family))
         .or_else(|| named().next_back())
 }
 
 /// The behaviour that a method's calls get.
 pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
-    let level = if method.since < Release::V0_7 { compat.with_keyspace } else { compat.after_set_keyspace };
-    Behaviour::of(level)
+    Behaviour::of(compat.level(Family::of(method)))
 }

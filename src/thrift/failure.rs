@@ -12,6 +12,8 @@ pub enum Thrown {
     TimedOut,
     Authentication,
     Authorization,
+    /// Nodes have different schemas. One node never says so.
+    SchemaDisagreement,
 }
 
 /// Why a call has no answer.

@@ -6,13 +6,22 @@
 
 use bytes::Bytes;
 
-/// Sorts the pairs of a map as Java walks them.
-pub fn in_java_order<T>(mut pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
+/// Sorts the pairs of a map as Java walks one whose keys are text.
+pub fn in_java_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
+    by_bucket(pairs, string_hash)
+}
+
+/// Sorts the pairs of a map as Java walks one whose keys are byte buffers.
+pub fn in_buffer_order<T>(pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
+    by_bucket(pairs, buffer_hash)
+}
+
+fn by_bucket<T>(mut pairs: Vec<(Bytes, T)>, hash: fn(&[u8]) -> u32) -> Vec<(Bytes, T)> {
     if pairs.len() > 1 {
         // Generated code makes room for twice the pairs, so the table never grows while it is filled. Keys of
         // one bucket stay in the order in which they came.
         let table = (2 * pairs.len()).next_power_of_two();
-        pairs.sort_by_cached_key(|(key, _)| spread(string_hash(key)) as usize & (table - 1));
+        pairs.sort_by_cached_key(|(key, _)| spread(hash(key)) as usize & (table - 1));
     }
     pairs
 }
@@ -21,6 +30,14 @@ pub fn in_java_order<T>(mut pairs: Vec<(Bytes, T)>) -> Vec<(Bytes, T)> {
 fn string_hash(text: &[u8]) -> u32 {
     let add = |hash: u32, unit: u16| hash.wrapping_mul(31).wrapping_add(u32::from(unit));
     String::from_utf8_lossy(text).encode_utf16().fold(0, add)
+}
+
+/// `ByteBuffer.hashCode`, from the last byte to the first.
+fn buffer_hash(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(1, |hash: u32, byte| hash.wrapping_mul(31).wrapping_add_signed(i32::from(byte.cast_signed())))
 }
 
 /// `HashMap` mixes the upper half of a hash into the lower.

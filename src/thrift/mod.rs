@@ -10,6 +10,8 @@ mod failure;
 pub mod frame;
 mod java_map;
 pub mod methods;
+mod results;
+mod schema_types;
 mod types;
 pub mod wire;
 

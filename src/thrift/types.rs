@@ -1,25 +1,26 @@
-//! The API's structs, read into neutral requests and written from results.
+//! The API's structs, read into neutral requests.
 
 use bytes::Bytes;
 
 use super::failure::Failure;
-use super::java_map::in_java_order;
-use super::wire::{Reader, TType, Writer};
+use super::java_map::{in_buffer_order, in_java_order};
+use super::wire::{Reader, TType};
 use crate::db::{
-    ColumnOrSuper, ColumnParent, ColumnPath, Credential, Deletion, Found, KeyRange, MutationRequest,
-    NewColumn, NewSuper, RequestedRange, SlicePredicate,
+    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Credential, Deletion, IndexClause,
+    IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,
+    RequestedRange, SlicePredicate,
 };
-use crate::model::{Cell, Row, RowColumns, SuperColumn};
+use crate::util::Release;
 
 /// Room that is made for a list before its elements are seen: an announced count may be a lie.
 const FIRST_ROOM: usize = 1024;
 
-fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
+pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
     Err(Failure::missing(field, holder))
 }
 
 /// Reads a list by its elements; `None` when they are of another type, which counts as an absent field.
-fn list<'a, T>(
+pub(super) fn list<'a, T>(
     reader: &mut Reader<'a>,
     element: TType,
     read: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
@@ -36,7 +37,7 @@ fn list<'a, T>(
 }
 
 /// Reads a map by its pairs, in the order sent. A key that comes again replaces the first, as in a Java map.
-fn map<'a, T>(
+pub(super) fn map<'a, T>(
     reader: &mut Reader<'a>,
     value: TType,
     read: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
@@ -128,8 +129,14 @@ pub fn slice_predicate(reader: &mut Reader<'_>) -> Result<SlicePredicate, Failur
 }
 
 pub fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
-    let mut range =
-        KeyRange { start_key: None, end_key: None, start_token: None, end_token: None, count: 100 };
+    let mut range = KeyRange {
+        start_key: None,
+        end_key: None,
+        start_token: None,
+        end_token: None,
+        count: 100,
+        row_filter: Vec::new(),
+    };
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => range.start_key = Some(reader.bytes()?),
@@ -137,34 +144,149 @@ pub fn key_range(reader: &mut Reader<'_>) -> Result<KeyRange, Failure> {
             (3, TType::String) => range.start_token = Some(reader.bytes()?),
             (4, TType::String) => range.end_token = Some(reader.bytes()?),
             (5, TType::I32) => range.count = reader.i32()?,
+            (6, TType::List) => range.row_filter = list(reader, TType::Struct, index_expression)?,
             _ => reader.skip(ttype)?,
         }
     }
     Ok(range)
 }
 
-fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
-    let (mut name, mut value, mut timestamp) = (None, None, None);
+fn index_expression(reader: &mut Reader<'_>) -> Result<IndexExpression, Failure> {
+    let (mut column_name, mut operator, mut value) = (None, None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => column_name = Some(reader.bytes()?),
+            (2, TType::I32) => {
+                operator = match reader.i32()? {
+                    0 => Some(IndexOperator::Eq),
+                    1 => Some(IndexOperator::Gte),
+                    2 => Some(IndexOperator::Gt),
+                    3 => Some(IndexOperator::Lte),
+                    4 => Some(IndexOperator::Lt),
+                    _ => None,
+                }
+            }
+            (3, TType::String) => value = Some(reader.bytes()?),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(column_name) = column_name else { return missing("column_name", "IndexExpression") };
+    let Some(operator) = operator else { return missing("op", "IndexExpression") };
+    let Some(value) = value else { return missing("value", "IndexExpression") };
+    Ok(IndexExpression { column_name, operator, value })
+}
+
+pub fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
+    let (mut expressions, mut start_key, mut count) = (None, None, 100);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::List) => expressions = Some(list(reader, TType::Struct, index_expression)?),
+            (2, TType::String) => start_key = Some(reader.bytes()?),
+            (3, TType::I32) => count = reader.i32()?,
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(expressions) = expressions else { return missing("expressions", "IndexClause") };
+    let Some(start_key) = start_key else { return missing("start_key", "IndexClause") };
+    Ok(IndexClause { expressions, start_key, count })
+}
+
+/// A list of columns, whose values and timestamps are looked at later (2.0 and later).
+pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
+    list(reader, TType::Struct, |reader| column(reader, Release::V2_0))
+}
+
+/// What is added to one counter.
+pub fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure> {
+    let (mut name, mut delta) = (None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => name = Some(reader.bytes()?),
+            (2, TType::I64) => delta = Some(reader.i64()?),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(name) = name else { return missing("name", "CounterColumn") };
+    let Some(delta) = delta else { return missing("value", "CounterColumn") };
+    Ok(CounterColumn { name, delta })
+}
+
+fn counter_super(reader: &mut Reader<'_>) -> Result<CounterSuper, Failure> {
+    let (mut name, mut columns) = (None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => name = Some(reader.bytes()?),
+            (2, TType::List) => columns = Some(list(reader, TType::Struct, counter_column)?),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(name) = name else { return missing("name", "CounterSuperColumn") };
+    let Some(columns) = columns else { return missing("columns", "CounterSuperColumn") };
+    Ok(CounterSuper { name, columns })
+}
+
+fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes), Failure> {
+    let (mut start, mut finish) = (Bytes::new(), Bytes::new());
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => start = reader.bytes()?,
+            (2, TType::String) => finish = reader.bytes()?,
+            _ => reader.skip(ttype)?,
+        }
+    }
+    Ok((start, finish))
+}
+
+/// What get_multi_slice is asked, and the number of its consistency level.
+pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
+    let (mut key, mut parent, mut slices) = (None, None, Vec::new());
+    let (mut reversed, mut count, mut consistency) = (false, 1000, 1);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => key = Some(reader.bytes()?),
+            (2, TType::Struct) => parent = Some(column_parent(reader)?),
+            (3, TType::List) => slices = list(reader, TType::Struct, column_slice)?,
+            (4, TType::Bool) => reversed = reader.bool()?,
+            (5, TType::I32) => count = reader.i32()?,
+            (6, TType::I32) => consistency = reader.i32()?,
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(key) = key else { return missing("key", "MultiSliceRequest") };
+    let Some(column_parent) = parent else { return missing("column_parent", "MultiSliceRequest") };
+    Ok((MultiSliceRequest { key, column_parent, slices, reversed, count }, consistency))
+}
+
+/// A column to write. Up to 0.7 it is none without value and timestamp.
+pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
+    let (mut name, mut value, mut timestamp, mut ttl_s) = (None, None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => name = Some(reader.bytes()?),
             (2, TType::String) => value = Some(reader.bytes()?),
             (3, TType::I64) => timestamp = Some(reader.i64()?),
+            (4, TType::I32) if release >= Release::V0_7 => ttl_s = Some(reader.i32()?),
             _ => reader.skip(ttype)?,
         }
     }
     let Some(name) = name else { return missing("name", "Column") };
-    let Some(value) = value else { return missing("value", "Column") };
-    let Some(timestamp) = timestamp else { return missing("timestamp", "Column") };
-    Ok(NewColumn { name, value, timestamp })
+    if release < Release::V0_8 && value.is_none() {
+        return missing("value", "Column");
+    }
+    if release < Release::V0_8 && timestamp.is_none() {
+        return missing("timestamp", "Column");
+    }
+    Ok(NewColumn { name, value, timestamp, ttl_s })
 }
 
-fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
+fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper, Failure> {
     let (mut name, mut columns) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => name = Some(reader.bytes()?),
-            (2, TType::List) => columns = Some(list(reader, TType::Struct, column)?),
+            (2, TType::List) => {
+                columns = Some(list(reader, TType::Struct, |reader| column(reader, release))?)
+            }
             _ => reader.skip(ttype)?,
         }
     }
@@ -173,19 +295,21 @@ fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
     Ok(NewSuper { name, columns })
 }
 
-fn column_or_super(reader: &mut Reader<'_>) -> Result<ColumnOrSuper, Failure> {
+fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
     let mut either = ColumnOrSuper::default();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
-            (1, TType::Struct) => either.column = Some(column(reader)?),
-            (2, TType::Struct) => either.super_column = Some(super_column(reader)?),
+            (1, TType::Struct) => either.column = Some(column(reader, release)?),
+            (2, TType::Struct) => either.super_column = Some(super_column(reader, release)?),
+            (3, TType::Struct) => either.counter = Some(counter_column(reader)?),
+            (4, TType::Struct) => either.counter_super = Some(counter_super(reader)?),
             _ => reader.skip(ttype)?,
         }
     }
     Ok(either)
 }
 
-fn deletion(reader: &mut Reader<'_>) -> Result<Deletion, Failure> {
+fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion, Failure> {
     let (mut timestamp, mut super_column, mut predicate) = (None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
@@ -195,16 +319,18 @@ fn deletion(reader: &mut Reader<'_>) -> Result<Deletion, Failure> {
             _ => reader.skip(ttype)?,
         }
     }
-    let Some(timestamp) = timestamp else { return missing("timestamp", "Deletion") };
+    if release < Release::V0_8 && timestamp.is_none() {
+        return missing("timestamp", "Deletion");
+    }
     Ok(Deletion { timestamp, super_column, predicate })
 }
 
-fn mutation(reader: &mut Reader<'_>) -> Result<MutationRequest, Failure> {
+fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest, Failure> {
     let mut mutation = MutationRequest::default();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
-            (1, TType::Struct) => mutation.insert = Some(column_or_super(reader)?),
-            (2, TType::Struct) => mutation.deletion = Some(deletion(reader)?),
+            (1, TType::Struct) => mutation.insert = Some(column_or_super(reader, release)?),
+            (2, TType::Struct) => mutation.deletion = Some(deletion(reader, release)?),
             _ => reader.skip(ttype)?,
         }
     }
@@ -213,7 +339,8 @@ fn mutation(reader: &mut Reader<'_>) -> Result<MutationRequest, Failure> {
 
 /// batch_insert's map of column family to what is written.
 pub fn insert_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
-    let families = map(reader, TType::List, |reader| list(reader, TType::Struct, column_or_super))?;
+    let insert = |reader: &mut Reader<'_>| column_or_super(reader, Release::V0_6);
+    let families = map(reader, TType::List, |reader| list(reader, TType::Struct, insert))?;
     Ok(in_java_order(families))
 }
 
@@ -221,11 +348,15 @@ pub fn insert_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, Vec<ColumnOrSup
 pub type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
 
 /// batch_mutate's map of row key to column family to mutations.
-pub fn mutation_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
-    let families = |reader: &mut Reader<'_>| {
-        map(reader, TType::List, |reader| list(reader, TType::Struct, mutation)).map(in_java_order)
-    };
-    map(reader, TType::Map, families).map(in_java_order)
+pub fn mutation_map(
+    reader: &mut Reader<'_>,
+    release: Release,
+) -> Result<Vec<(Bytes, FamilyMutations)>, Failure> {
+    let mutations = |reader: &mut Reader<'_>| list(reader, TType::Struct, |reader| mutation(reader, release));
+    let families = |reader: &mut Reader<'_>| map(reader, TType::List, mutations).map(in_java_order);
+    let rows = map(reader, TType::Map, families)?;
+    // Keys are text to 0.6, and bytes in a buffer after.
+    Ok(if release < Release::V0_7 { in_java_order(rows) } else { in_buffer_order(rows) })
 }
 
 /// A map of text to text, as logins send their credentials.
@@ -239,65 +370,4 @@ pub fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> 
     }
     let Some(found) = found else { return missing("credentials", "AuthenticationRequest") };
     Ok(found)
-}
-
-fn write_column(writer: &mut Writer<'_>, cell: &Cell) {
-    writer.field_string(1, &cell.name);
-    writer.field_string(2, &cell.value);
-    writer.field_i64(3, cell.timestamp);
-    writer.stop();
-}
-
-fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn) {
-    writer.field_string(1, &super_column.name);
-    writer.field_list(2, TType::Struct, super_column.cells.len());
-    for cell in &super_column.cells {
-        write_column(writer, cell);
-    }
-    writer.stop();
-}
-
-/// A ColumnOrSuperColumn; with nothing set where nothing was found.
-pub fn write_found(writer: &mut Writer<'_>, found: Option<&Found>) {
-    match found {
-        None => {}
-        Some(Found::Column(cell)) => {
-            writer.field_struct(1);
-            write_column(writer, cell);
-        }
-        Some(Found::Super(super_column)) => {
-            writer.field_struct(2);
-            write_super(writer, super_column);
-        }
-    }
-    writer.stop();
-}
-
-/// A list of ColumnOrSuperColumn.
-pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns) {
-    writer.list_begin(TType::Struct, columns.len());
-    match columns {
-        RowColumns::Cells(cells) => {
-            for cell in cells {
-                writer.field_struct(1);
-                write_column(writer, cell);
-                writer.stop();
-            }
-        }
-        RowColumns::Supers(supers) => {
-            for super_column in supers {
-                writer.field_struct(2);
-                write_super(writer, super_column);
-                writer.stop();
-            }
-        }
-    }
-}
-
-/// A KeySlice.
-pub fn write_row(writer: &mut Writer<'_>, row: &Row) {
-    writer.field_string(1, &row.key);
-    writer.field_begin(TType::List, 2);
-    write_columns(writer, &row.columns);
-    writer.stop();
 }

@@ -28,3 +28,17 @@ pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
 /// Buffers larger than this are given back when they are empty, in bytes.
 pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.
+pub const TTL_MAX_S: i32 = 20 * 365 * 24 * 60 * 60;
+
+/// Longest name of a keyspace or column family that clients make, in characters: as from Cassandra 1.1 on.
+pub const SCHEMA_NAME_CHARS_MAX: usize = 48;
+
+/// Longest DecimalType value, in bytes: comparing takes the square of it. Such a number has 9,800 digits.
+pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
+
+/// Longest text of a type in a schema, in bytes, and deepest nesting of types in it: there is a comparison within a
+/// comparison for each.
+pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
+pub const TYPE_NESTING_MAX: usize = 16;

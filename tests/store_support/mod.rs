@@ -15,7 +15,7 @@ use thriftstore::model::{
     RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::{self, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef, CfLabels, ColumnType, KeyspaceDef};
+use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::{Clock, Release};
 
@@ -49,14 +49,10 @@ pub fn family(name: &str, compare_with: &str, compare_subcolumns_with: Option<&s
         Some(sub) => ColumnType::Super { subcomparator: comparator(sub) },
     };
     CfDef {
-        keyspace: KEYSPACE.to_owned(),
-        name: name.to_owned(),
         column_type,
         comparator: comparator(compare_with),
-        comment: None,
-        labels: CfLabels::default(),
         gc_grace_s: i32::MAX,
-        flush_period_minutes: 0,
+        ..CfDef::new(KEYSPACE, name)
     }
 }
 
@@ -143,6 +139,7 @@ pub fn slice(cf: &Arc<CfDef>, range: SliceRange) -> ReadCommand {
         behaviour: behaviour(),
         with_tombstones: false,
         gc_before: i32::MIN,
+        now_s: i32::MIN,
     }
 }
 

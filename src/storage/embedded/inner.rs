@@ -39,6 +39,8 @@ pub struct Inner {
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
     families: RwLock<Families>,
+    /// Column families by their ids, for the sweeper.
+    definitions: RwLock<HashMap<u32, Arc<CfDef>>>,
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
     guard: DiskGuard,
@@ -83,6 +85,7 @@ impl Inner {
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
             families: RwLock::default(),
+            definitions: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
             is_closed: AtomicBool::new(false),
@@ -144,6 +147,11 @@ impl Inner {
         found.cloned().ok_or_else(|| {
             StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
         })
+    }
+
+    /// The definition of a column family.
+    pub fn definition(&self, id: u32) -> Option<Arc<CfDef>> {
+        self.definitions.read().get(&id).cloned()
     }
 
     /// A defined column family and its gc_grace in seconds.
@@ -269,9 +277,15 @@ impl Inner {
         let mut next_id = recorded.values().map(|record| record.id + 1).max().unwrap_or(1);
         let mut added = Vec::new();
         let mut wanted = Vec::new();
-        for cf in catalog.column_families() {
+        let mut definitions = HashMap::new();
+        for cf in catalog.stored_families() {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match recorded.get(&name) {
+                Some(dropped) if dropped.is_dropped => {
+                    let record = dropped.made_again(cf);
+                    added.push((name.clone(), record.clone()));
+                    record
+                }
                 Some(record) => match record.conflict_with(cf) {
                     Some(conflict) => return Err(StoreError::Mismatch(conflict)),
                     None => record.clone(),
@@ -283,8 +297,10 @@ impl Inner {
                     record
                 }
             };
+            definitions.insert(record.id, cf.clone());
             wanted.push((name, record, cf.gc_grace_s));
         }
+        *self.definitions.write() = definitions;
         self.ledger.note_families(&added)?;
         self.open_families(wanted, &recorded)
     }
@@ -360,11 +376,34 @@ impl Inner {
         // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
         let _rows = self.locks.lock_all();
         let family = self.family(cf)?;
+        self.next_generation(cf, &family, false)
+    }
+
+    /// Forgets a column family with all that it holds.
+    pub fn drop_family(&self, cf: &CfDef) -> Result<(), StoreError> {
+        self.check_open()?;
+        let _altering = self.altering.lock();
+        let _rows = self.locks.lock_all();
+        let Ok(family) = self.family(cf) else { return Ok(()) };
+        self.next_generation(cf, &family, true)?;
+        let mut families = self.families.write();
+        families.by_id.remove(&family.id);
+        if let Some(named) = families.by_name.get_mut(&cf.keyspace) {
+            named.remove(&cf.name);
+        }
+        self.definitions.write().remove(&family.id);
+        Ok(())
+    }
+
+    /// Notes another generation of a column family, puts its empty trees in the place of the old ones, and drops
+    /// those. The rows' locks are held.
+    fn next_generation(&self, cf: &CfDef, family: &Family, is_dropped: bool) -> Result<(), StoreError> {
         let mut trees = family.trees.write();
         let name = (cf.keyspace.clone(), cf.name.clone());
         let record = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
         let Some((_, mut record)) = record else { return Ok(()) };
         record.generation += 1;
+        record.is_dropped = is_dropped;
         let gc_grace_s = self.family_by_id(record.id).map_or(cf.gc_grace_s, |(_, grace)| grace);
         self.note_gc_grace(&record, gc_grace_s);
         self.ledger.note_families(&[(name, record.clone())])?;
@@ -388,6 +427,7 @@ fn bytes_of(mutation: &Mutation) -> u64 {
         }
         Change::DeleteSuper { name, .. } => name.len(),
         Change::DeleteRow { .. } => 0,
+        Change::DeleteRange(range) => range.start.len() + range.finish.len(),
     });
     bytes.map(|bytes| (bytes + mutation.key.len() + ENTRY_BYTES) as u64).sum()
 }

@@ -4,6 +4,7 @@
 //!   row        token | esc(row key)                     by hash: the token has 16 or 8 bytes
 //!              esc(token)                               where the token is the key itself
 //!   entry      row | 00                                 the row's deletion
+//!              row | 00 01 | 16 bytes of MD5            the tombstone of a run of names, by what it is of
 //!              row | 01 | ordered column name           a cell
 //!              row | 01 | esc(super name) | 00          a super column's deletion
 //!              row | 01 | esc(super name) | 01 | ordered name of its cell
@@ -12,8 +13,10 @@
 //! ```
 
 use bytes::Bytes;
+use md5::{Digest, Md5};
 
 use crate::marshal::AbstractType;
+use crate::model::RangeDeletion;
 use crate::partitioner::{Partitioner, TokenForm};
 
 /// Tag of a deletion; sorts before what it shadows.
@@ -154,6 +157,21 @@ impl RowPrefix {
 
 /// The key of the row's deletion, relative to the row.
 pub const ROW_MARKER: &[u8] = &[MARKER];
+
+/// What the keys of tombstones of runs of names begin with, relative to the row; and where they end.
+pub const RANGES: &[u8] = &[MARKER, 1];
+pub const RANGES_END: &[u8] = &[MARKER, 2];
+
+/// The key of the tombstone of a run of names, relative to the row: the same for the same names.
+pub fn range(range: &RangeDeletion) -> Vec<u8> {
+    let mut digest = Md5::new();
+    digest.update([u8::from(range.super_column.is_some())]);
+    for part in [range.super_column.as_ref().unwrap_or(&Bytes::new()), &range.start, &range.finish] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    [RANGES, &digest.finalize()[..]].concat()
+}
 
 /// The level of the row's own columns, relative to the row: cells of a Standard row, super columns of a Super one.
 pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];

@@ -3,13 +3,15 @@
 //! ```text
 //!   p                                 the partitioner's class name
 //!   t                                 the node's token, as text
-//!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator="
+//!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator=", "dropped="
+//!   n | name                          what others keep in the store: the schema that clients have made
 //!   q | i64 due second | u64 number   a tombstone to look at then: u32 family id | key of the deletion
 //! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use byteorder::{BigEndian, ByteOrder};
+use bytes::Bytes;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::engine::engine_error;
@@ -20,6 +22,7 @@ use crate::storage::StoreError;
 const PARTITIONER: &[u8] = b"p";
 const TOKEN: &[u8] = b"t";
 const FAMILY: u8 = b'c';
+const NOTE: u8 = b'n';
 const QUEUE: u8 = b'q';
 
 /// The keyspace of the store's own notes.
@@ -41,6 +44,8 @@ pub struct FamilyRecord {
     pub type_name: String,
     pub comparator: String,
     pub subcomparator: Option<String>,
+    /// It is forgotten: one of its name begins empty, with other types if need be.
+    pub is_dropped: bool,
 }
 
 /// A tombstone that waits until gc_grace has passed.
@@ -60,7 +65,13 @@ impl FamilyRecord {
             type_name: cf.type_name().to_owned(),
             comparator: cf.comparator.class_name().to_owned(),
             subcomparator: cf.subcomparator().map(|sub| sub.class_name().to_owned()),
+            is_dropped: false,
         }
+    }
+
+    /// The record of one that takes the place of this dropped one. Its trees have another generation.
+    pub fn made_again(&self, cf: &CfDef) -> FamilyRecord {
+        FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
     }
 
     fn to_text(&self) -> String {
@@ -70,6 +81,9 @@ impl FamilyRecord {
         );
         if let Some(sub) = &self.subcomparator {
             text.push_str(&format!("subcomparator={sub}\n"));
+        }
+        if self.is_dropped {
+            text.push_str("dropped=1\n");
         }
         text
     }
@@ -84,6 +98,7 @@ impl FamilyRecord {
             type_name: get("type")?,
             comparator: get("comparator")?,
             subcomparator: get("subcomparator"),
+            is_dropped: get("dropped").is_some(),
         })
     }
 
@@ -186,6 +201,29 @@ impl Ledger {
         for ((keyspace, family), record) in records {
             let key = [&[FAMILY], keyspace.as_bytes(), &[0], family.as_bytes()].concat();
             batch.insert(&self.tree, key, record.to_text().into_bytes());
+        }
+        batch.commit().map_err(engine_error)
+    }
+
+    /// What others keep here, by name.
+    pub fn notes(&self) -> Result<Vec<(String, Bytes)>, StoreError> {
+        let mut notes = Vec::new();
+        for guard in self.tree.prefix([NOTE]) {
+            let (key, value) = guard.into_inner().map_err(engine_error)?;
+            notes.push((String::from_utf8_lossy(&key[1..]).into_owned(), value.into()));
+        }
+        Ok(notes)
+    }
+
+    /// Keeps notes of others, or takes them away: all or none, and durably.
+    pub fn keep_notes(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), StoreError> {
+        let mut batch = self.database.batch().durability(Some(PersistMode::SyncData));
+        for (name, value) in notes {
+            let key = [&[NOTE], name.as_bytes()].concat();
+            match value {
+                Some(value) => batch.insert(&self.tree, key, value.to_vec()),
+                None => batch.remove(&self.tree, key),
+            }
         }
         batch.commit().map_err(engine_error)
     }

@@ -11,8 +11,9 @@ use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
 use super::engine_batch::EngineBatch;
+use super::family::Trees;
 use super::inner::Inner;
-use super::key::{self, RowPrefix};
+use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
 use super::ledger::QueuedDeletion;
 use super::row_cache::RowId;
 use super::row_source::RowSource;
@@ -97,6 +98,10 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         let trees = family.trees.read().clone();
         let snapshot = inner.database.snapshot();
         let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
+        if marker.starts_with(RANGES) {
+            inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
+            return sweep_range(inner, (queued, gc_grace_s), &source, (&trees, &row), &marker);
+        }
         let (deletion, kept_name) = source.deletion_and_name_at(&marker)?;
         let mut batch = EngineBatch::default();
         let shadowed = find_shadowed(&source, &marker, deletion)?;
@@ -122,6 +127,38 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         }
         return batch.commit(&inner.database);
     }
+}
+
+/// Takes a tombstone of a run of names away after gc_grace. What it shadows stays hidden for so long, and is
+/// forgotten with it: a row has few such tombstones, and they are rarely large.
+fn sweep_range(
+    inner: &Inner,
+    (queued, gc_grace_s): (&QueuedDeletion, i32),
+    source: &RowSource<'_>,
+    (trees, row): (&Trees, &RowPrefix),
+    marker: &[u8],
+) -> Result<(), StoreError> {
+    let mut batch = EngineBatch::default();
+    inner.ledger.dequeue(&mut batch, queued);
+    let (deletion, ranges) = source.row_deletions()?;
+    let Some(range) = ranges.iter().find(|range| key::range(range) == marker) else {
+        return batch.commit(&inner.database);
+    };
+    let gone_s = i64::from(range.deletion.local_deletion_time) + i64::from(gc_grace_s);
+    if gone_s > i64::from(inner.clock.now_s()) {
+        inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
+        return batch.commit(&inner.database);
+    }
+    let Some(cf) = inner.definition(queued.family) else { return Ok(()) };
+    for key in source.shadowed_by(range, &cf)? {
+        trees.put(&mut batch, row.entry(&key), None)?;
+    }
+    trees.put(&mut batch, queued.marker.clone(), None)?;
+    if ranges.len() == 1 {
+        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None).into());
+        trees.put(&mut batch, row.entry(ROW_MARKER), left)?;
+    }
+    batch.commit(&inner.database)
 }
 
 fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), StoreError> {
@@ -157,7 +194,7 @@ fn find_shadowed(
         let (key, value) = entry?;
         let is_shadowed = match value::decode(&value)? {
             Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
-            Value::Deletion { .. } | Value::Pointer => false,
+            Value::Deletion { .. } | Value::Range(_) | Value::Pointer => false,
         };
         if is_shadowed {
             found.keys.push(key.as_slice().to_vec());

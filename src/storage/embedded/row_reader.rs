@@ -2,11 +2,15 @@
 
 use bytes::Bytes;
 
-use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, SuperEntry, SuperPrefix};
+use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
-use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
+use crate::model::{
+    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, ReadCommand, RowColumns, SliceRange,
+    SuperColumn,
+};
+use crate::schema::CfDef;
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
 use crate::storage::order::{Regrouped, group_prefix};
@@ -30,11 +34,13 @@ type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>
 impl RowSource<'_> {
     /// Reads what a command asks of the row.
     pub fn read(&self, command: &ReadCommand) -> Result<RowColumns, StoreError> {
-        let deletion = self.deletion_at(ROW_MARKER)?;
+        let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
+        let row_ranges = (!ranges.is_empty())
+            .then(|| LevelRanges::of_row(&ranges, names.view).read_by(&command.predicate));
         let Some(subcomparator) = command.cf.subcomparator() else {
-            let shadows = Shadows::of_row(deletion);
+            let shadows = Shadows::of_row(deletion, row_ranges);
             return self.read_cells(columns, names, shadows, command).map(RowColumns::Cells);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
@@ -44,15 +50,69 @@ impl RowSource<'_> {
                     return Ok(RowColumns::Cells(Vec::new()));
                 };
                 let holder = SuperPrefix::of(columns, &name, names.stored);
-                let container = self.deletion_at(&holder.marker())?;
-                let shadows = Shadows { container, outer: deletion };
+                let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
+                let container = self.deletion_at(&holder.marker())?.merged(over);
+                let ranges = row_ranges.map(|_| {
+                    LevelRanges::of_super(&ranges, &name, names.view, subnames.view)
+                        .read_by(&command.predicate)
+                });
+                let shadows = Shadows { container, outer: deletion, ranges };
                 self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
             }
             None => {
-                let supers = self.read_supers(columns, names, subnames, deletion, command)?;
+                let supers = self.read_supers(columns, (names, subnames), deletion, &ranges, command)?;
                 Ok(RowColumns::Supers(supers))
             }
         }
+    }
+
+    /// The row's deletion, and its tombstones of runs of names.
+    pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
+        let marker = self.get(ROW_MARKER)?.map(|value| value::decode(&value)).transpose()?;
+        let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
+            return Ok((DeletionTime::LIVE, Vec::new()));
+        };
+        let mut ranges = Vec::new();
+        if has_ranges {
+            for entry in self.entries(RANGES, RANGES_END, false) {
+                let (_, value) = entry?;
+                if let Value::Range(range) = value::decode(&value)? {
+                    ranges.push(range);
+                }
+            }
+        }
+        Ok((deletion, ranges))
+    }
+
+    /// The keys of the cells that the tombstone of a run of names shadows.
+    pub fn shadowed_by(&self, range: &RangeDeletion, cf: &CfDef) -> Result<Vec<Vec<u8>>, StoreError> {
+        let ranges = std::slice::from_ref(range);
+        let level = COLUMNS_LEVEL.len();
+        let mut shadowed = Vec::new();
+        for entry in self.entries(COLUMNS_LEVEL, ROW_END, false) {
+            let (key, value) = entry?;
+            let Value::Cell { timestamp, .. } = value::decode(&value)? else { continue };
+            let over = match cf.subcomparator() {
+                None => match decode_cell(key.tail(level), &value, &*cf.comparator)? {
+                    Some(cell) => LevelRanges::of_row(ranges, &*cf.comparator).over(&cell.name),
+                    None => continue,
+                },
+                Some(subcomparator) => {
+                    let Some(parsed) = SuperEntry::parse(key.as_slice(), level) else { continue };
+                    let holder = key::name_of(parsed.ordered_super.into(), &*cf.comparator);
+                    let (Some(holder), Some(at)) = (holder, parsed.cell_at) else { continue };
+                    let Some(cell) = decode_cell(key.tail(at), &value, &**subcomparator)? else { continue };
+                    let inside = LevelRanges::of_super(ranges, &holder, &*cf.comparator, &**subcomparator);
+                    LevelRanges::of_supers(ranges, &*cf.comparator)
+                        .over(&holder)
+                        .merged(inside.over(&cell.name))
+                }
+            };
+            if over.shadows(timestamp) {
+                shadowed.push(key.as_slice().to_vec());
+            }
+        }
+        Ok(shadowed)
     }
 
     /// The deletion that stands at a key.
@@ -63,7 +123,7 @@ impl RowSource<'_> {
     /// The deletion that stands at a key, and the name that is kept there.
     pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
         match self.get(marker)?.map(|value| value::decode(&value)).transpose()? {
-            Some(Value::Deletion { deletion, name }) => Ok((deletion, name)),
+            Some(Value::Deletion { deletion, name, .. }) => Ok((deletion, name)),
             _ => Ok((DeletionTime::LIVE, None)),
         }
     }
@@ -72,7 +132,7 @@ impl RowSource<'_> {
         &self,
         level: &[u8],
         names: Names<'_>,
-        shadows: Shadows,
+        shadows: Shadows<'_>,
         command: &ReadCommand,
     ) -> Result<Vec<Cell>, StoreError> {
         match &command.predicate {
@@ -177,15 +237,15 @@ impl RowSource<'_> {
     fn read_supers(
         &self,
         columns: &[u8],
-        names: Names<'_>,
-        subnames: Names<'_>,
+        (names, subnames): (Names<'_>, Names<'_>),
         row: DeletionTime,
+        ranges: &[RangeDeletion],
         command: &ReadCommand,
     ) -> Result<Vec<SuperColumn>, StoreError> {
         match &command.predicate {
             Predicate::Range(range) => {
                 let supers = self.slice_supers(columns, names, subnames, range);
-                collect_supers(supers, row, range.count, command)
+                collect_supers(supers, row, ranges, range.count, command)
             }
             Predicate::Names(wanted) => {
                 let mut found = Vec::new();
@@ -195,7 +255,7 @@ impl RowSource<'_> {
                     let entries = self.entries(holder.start(), &holder.end(), false);
                     found.extend(SuperColumns::new(entries, columns.len(), names, subnames, false));
                 }
-                collect_supers(found.into_iter(), row, usize::MAX, command)
+                collect_supers(found.into_iter(), row, ranges, usize::MAX, command)
             }
         }
     }
@@ -328,7 +388,7 @@ impl<'a> SuperColumns<'a> {
             match entry.cell_at {
                 Some(at) => cells.extend(decode_cell(key.tail(at), &value, self.subnames.stored)?),
                 None => {
-                    if let Value::Deletion { deletion: found, name: kept } = value::decode(&value)? {
+                    if let Value::Deletion { deletion: found, name: kept, .. } = value::decode(&value)? {
                         deletion = found;
                         kept_name = kept;
                     }

@@ -47,6 +47,11 @@ fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<Stret
             let high = if end.is_empty() { None } else { token_of(end, true, partitioner) };
             low.map(|low| (low, high)).into_iter().collect()
         }
+        Bounds::KeyToToken { start, end } => {
+            let low = if start.is_empty() { Some(Vec::new()) } else { token_of(start, false, partitioner) };
+            let high = end.as_ref().and_then(|end| key::token_bound(end, true, partitioner));
+            low.map(|low| (low, high)).into_iter().collect()
+        }
         Bounds::Tokens { start, end } => {
             let minimum = partitioner.minimum_token(command.read.behaviour.release);
             let after = key::token_bound(start, true, partitioner);

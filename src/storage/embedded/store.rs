@@ -275,6 +275,18 @@ impl Store for EmbeddedStore {
         Box::pin(async move { blocking::long(|| self.with(|inner| inner.truncate(&cf))) })
     }
 
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.drop_family(&cf))) })
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        Box::pin(async move { self.with(|inner| inner.ledger.notes()) })
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move { blocking::long(|| self.with(|inner| inner.ledger.keep_notes(&notes))) })
+    }
+
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             blocking::long(|| self.with(|inner| inner.align(&catalog)))?;

@@ -2,19 +2,25 @@
 //!
 //! ```text
 //!   byte 0     format, 1
-//!   byte 1     kind: 0 live cell, 1 tombstone, 2 deletion of a row or super column, 3 long-key pointer
+//!   byte 1     kind: 0 live cell, 1 tombstone, 2 deletion of a row or super column, 3 long-key pointer,
+//!              4 expiring cell, 5 counter, 6 tombstone of a run of names
 //!              + 80 when the name is kept here because the key does not tell it
+//!              + 40 on a row's deletion when the row has tombstones of runs of names
 //!   cell       i64 timestamp | [u32 length, name] | value
 //!   tombstone  i64 timestamp | i32 local deletion time | [u32 length, name]
 //!   deletion   i64 marked for delete at | i32 local deletion time | [u32 length, name]
 //!   pointer    nothing more
+//!   expiring   i64 timestamp | i32 second of expiry | i32 seconds to live | [u32 length, name] | value
+//!   run        i64 marked for delete at | i32 local deletion time | [u32 length, super column] |
+//!              u32 length, start | u32 length, finish
+//!   counter    i64 timestamp | [u32 length, name] | i64 total
 //! ```
 //! All numbers are big-endian.
 
 use byteorder::{BigEndian, ByteOrder};
 use bytes::Bytes;
 
-use crate::model::{Cell, CellKind, DeletionTime};
+use crate::model::{Cell, CellKind, DeletionTime, RangeDeletion};
 use crate::storage::StoreError;
 
 /// The version that byte 0 gives.
@@ -24,7 +30,13 @@ const LIVE: u8 = 0;
 const TOMBSTONE: u8 = 1;
 const DELETION: u8 = 2;
 const POINTER: u8 = 3;
+const EXPIRING: u8 = 4;
+const COUNTER: u8 = 5;
+const RANGE: u8 = 6;
 const WITH_NAME: u8 = 0x80;
+const WITH_RANGES: u8 = 0x40;
+/// What is left of byte 1 without its flags.
+const KIND: u8 = 0x3F;
 
 /// Format, kind and timestamp.
 const HEAD: usize = 10;
@@ -41,7 +53,10 @@ pub enum Value {
     Deletion {
         deletion: DeletionTime,
         name: Option<Bytes>,
+        /// Of a row: it has tombstones of runs of names.
+        has_ranges: bool,
     },
+    Range(RangeDeletion),
     /// The key goes on elsewhere: see `long_keys`.
     Pointer,
 }
@@ -71,6 +86,20 @@ pub fn encode_cell(cell: &Cell, name: Option<&[u8]>) -> Vec<u8> {
             out.extend_from_slice(&cell.value);
             out
         }
+        CellKind::Expiring { ttl_s, expires_at_s } => {
+            let mut out = head(EXPIRING, cell.timestamp, name, 8 + cell.value.len());
+            out.extend_from_slice(&expires_at_s.to_be_bytes());
+            out.extend_from_slice(&ttl_s.to_be_bytes());
+            put_name(name, &mut out);
+            out.extend_from_slice(&cell.value);
+            out
+        }
+        CellKind::Counter | CellKind::Increment => {
+            let mut out = head(COUNTER, cell.timestamp, name, cell.value.len());
+            put_name(name, &mut out);
+            out.extend_from_slice(&cell.value);
+            out
+        }
         CellKind::Deleted { local_deletion_time } => {
             let mut out = head(TOMBSTONE, cell.timestamp, name, 0);
             out.extend_from_slice(&local_deletion_time.to_be_bytes());
@@ -88,6 +117,25 @@ pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
+/// Writes the deletion of a row that has tombstones of runs of names.
+pub fn encode_deletion_with_ranges(deletion: DeletionTime) -> Vec<u8> {
+    let mut out = encode_deletion(deletion, None);
+    out[1] |= WITH_RANGES;
+    out
+}
+
+/// Writes the tombstone of a run of names.
+pub fn encode_range(range: &RangeDeletion) -> Vec<u8> {
+    let more = range.start.len() + range.finish.len() + 16;
+    let holder = range.super_column.as_deref();
+    let mut out = head(RANGE, range.deletion.marked_for_delete_at, holder, more);
+    out.extend_from_slice(&range.deletion.local_deletion_time.to_be_bytes());
+    put_name(holder, &mut out);
+    put_name(Some(&range.start), &mut out);
+    put_name(Some(&range.finish), &mut out);
+    out
+}
+
 /// Writes a long-key pointer.
 pub fn encode_pointer() -> Vec<u8> {
     vec![FORMAT, POINTER]
@@ -98,9 +146,11 @@ pub fn is_pointer(value: &[u8]) -> bool {
     value == [FORMAT, POINTER]
 }
 
-/// When a cell's tombstone was made; `None` for anything else. For the compaction filter.
+/// When a cell's tombstone was made, or an expiring cell becomes one; `None` for anything else. For the compaction
+/// filter.
 pub fn tombstone_made_at(value: &[u8]) -> Option<i32> {
-    let is_tombstone = value.first() == Some(&FORMAT) && value.get(1)? & !WITH_NAME == TOMBSTONE;
+    let kind = value.get(1)? & KIND;
+    let is_tombstone = value.first() == Some(&FORMAT) && (kind == TOMBSTONE || kind == EXPIRING);
     is_tombstone.then(|| value.get(HEAD..HEAD + 4).map(BigEndian::read_i32)).flatten()
 }
 
@@ -112,33 +162,46 @@ pub fn decode(value: &Bytes) -> Result<Value, StoreError> {
     })
 }
 
+/// A length and a name at a place, and where they end.
+fn name_at_place(value: &Bytes, at: usize) -> Option<(Bytes, usize)> {
+    let length = usize::try_from(BigEndian::read_u32(value.get(at..at + 4)?)).ok()?;
+    let end = (at + 4).checked_add(length)?;
+    value.get(at + 4..end)?;
+    Some((value.slice(at + 4..end), end))
+}
+
 fn read(value: &Bytes) -> Option<Value> {
     if *value.first()? != FORMAT {
         return None;
     }
-    let (kind, has_name) = (value.get(1)? & !WITH_NAME, value.get(1)? & WITH_NAME != 0);
+    let flags = *value.get(1)?;
+    let (kind, has_name) = (flags & KIND, flags & WITH_NAME != 0);
     if kind == POINTER {
         return Some(Value::Pointer);
     }
     let timestamp = BigEndian::read_i64(value.get(2..HEAD)?);
     let seconds_at = HEAD;
-    let name_at = if kind == LIVE { HEAD } else { HEAD + 4 };
+    let name_at = match kind {
+        LIVE | COUNTER => HEAD,
+        EXPIRING => HEAD + 8,
+        _ => HEAD + 4,
+    };
     let (name, data_at) = if has_name {
-        let length = usize::try_from(BigEndian::read_u32(value.get(name_at..name_at + 4)?)).ok()?;
-        let end = name_at + 4 + length;
-        value.get(name_at + 4..end)?;
-        (Some(value.slice(name_at + 4..end)), end)
+        let (name, end) = name_at_place(value, name_at)?;
+        (Some(name), end)
     } else {
         (None, name_at)
     };
     let seconds = || value.get(seconds_at..seconds_at + 4).map(BigEndian::read_i32);
+    let data = || value.slice(data_at.min(value.len())..);
     match kind {
-        LIVE => Some(Value::Cell {
-            timestamp,
-            kind: CellKind::Live,
-            name,
-            data: value.slice(data_at.min(value.len())..),
-        }),
+        LIVE => Some(Value::Cell { timestamp, kind: CellKind::Live, name, data: data() }),
+        COUNTER => Some(Value::Cell { timestamp, kind: CellKind::Counter, name, data: data() }),
+        EXPIRING => {
+            let ttl_s = value.get(HEAD + 4..HEAD + 8).map(BigEndian::read_i32)?;
+            let kind = CellKind::Expiring { ttl_s, expires_at_s: seconds()? };
+            Some(Value::Cell { timestamp, kind, name, data: data() })
+        }
         TOMBSTONE => Some(Value::Cell {
             timestamp,
             kind: CellKind::Deleted { local_deletion_time: seconds()? },
@@ -148,7 +211,14 @@ fn read(value: &Bytes) -> Option<Value> {
         DELETION => Some(Value::Deletion {
             deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds()? },
             name,
+            has_ranges: flags & WITH_RANGES != 0,
         }),
+        RANGE => {
+            let (start, start_end) = name_at_place(value, data_at)?;
+            let (finish, _) = name_at_place(value, start_end)?;
+            let deletion = DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds()? };
+            Some(Value::Range(RangeDeletion { super_column: name, start, finish, deletion }))
+        }
         _ => None,
     }
 }

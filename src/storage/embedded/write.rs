@@ -14,10 +14,13 @@ use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
 use super::value::{self, Value};
 use crate::marshal::{AbstractType, StoredOrder};
-use crate::model::{Behaviour, Cell, CfMutation, DeletionTime, Mutation, SuperColumn, Winner, reconcile};
+use crate::model::{
+    Behaviour, Cell, CellKind, CfMutation, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
+};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
-use crate::storage::resolve::resolve;
+use crate::storage::collect::Shadows;
+use crate::storage::resolve::{met, resolve};
 
 /// Seconds after which the rows behind a new deletion are tidied up the first time.
 const FIRST_TIDY_S: i64 = 600;
@@ -96,11 +99,19 @@ impl<'a> Writer<'a> {
             changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
         }
         let names = Names::new(&*cf.comparator, self.behaviour.release);
+        for range in &resolved.ranges {
+            changes.add_range(range)?;
+        }
+        // What is shadowed matters to counters only: they begin anew.
+        let (outer, ranges) =
+            if resolved.counts() { changes.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
+        let row_ranges = LevelRanges::of_row(&ranges, names.view);
         for cell in resolved.cells {
-            changes.add_cell(COLUMNS_LEVEL, cell, names)?;
+            let shadows = Shadows::of_row(outer, Some(row_ranges));
+            changes.add_cell(COLUMNS_LEVEL, cell, names, shadows)?;
         }
         for super_column in resolved.supers {
-            changes.add_super(super_column, names)?;
+            changes.add_super(super_column, names, outer, &ranges)?;
         }
         let changes = changes.changes;
         drop(source);
@@ -143,7 +154,74 @@ struct RowChanges<'a> {
 }
 
 impl RowChanges<'_> {
-    fn add_super(&mut self, change: SuperColumn, names: Names<'_>) -> Result<(), StoreError> {
+    /// The row's deletion and tombstones of runs of names as they will be.
+    fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
+        let (stored, mut ranges) = self.source.row_deletions()?;
+        let mut deletion = stored;
+        for (key, value) in &self.changes {
+            match value.as_ref().map(value::decode).transpose()? {
+                Some(Value::Deletion { deletion: new, .. }) if key[..] == *ROW_MARKER => deletion = new,
+                Some(Value::Range(new)) => {
+                    ranges.retain(|old| !old.is_of_same_names(&new));
+                    ranges.push(new);
+                }
+                _ => {}
+            }
+        }
+        Ok((deletion, ranges))
+    }
+
+    /// The deletion of a super column as it will be.
+    fn deletion(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
+        let changed = self.changes.iter().rev().find(|(key, _)| key[..] == *marker);
+        match changed {
+            Some((_, Some(value))) => match value::decode(value)? {
+                Value::Deletion { deletion, .. } => Ok(deletion),
+                _ => Ok(DeletionTime::LIVE),
+            },
+            _ => self.source.deletion_at(marker),
+        }
+    }
+
+    /// Adds the tombstone of a run of names, and notes at the row's deletion that there is one.
+    fn add_range(&mut self, new: &RangeDeletion) -> Result<(), StoreError> {
+        let key = key::range(new);
+        let changed = self.changes.iter().rev().find(|(other, _)| other[..] == key[..]);
+        let old = match changed {
+            Some((_, value)) => value.clone(),
+            None => self.source.get(&key)?,
+        };
+        let mut merged = new.clone();
+        if let Some(Value::Range(old)) = old.as_ref().map(value::decode).transpose()? {
+            merged.deletion = old.deletion.merged(new.deletion);
+            if merged.deletion == old.deletion {
+                return Ok(());
+            }
+        } else {
+            let due = i64::from(self.inner.clock.now_s()) + FIRST_TIDY_S;
+            self.inner.ledger.queue_deletion(self.batch, due, self.family.id, &self.row.entry(&key));
+        }
+        let (deletion, _) = self.row_deletions()?;
+        self.set(&key, value::encode_range(&merged));
+        self.set(ROW_MARKER, value::encode_deletion_with_ranges(deletion));
+        Ok(())
+    }
+
+    /// Changes an entry that may have been changed before: none may stand twice in a batch.
+    fn set(&mut self, key: &[u8], value: Vec<u8>) {
+        match self.changes.iter_mut().find(|(other, _)| other[..] == *key) {
+            Some((_, old)) => *old = Some(value.into()),
+            None => self.changes.push((Bytes::copy_from_slice(key), Some(value.into()))),
+        }
+    }
+
+    fn add_super(
+        &mut self,
+        change: SuperColumn,
+        names: Names<'_>,
+        outer: DeletionTime,
+        ranges: &[RangeDeletion],
+    ) -> Result<(), StoreError> {
         let Some(subcomparator) = self.cf.subcomparator() else { return Ok(()) };
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
@@ -153,21 +231,29 @@ impl RowChanges<'_> {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         let level = holder.cells();
+        let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
+        let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
+        let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
+        let inside = LevelRanges::of_super(ranges, &name, names.view, subnames.view);
         for cell in change.cells {
-            self.add_cell(&level, cell, subnames)?;
+            self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
         }
         Ok(())
     }
 
-    fn add_cell(&mut self, level: &[u8], cell: Cell, names: Names<'_>) -> Result<(), StoreError> {
+    fn add_cell(
+        &mut self,
+        level: &[u8],
+        cell: Cell,
+        names: Names<'_>,
+        shadows: Shadows<'_>,
+    ) -> Result<(), StoreError> {
         let key = key::cell(level, &cell.name, names.stored);
-        if let Some(old) = self.stored_cell(level, &key, &cell, names)? {
-            if reconcile(&old.cell, &cell, self.behaviour) == Winner::Old {
-                return Ok(());
-            }
-            if let Some(old_key) = old.key.filter(|old_key| *old_key != key) {
-                self.changes.push((old_key.into(), None));
-            }
+        let old = self.stored_cell(level, &key, &cell, names)?;
+        let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
+        let Some(cell) = met(old, cell, self.behaviour, shadows) else { return Ok(()) };
+        if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
+            self.changes.push((old_key.into(), None));
         }
         let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let value = value::encode_cell(&cell, kept_name);
@@ -192,6 +278,8 @@ impl RowChanges<'_> {
             found.map(|(key, cell)| Met { key: Some(key), cell })
         };
         let gc_before = super::purge::gc_before(&self.inner.clock, self.cf.gc_grace_s);
+        let now_s = self.inner.clock.now_s();
+        let met = met.map(|met| Met { key: met.key, cell: met.cell.at(now_s, self.behaviour) });
         Ok(met.filter(|met| met.key.is_some() || !met.cell.is_purgeable(gc_before)))
     }
 
@@ -201,10 +289,10 @@ impl RowChanges<'_> {
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let (old, old_name) =
+        let (old, old_name, has_ranges) =
             match self.source.get(&marker)?.map(|value| value::decode(&value)).transpose()? {
-                Some(Value::Deletion { deletion, name }) => (Some(deletion), name),
-                _ => (None, None),
+                Some(Value::Deletion { deletion, name, has_ranges }) => (Some(deletion), name, has_ranges),
+                _ => (None, None, false),
             };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
         if old == Some(merged) {
@@ -218,7 +306,12 @@ impl RowChanges<'_> {
         }
         // A super column keeps the name that it was first written under, whatever is equal to it.
         let kept_name = old_name.as_deref().or(kept_name);
-        self.changes.push((marker.into(), Some(value::encode_deletion(merged, kept_name).into())));
+        let value = if has_ranges {
+            value::encode_deletion_with_ranges(merged)
+        } else {
+            value::encode_deletion(merged, kept_name)
+        };
+        self.changes.push((marker.into(), Some(value.into())));
         Ok(())
     }
 }

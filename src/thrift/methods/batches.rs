@@ -51,7 +51,7 @@ pub const BATCH_MUTATE: Method = Method {
 fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        let rows = types::mutation_map(&mut call.args.required(2)?)?;
+        let rows = types::mutation_map(&mut call.args.required(2)?, call.behaviour.release)?;
         let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
         let consistency = call.args.consistency(3, true, call.behaviour)?;
         call.database.batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;

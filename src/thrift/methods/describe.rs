@@ -1,7 +1,8 @@
 //! The describe calls, as 0.4 to 0.6 have them.
 
+use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
-use crate::db;
+use crate::db::{self, TokenRange};
 use crate::thrift::failure::Thrown;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -16,16 +17,26 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
     run: describe_keyspaces,
 };
 
+/// Whoever has said nothing yet by which his release is known may be one of 0.7: he is given both answers, and
+/// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let names = call.database.keyspace_names(call.behaviour);
-        let mut writer = call.writer();
-        writer.field_set(0, TType::String, names.len());
-        for name in &names {
-            writer.bytes(name.as_bytes());
+        if call.session.family.is_none() {
+            modern::write_keyspaces(&mut call);
         }
+        write_old_names(&mut call);
         Ok(())
     })
+}
+
+/// Writes the names of all keyspaces, as 0.6 does.
+pub fn write_old_names(call: &mut Call<'_>) {
+    let names = call.database.keyspace_names(call.behaviour);
+    let mut writer = call.writer();
+    writer.field_set(0, TType::String, names.len());
+    for name in &names {
+        writer.bytes(name.as_bytes());
+    }
 }
 
 pub const DESCRIBE_KEYSPACE: Method = Method {
@@ -41,21 +52,30 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        // 0.6 answers an unknown keyspace with an internal error; the exception that it declares is meant.
-        let families = call.database.describe_keyspace(&keyspace, call.behaviour.release);
-        let families = families.ok_or(db::Error::NotFound)?;
-        let mut writer = call.writer();
-        writer.field_map(0, TType::String, TType::Map, families.len());
-        for (name, description) in &families {
-            writer.bytes(name.as_bytes());
-            writer.map_begin(TType::String, TType::String, description.len());
-            for (property, value) in description {
-                writer.bytes(property.as_bytes());
-                writer.bytes(value.as_bytes());
-            }
+        if call.session.family.is_none() {
+            modern::write_keyspace(&mut call, &keyspace)?;
         }
+        write_old_keyspace(&mut call, &keyspace)?;
         Ok(())
     })
+}
+
+/// Writes a keyspace as 0.4 to 0.6 do.
+pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
+    // 0.6 answers an unknown keyspace with an internal error; the exception that it declares is meant.
+    let families = call.database.describe_keyspace(keyspace, call.behaviour.release);
+    let families = families.ok_or(db::Error::NotFound)?;
+    let mut writer = call.writer();
+    writer.field_map(0, TType::String, TType::Map, families.len());
+    for (name, description) in &families {
+        writer.bytes(name.as_bytes());
+        writer.map_begin(TType::String, TType::String, description.len());
+        for (property, value) in description {
+            writer.bytes(property.as_bytes());
+            writer.bytes(value.as_bytes());
+        }
+    }
+    Ok(())
 }
 
 pub const DESCRIBE_CLUSTER_NAME: Method = Method {
@@ -120,19 +140,24 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let ring = call.database.describe_ring(&keyspace)?;
-        let mut writer = call.writer();
-        writer.field_list(0, TType::Struct, ring.len());
-        for range in &ring {
-            writer.field_string(1, range.start_token.as_bytes());
-            writer.field_string(2, range.end_token.as_bytes());
-            writer.field_list(3, TType::String, range.endpoints.len());
-            for endpoint in &range.endpoints {
-                writer.bytes(endpoint.as_bytes());
-            }
-            writer.stop();
-        }
+        write_ring(&mut call, &ring);
         Ok(())
     })
+}
+
+/// Writes the ring, with what later releases say of it too: earlier readers skip it.
+pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
+    let mut writer = call.writer();
+    writer.field_list(0, TType::Struct, ring.len());
+    for range in ring {
+        writer.field_string(1, range.start_token.as_bytes());
+        writer.field_string(2, range.end_token.as_bytes());
+        writer.field_list(3, TType::String, range.endpoints.len());
+        for endpoint in &range.endpoints {
+            writer.bytes(endpoint.as_bytes());
+        }
+        writer.stop();
+    }
 }
 
 pub const DESCRIBE_SPLITS: Method = Method {

@@ -3,30 +3,37 @@
 mod batches;
 mod describe;
 mod login;
+mod modern;
 mod properties;
 mod ranges;
 mod reads;
 mod writes;
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 
-use bytes::BytesMut;
+use std::sync::{Arc, LazyLock};
+
+use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::db::Database;
+use crate::db::{self, Access, Database};
 use crate::model::Behaviour;
 use crate::util::Release;
 
 pub use super::args::Arg;
 pub use super::failure::Thrown;
 
+/// What calls of 0.7 and later are told before a login.
+pub const NOT_LOGGED_IN: &str = "You have not logged in";
+
 /// One call, on its way through its method.
 pub struct Call<'a> {
-    pub database: &'a Database,
+    pub database: &'a Arc<Database>,
     pub session: &'a mut Session,
     pub args: Args<'a>,
     pub behaviour: &'static Behaviour,
@@ -35,6 +42,41 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The keyspace that the session has chosen (0.7 and later). Nothing is said of what its user may do there.
+    pub fn keyspace(&self) -> Result<Bytes, Failure> {
+        let text = match self.behaviour.release {
+            release if release < Release::V1_1 => "You have not set a keyspace for this session",
+            release if release < Release::V2_0 => "no keyspace has been specified",
+            _ => "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
+        };
+        let keyspace = self.session.keyspace.clone();
+        keyspace.ok_or_else(|| Failure::Failed(db::Error::invalid(text)))
+    }
+
+    /// Whether the session's user may do this; the error is the client's to see. Every call of 0.7 and later that
+    /// touches data or the schema asks it before anything else is looked at, as ClientState does.
+    pub fn check(&self, access: Access<'_>) -> Result<(), Failure> {
+        match &self.session.user {
+            Some(user) => Ok(user.check(access, self.behaviour.release)?),
+            None if self.database.requires_login() => Err(db::Error::invalid(NOT_LOGGED_IN).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The session's keyspace, of which the user may read this column family (0.7 and later).
+    pub fn keyspace_to_read(&self, family: &[u8]) -> Result<Bytes, Failure> {
+        let keyspace = self.keyspace()?;
+        self.check(Access::Read { keyspace: &keyspace, family })?;
+        Ok(keyspace)
+    }
+
+    /// The session's keyspace, of which the user may write this column family (0.7 and later).
+    pub fn keyspace_to_write(&self, family: &[u8]) -> Result<Bytes, Failure> {
+        let keyspace = self.keyspace()?;
+        self.check(Access::Write { keyspace: &keyspace, family })?;
+        Ok(keyspace)
+    }
+
     pub fn writer(&mut self) -> Writer<'_> {
         Writer::new(self.out)
     }
@@ -51,7 +93,8 @@ pub struct Method {
     pub until: Release,
     pub args: &'static [Arg],
     pub throws: &'static [(i16, Thrown)],
-    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6).
+    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6). From 0.7 on a call
+    /// that does also asks `Call::check` for the right to what it does.
     pub needs_login: bool,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }
@@ -67,7 +110,23 @@ const WITH_TIMEOUT: &[(i16, Thrown)] =
     &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable), (3, Thrown::TimedOut)];
 
 /// Every call that is served. Of two rows of one name the newer one stands last.
-pub static METHODS: &[Method] = &[
+pub static METHODS: LazyLock<Vec<&'static Method>> =
+    LazyLock::new(|| OLD_METHODS.iter().chain(modern::ROWS.iter().copied().flatten()).collect());
+
+/// The rows of a name, the newest last.
+pub fn named(name: &[u8]) -> &'static [&'static Method] {
+    static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Method>>> = LazyLock::new(|| {
+        let mut by_name: HashMap<&[u8], Vec<&Method>> = HashMap::new();
+        for method in METHODS.iter() {
+            by_name.entry(method.name.as_bytes()).or_default().push(method);
+        }
+        by_name
+    });
+    BY_NAME.get(name).map_or(&[], |rows| rows)
+}
+
+/// The calls of 0.4 to 0.6, which name their keyspace.
+static OLD_METHODS: &[Method] = &[
     reads::GET_0_4,
     reads::GET,
     reads::GET_SLICE_0_4,

@@ -2,6 +2,7 @@
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::db::KeyRange;
+use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -68,13 +69,7 @@ fn get_range_slice(call: Call<'_>) -> CallFuture<'_> {
             Some(mut count) => count.i32()?,
             None => 100,
         };
-        let range = KeyRange {
-            start_key: Some(call.args.bytes(4)?),
-            end_key: Some(call.args.bytes(5)?),
-            start_token: None,
-            end_token: None,
-            count,
-        };
+        let range = KeyRange::of_keys(call.args.bytes(4)?, call.args.bytes(5)?, count);
         range_slices(call, range, 7).await
     })
 }
@@ -116,10 +111,7 @@ async fn range_slices(
         .database
         .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
         .await?;
-    let mut writer = call.writer();
-    writer.field_list(0, TType::Struct, rows.len());
-    for row in &rows {
-        types::write_row(&mut writer, row);
-    }
+    let release = call.behaviour.release;
+    results::write_rows(&mut call.writer(), &rows, release);
     Ok(())
 }

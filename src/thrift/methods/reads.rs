@@ -3,6 +3,7 @@
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::thrift::args::Arg;
 use crate::thrift::failure::Thrown;
+use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -43,9 +44,10 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
+        let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_struct(0);
-        types::write_found(&mut writer, Some(&found));
+        results::write_found(&mut writer, Some(&found), release);
         Ok(())
     })
 }
@@ -75,11 +77,12 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let rows = call.database.multiget(&keyspace, &keys, &path, consistency, call.behaviour).await?;
+        let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::Struct, rows.len());
         for (key, found) in &rows {
             writer.bytes(key);
-            types::write_found(&mut writer, found.as_ref());
+            results::write_found(&mut writer, found.as_ref(), release);
         }
         Ok(())
     })
@@ -119,9 +122,10 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
             .database
             .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
             .await?;
+        let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);
-        types::write_columns(&mut writer, &columns);
+        results::write_columns(&mut writer, &columns, release);
         Ok(())
     })
 }
@@ -156,11 +160,12 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
             .database
             .multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
             .await?;
+        let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
         for (key, columns) in &rows {
             writer.bytes(key);
-            types::write_columns(&mut writer, columns);
+            results::write_columns(&mut writer, columns, release);
         }
         Ok(())
     })

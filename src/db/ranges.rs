@@ -1,0 +1,220 @@
+//! Reads of many rows: range scans, and scans that page through columns.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::request::{ColumnParent, KeyRange, SlicePredicate};
+use super::{Database, Error};
+use crate::model::{
+    Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, SliceRange,
+};
+use crate::schema::CfDef;
+use crate::util::Release;
+
+/// Rows that a scan of unknown length asks the store for at a time.
+const ROWS_PER_PAGE: usize = 256;
+
+impl Database {
+    /// Rows of a range, in ring order, each with a slice. get_range_slice is the same with keys.
+    pub async fn get_range_slices(
+        &self,
+        keyspace: &[u8],
+        parent: &ColumnParent,
+        predicate: &SlicePredicate,
+        range: &KeyRange,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Row>, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.column_parent(keyspace, parent)?;
+        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
+        checks.key_range(&cf, parent.super_column.as_ref(), range, &*self.parts.partitioner)?;
+        if consistency == ConsistencyLevel::Zero || behaviour.release >= Release::V0_7 {
+            // 0.6 fails inside at ZERO and lets ANY pass.
+            checks.read_consistency(keyspace, consistency)?;
+        }
+        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
+        let bounds = self.bounds(range, behaviour)?;
+        let read = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        let max_rows = usize::try_from(range.count).unwrap_or(0);
+        if !range.row_filter.is_empty() {
+            return self.rows_that_meet(&range.row_filter, bounds, max_rows, read, consistency).await;
+        }
+        let command = RangeCommand { bounds, max_rows, read, skip_empty: false };
+        Ok(self.store().scan(command, consistency).await?)
+    }
+
+    fn bounds(&self, range: &KeyRange, behaviour: &Behaviour) -> Result<Bounds, Error> {
+        let partitioner = &self.parts.partitioner;
+        let key = |key: &Option<Bytes>| key.clone().unwrap_or_default();
+        let token = |text: &Bytes| {
+            let text = String::from_utf8_lossy(text);
+            partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
+        };
+        match (&range.start_token, &range.end_token) {
+            (Some(start), Some(end)) => Ok(Bounds::Tokens { start: token(start)?, end: token(end)? }),
+            (None, Some(end)) => {
+                let end = token(end)?;
+                let is_open = end == partitioner.minimum_token(behaviour.release);
+                Ok(Bounds::KeyToToken { start: key(&range.start_key), end: (!is_open).then_some(end) })
+            }
+            _ => Ok(Bounds::Keys { start: key(&range.start_key), end: key(&range.end_key) }),
+        }
+    }
+
+    /// Columns of row after row, at most so many of all rows together: in the first row from a column on
+    /// (1.1 and later). Rows without columns come as they do in a range scan.
+    pub async fn get_paged_slice(
+        &self,
+        keyspace: &[u8],
+        family: &Bytes,
+        range: &KeyRange,
+        start_column: Bytes,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Row>, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        checks.keyspace(keyspace)?;
+        let cf = checks.column_family(keyspace, family)?;
+        checks.key_range(&cf, None, range, &*self.parts.partitioner)?;
+        checks.read_consistency(keyspace, consistency)?;
+        checks.page_start(&cf, &start_column)?;
+        if !range.row_filter.is_empty() {
+            return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
+        }
+        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
+        let pages = Pages {
+            database: self,
+            cf,
+            behaviour,
+            consistency,
+            columns_left: usize::try_from(range.count).unwrap_or(0),
+            found: Vec::new(),
+        };
+        pages.read(self.bounds(range, behaviour)?, start_column).await
+    }
+
+    /// The keys of a range that have something live, in the order of the keys (0.4 and 0.5).
+    pub async fn get_key_range(
+        &self,
+        keyspace: &[u8],
+        family: &Bytes,
+        (start, finish): (Bytes, Bytes),
+        count: i32,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Bytes>, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        checks.keyspace(keyspace)?;
+        let family_name = String::from_utf8_lossy(family);
+        let cf = checks
+            .column_family(keyspace, family)
+            .map_err(|_| Error::invalid(format!("Column Family {family_name} is invalid.")))?;
+        if !self.parts.partitioner.preserves_order() {
+            return Err(Error::invalid(
+                "range queries may only be performed against an order-preserving partitioner",
+            ));
+        }
+        let max_rows = usize::try_from(count).unwrap_or(0);
+        if max_rows == 0 {
+            return Err(Error::invalid("maxResults must be positive"));
+        }
+        let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
+        let command = RangeCommand {
+            bounds: Bounds::Keys { start, end: finish },
+            max_rows,
+            read: self.command(&cf, None, first_live, behaviour),
+            skip_empty: true,
+        };
+        let rows = self.store().scan(command, ConsistencyLevel::One).await?;
+        Ok(rows.into_iter().map(|row| row.key).collect())
+    }
+}
+
+/// A walk over columns of many rows.
+struct Pages<'a> {
+    database: &'a Database,
+    cf: Arc<CfDef>,
+    behaviour: &'static Behaviour,
+    consistency: ConsistencyLevel,
+    columns_left: usize,
+    found: Vec<Row>,
+}
+
+impl Pages<'_> {
+    fn command(&self, start: Bytes) -> ReadCommand {
+        let range = SliceRange { start, count: self.columns_left, ..SliceRange::all() };
+        self.database.command(&self.cf, None, Predicate::Range(range), self.behaviour)
+    }
+
+    async fn read(mut self, mut bounds: Bounds, start_column: Bytes) -> Result<Vec<Row>, Error> {
+        let store = self.database.store();
+        // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
+        // one that the range names.
+        let mut start = start_column;
+        if self.behaviour.release >= Release::V2_0 && !self.begins_with_its_key(&bounds).await? {
+            start = Bytes::new();
+        }
+        let mut max_rows = 1;
+        while self.columns_left > 0 {
+            let read = self.command(std::mem::take(&mut start));
+            let command = RangeCommand { bounds: bounds.clone(), max_rows, read, skip_empty: false };
+            let page = store.scan(command, self.consistency).await?;
+            let Some(last) = page.last().map(|row| row.key.clone()) else { break };
+            let is_last_page = page.len() < max_rows;
+            self.take(page);
+            max_rows = self.columns_left.clamp(1, ROWS_PER_PAGE);
+            match self.database.after_key(&bounds, &last, self.behaviour) {
+                Some(after) if !is_last_page => bounds = after,
+                _ => break,
+            }
+        }
+        Ok(self.found)
+    }
+
+    /// Whether the first row of a range is the row of the key that the range begins with.
+    async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
+        let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
+            return Ok(false);
+        };
+        let read = self.command(Bytes::new());
+        let command = RangeCommand { bounds: bounds.clone(), max_rows: 1, read, skip_empty: false };
+        let rows = self.database.store().scan(command, self.consistency).await?;
+        Ok(rows.first().is_some_and(|row| row.key == *start))
+    }
+
+    /// Keeps rows up to the number of columns that is left.
+    fn take(&mut self, page: Vec<Row>) {
+        for mut row in page {
+            if self.columns_left == 0 {
+                return;
+            }
+            row.columns.truncate(self.columns_left);
+            self.columns_left -= row.columns.len();
+            self.found.push(row);
+        }
+    }
+}
+
+impl Database {
+    /// What is left of a range after a row of it; `None` when nothing is.
+    pub(super) fn after_key(&self, bounds: &Bounds, key: &Bytes, behaviour: &Behaviour) -> Option<Bounds> {
+        let mut token = Vec::new();
+        self.parts.partitioner.token(key, &mut token);
+        let minimum = self.parts.partitioner.minimum_token(behaviour.release);
+        let end = match bounds {
+            Bounds::Keys { end, .. } if end.is_empty() => minimum,
+            Bounds::Keys { end, .. } => {
+                let mut last = Vec::new();
+                self.parts.partitioner.token(end, &mut last);
+                last
+            }
+            Bounds::KeyToToken { end, .. } => end.clone().unwrap_or(minimum),
+            Bounds::Tokens { end, .. } => end.clone(),
+        };
+        (token != end).then_some(Bounds::Tokens { start: token, end })
+    }
+}

@@ -1,0 +1,336 @@
+//! Changes of the schema by clients (0.7 and later).
+//!
+//! What clients make is kept in the store, a note a keyspace. The keyspaces of the configuration file are not
+//! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
+//! see it; what is dropped is hidden first.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::index_build::build_note;
+use super::schema_check::SchemaCheck;
+use super::schema_request::{CfRequest, KsRequest};
+use super::{Database, Error};
+use crate::model::Behaviour;
+use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::util::Release;
+
+/// How long a change waits for requests that have the schema from before, and how often it asks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const ASK_EVERY: Duration = Duration::from_millis(1);
+
+/// What the note of a keyspace begins with; its name follows.
+const KEYSPACE_NOTE: &str = "keyspace/";
+
+/// An indexed column's name, and what holds the index.
+type NamedIndex = (Bytes, Arc<CfDef>);
+
+type Notes = Vec<(String, Option<Bytes>)>;
+
+impl Database {
+    /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
+    pub async fn load_schema(self: &Arc<Self>) -> Result<(), Error> {
+        let notes = self.store().notes().await?;
+        let mut catalog = Catalog::clone(&self.catalog());
+        for (name, json) in &notes {
+            let Some(name) = name.strip_prefix(KEYSPACE_NOTE) else { continue };
+            let keyspace = keyspace_from_json(json, &self.parts.types)
+                .map_err(|error| Error::Internal(error.to_string()))?;
+            if catalog.keyspaces.contains_key(name) {
+                tracing::warn!(
+                    "keyspace {name}: clients have made one of this name, and the configuration file now defines \
+                     another, which is served"
+                );
+                continue;
+            }
+            catalog.keyspaces.insert(name.to_owned(), keyspace);
+        }
+        let catalog = Arc::new(catalog);
+        self.store().alter(own_copy(&catalog)).await?;
+        *self.catalog.write() = catalog.clone();
+        for cf in catalog.column_families() {
+            for (column, index) in &cf.index_families {
+                let note = build_note(index);
+                if notes.iter().any(|(name, _)| *name == note) {
+                    self.start_building(cf.clone(), column.clone(), None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn schema_check<'a>(&'a self, catalog: &'a Catalog, behaviour: &Behaviour) -> SchemaCheck<'a> {
+        SchemaCheck { catalog, types: &self.parts.types, release: behaviour.release }
+    }
+
+    /// Makes a keyspace with its column families.
+    pub async fn add_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        check.new_keyspace_name(&request.name)?;
+        if let Some(other) = request.column_families.iter().find(|cf| cf.keyspace != request.name) {
+            return Err(Error::invalid(format!(
+                "CfDef ({}) had a keyspace definition that did not match KsDef",
+                other.name
+            )));
+        }
+        let mut keyspace = check.keyspace(&request)?;
+        for (id, family) in (next_id(&catalog)..).zip(&request.column_families) {
+            let cf = CfDef { id, ..check.column_family(family, None)? };
+            if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
+                return Err(already_there(&request.name, &family.name));
+            }
+        }
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
+    }
+
+    /// Changes a keyspace's replication. Its column families stay.
+    pub async fn update_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let old = check.changeable(&request.name)?;
+        if !request.column_families.is_empty() {
+            return Err(Error::invalid("Keyspace update must not contain any column family definitions."));
+        }
+        let mut keyspace = check.keyspace(&request)?;
+        keyspace.column_families = old.column_families.clone();
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
+    }
+
+    /// Drops a keyspace with all its data.
+    pub async fn drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
+            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
+                "Keyspace does not exist.".to_owned()
+            } else {
+                format!("Cannot drop non existing keyspace '{name}'.")
+            }));
+        }
+        let keyspace = check.changeable(name)?.clone();
+        let mut without = Catalog::clone(&catalog);
+        without.keyspaces.remove(name);
+        let families: Vec<Arc<CfDef>> = keyspace.column_families.into_values().collect();
+        let notes = vec![(format!("{KEYSPACE_NOTE}{name}"), None)];
+        drop(catalog);
+        self.drop_families(without, families, notes).await
+    }
+
+    /// Makes a column family in a keyspace.
+    pub async fn add_column_family(&self, request: CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let cf = CfDef { id: next_id(&catalog), ..check.column_family(&request, None)? };
+        if catalog.keyspace(&request.keyspace).is_none() {
+            return Err(Error::invalid(format!(
+                "Cannot add column family '{}' to non existing keyspace '{}'.",
+                request.name, request.keyspace
+            )));
+        }
+        let mut keyspace = check.changeable(&request.keyspace)?.clone();
+        if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
+            return Err(already_there(&request.keyspace, &request.name));
+        }
+        self.change(&catalog, keyspace, Vec::new(), &[]).await
+    }
+
+    /// Changes a column family: what the request does not say is back at its default. Types of names stay.
+    pub async fn update_column_family(
+        self: &Arc<Self>,
+        request: CfRequest,
+        behaviour: &Behaviour,
+    ) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
+            return Err(Error::invalid("Could not find column family definition to modify."));
+        };
+        let mut keyspace = check.changeable(&request.keyspace)?.clone();
+        let new = CfDef { id: old.id, ..check.column_family(&request, Some(&old))? };
+        check.compatible(&old, &new)?;
+        let (added, dropped) = index_changes(&old, &new);
+        let new = Arc::new(new);
+        keyspace.column_families.insert(new.name.clone(), new.clone());
+        let note = |index: &Arc<CfDef>, value| (build_note(index), value);
+        let mut notes: Notes = dropped.iter().map(|index| note(index, None)).collect();
+        notes.extend(added.iter().map(|(_, index)| note(index, Some(Bytes::from_static(b"building")))));
+        for (_, index) in &added {
+            self.building.write().insert(build_note(index));
+        }
+        let before = Arc::downgrade(&catalog);
+        self.change(&catalog, keyspace, notes, &dropped).await?;
+        drop(catalog);
+        self.drop_indexes(&new, dropped, &before).await?;
+        for (column, _) in added {
+            self.start_building(new.clone(), column, Some(before.clone()));
+        }
+        Ok(())
+    }
+
+    /// Forgets indexes that are no longer defined, once nobody writes to them.
+    async fn drop_indexes(
+        &self,
+        cf: &CfDef,
+        dropped: Vec<Arc<CfDef>>,
+        before: &Weak<Catalog>,
+    ) -> Result<(), Error> {
+        if dropped.is_empty() {
+            return Ok(());
+        }
+        until_unused(before).await;
+        for index in dropped {
+            if cf.index_families.values().any(|other| other.name == index.name) {
+                self.store().truncate(index).await?;
+            } else {
+                self.store().drop_family(index).await?;
+            }
+        }
+        Ok(self.store().alter(own_copy(&self.catalog())).await?)
+    }
+
+    /// Drops a column family with all its data.
+    pub async fn drop_column_family(
+        &self,
+        keyspace: &str,
+        name: &str,
+        behaviour: &Behaviour,
+    ) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
+            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
+                "CF is not defined in that keyspace.".to_owned()
+            } else {
+                format!("unconfigured columnfamily {name}")
+            }));
+        };
+        let mut changed = check.changeable(keyspace)?.clone();
+        changed.column_families.remove(name);
+        let notes = vec![keyspace_note(&changed)];
+        let mut without = Catalog::clone(&catalog);
+        without.keyspaces.insert(keyspace.to_owned(), changed);
+        drop(catalog);
+        self.drop_families(without, vec![cf], notes).await
+    }
+
+    /// Empties a column family.
+    pub async fn truncate(
+        &self,
+        keyspace: &[u8],
+        family: &[u8],
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        checks.keyspace(keyspace)?;
+        let cf = checks.column_family(keyspace, family).map_err(|error| {
+            // 0.7 looks for the nodes that have it, and finds none.
+            if behaviour.release < Release::V0_8 { Error::Unavailable(error.to_string()) } else { error }
+        })?;
+        // The indexes first: an entry too many is harmless, one too few is not.
+        for index in cf.index_families.values() {
+            self.store().truncate(index.clone()).await?;
+        }
+        Ok(self.store().truncate(cf).await?)
+    }
+
+    /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
+    /// have the schema from before still write to them.
+    async fn change(
+        &self,
+        catalog: &Catalog,
+        keyspace: KeyspaceDef,
+        notes: Notes,
+        dropped: &[Arc<CfDef>],
+    ) -> Result<(), Error> {
+        let mut with = catalog.clone();
+        let mut notes = notes;
+        notes.push(keyspace_note(&keyspace));
+        let before = catalog.keyspace(&keyspace.name).map(keyspace_note);
+        let undo = before.unwrap_or_else(|| (format!("{KEYSPACE_NOTE}{}", keyspace.name), None));
+        with.keyspaces.insert(keyspace.name.clone(), keyspace);
+        let mut for_store = with.clone();
+        for_store.retained.extend(dropped.iter().cloned());
+        let with = Arc::new(with);
+        self.store().note(notes).await?;
+        if let Err(error) = self.store().alter(Arc::new(for_store)).await {
+            self.store().note(vec![undo]).await?;
+            return Err(Error::invalid(error.to_string()));
+        }
+        *self.catalog.write() = with;
+        Ok(())
+    }
+
+    /// Hides column families, then forgets their data.
+    async fn drop_families(
+        &self,
+        without: Catalog,
+        families: Vec<Arc<CfDef>>,
+        mut notes: Notes,
+    ) -> Result<(), Error> {
+        let without = Arc::new(without);
+        let before = std::mem::replace(&mut *self.catalog.write(), without.clone());
+        let before = Arc::downgrade(&before);
+        until_unused(&before).await;
+        for cf in families {
+            for index in cf.index_families.values() {
+                self.store().drop_family(index.clone()).await?;
+                notes.push((build_note(index), None));
+            }
+            self.store().drop_family(cf).await?;
+        }
+        self.store().note(notes).await?;
+        Ok(self.store().alter(own_copy(&without)).await?)
+    }
+}
+
+/// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
+fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+    Arc::new(catalog.clone())
+}
+
+/// Waits until no request uses a schema any more, but not for ever: one may wait for its client.
+async fn until_unused(schema: &Weak<Catalog>) {
+    let started = Instant::now();
+    while schema.strong_count() > 0 && started.elapsed() < PATIENCE {
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+}
+
+fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
+    (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
+}
+
+/// A number that no column family has.
+fn next_id(catalog: &Catalog) -> i32 {
+    catalog.column_families().map(|cf| cf.id + 1).max().unwrap_or(FIRST_CF_ID)
+}
+
+fn already_there(keyspace: &str, name: &str) -> Error {
+    Error::invalid(format!("Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""))
+}
+
+/// The indexes that one definition has and another has not: those that are new, and those that are gone. An
+/// index whose values are of another type now is both.
+fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
+    let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
+        let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
+        other.index_families.contains_key(column) && validator(cf) == validator(other)
+    };
+    let added = new.index_families.iter().filter(|(column, _)| !is_in(new, column, old));
+    let dropped = old.index_families.iter().filter(|(column, _)| !is_in(old, column, new));
+    (
+        added.map(|(column, index)| (column.clone(), index.clone())).collect(),
+        dropped.map(|(_, index)| index.clone()).collect(),
+    )
+}

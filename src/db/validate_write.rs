@@ -1,0 +1,243 @@
+//! Checks what a write brings: columns, counters, deletions.
+
+use super::Error;
+use super::request::{ColumnOrSuper, ColumnPath, Deletion, MutationRequest, NewColumn};
+use super::validate::{Validation, measure, text_of};
+use super::validate_read::hex;
+use crate::marshal;
+use crate::schema::CfDef;
+use crate::util::Release;
+use crate::util::limits::{NAME_BYTES_MAX, TTL_MAX_S};
+
+use bytes::Bytes;
+
+impl Validation<'_> {
+    /// One element of a batch (to 0.7): its column family is looked up with each part.
+    pub fn mutation(&self, keyspace: &[u8], family: &Bytes, mutation: &MutationRequest) -> Result<(), Error> {
+        match (&mutation.insert, &mutation.deletion) {
+            (Some(_), Some(_)) => Err(Error::invalid(
+                "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
+            )),
+            (Some(insert), None) => self.column_or_super(keyspace, family, insert),
+            (None, Some(deletion)) if self.from(Release::V0_7) => {
+                let cf = self.written_family(keyspace, family, false)?;
+                self.deletion_in(&cf, deletion)
+            }
+            (None, Some(deletion)) => self.deletion(keyspace, family, deletion),
+            (None, None) => Err(Error::invalid("Mutation must have one ColumnOrSuperColumn or one Deletion")),
+        }
+    }
+
+    /// What a batch inserts (to 0.7). A super column without columns is not looked at: nothing is written.
+    pub fn column_or_super(
+        &self,
+        keyspace: &[u8],
+        family: &Bytes,
+        insert: &ColumnOrSuper,
+    ) -> Result<(), Error> {
+        let check = |super_column: Option<&Bytes>, column: &NewColumn| {
+            let path = ColumnPath {
+                column_family: family.clone(),
+                super_column: super_column.cloned(),
+                column: Some(column.name.clone()),
+            };
+            let cf = self.column_path(keyspace, &path)?;
+            self.written_family(keyspace, family, false)?;
+            self.column_data(&cf, super_column.is_some(), column)
+        };
+        if let Some(column) = &insert.column {
+            check(None, column)?;
+        }
+        if let Some(super_column) = &insert.super_column {
+            for column in &super_column.columns {
+                check(Some(&super_column.name), column)?;
+            }
+        }
+        if insert.column.is_none() && insert.super_column.is_none() {
+            return Err(Error::invalid("ColumnOrSuperColumn must have one or both of Column or SuperColumn"));
+        }
+        Ok(())
+    }
+
+    /// One element of a batch in a column family that is known (0.8 and later).
+    pub fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
+        match (&mutation.insert, &mutation.deletion) {
+            (Some(insert), None) => self.insert_in(cf, insert),
+            (None, Some(deletion)) => self.deletion_in(cf, deletion),
+            _ => Err(Error::invalid(
+                "mutation must have one and only one of column_or_supercolumn or deletion",
+            )),
+        }
+    }
+
+    fn insert_in(&self, cf: &CfDef, insert: &ColumnOrSuper) -> Result<(), Error> {
+        let ColumnOrSuper { column, super_column, counter, counter_super } = insert;
+        let given = [column.is_some(), super_column.is_some(), counter.is_some(), counter_super.is_some()];
+        if given.iter().filter(|is_given| **is_given).count() != 1 {
+            return Err(Error::invalid(
+                "ColumnOrSuperColumn must have one (and only one) of column, super_column, counter and \
+                 counter_super_column",
+            ));
+        }
+        let with_counters = counter.is_some() || counter_super.is_some();
+        if with_counters != cf.is_counter() {
+            let non = if with_counters { "non " } else { "" };
+            return Err(Error::invalid(format!(
+                "invalid operation for {non}commutative columnfamily {}",
+                cf.name
+            )));
+        }
+        if let Some(column) = column {
+            ttl(column.ttl_s)?;
+            self.path_in(cf, None, Some(&column.name))?;
+            self.column_data(cf, false, column)?;
+        }
+        for column in super_column.iter().flat_map(|super_column| &super_column.columns) {
+            let name = super_column.as_ref().map(|super_column| &super_column.name);
+            self.path_in(cf, name, Some(&column.name))?;
+            self.column_data(cf, true, column)?;
+        }
+        if let Some(counter) = counter {
+            self.path_in(cf, None, Some(&counter.name))?;
+        }
+        for counter in counter_super.iter().flat_map(|super_column| &super_column.columns) {
+            let name = counter_super.as_ref().map(|super_column| &super_column.name);
+            self.path_in(cf, name, Some(&counter.name))?;
+        }
+        Ok(())
+    }
+
+    /// A column's time to live, value and timestamp. Its name is known to be good.
+    pub fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
+        ttl(column.ttl_s)?;
+        let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
+        if column.timestamp.is_none() {
+            return Err(Error::invalid("Column timestamp is required"));
+        }
+        let definition = cf.column_metadata.get(&column.name);
+        let validator = marshal::at(&**cf.value_validator(&column.name), self.behaviour.release);
+        if let Err(error) = validator.validate(value) {
+            let (keyspace, family, why) = (&cf.keyspace, &cf.name, error.0);
+            return Err(Error::invalid(if self.from(Release::V0_8) {
+                let name = self.comparator(cf, in_super).to_text(&column.name);
+                format!("({why}) [{keyspace}][{family}][{name}] failed validation")
+            } else {
+                let (name, value) = (hex(&column.name), hex(value));
+                format!("[{keyspace}][{family}][{name}] = [{value}] failed validation ({why})")
+            }));
+        }
+        let index = definition.and_then(|definition| definition.index.as_ref());
+        if let Some(index) = index.filter(|_| value.len() > NAME_BYTES_MAX) {
+            return Err(Error::invalid(format!(
+                "Can't index column value of size {} for index {} in CF {} of KS {}",
+                value.len(),
+                index.name.as_deref().unwrap_or("null"),
+                cf.name,
+                cf.keyspace
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a batch deletes in a column family that is known (0.7 and later).
+    fn deletion_in(&self, cf: &CfDef, deletion: &Deletion) -> Result<(), Error> {
+        if let Some(super_column) = &deletion.super_column {
+            self.names(cf, None, std::slice::from_ref(super_column))?;
+        }
+        if let Some(predicate) = &deletion.predicate {
+            if predicate.column_names.is_none() && predicate.slice_range.is_none() {
+                return Err(Error::invalid(
+                    "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
+                ));
+            }
+            if let Some(range) = &predicate.slice_range {
+                self.range(cf, deletion.super_column.is_some(), range)?;
+            }
+            if let Some(names) = &predicate.column_names {
+                self.names(cf, deletion.super_column.as_ref(), names)?;
+            }
+            if predicate.slice_range.is_some() && !self.from(Release::V2_0) {
+                return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
+            }
+        }
+        if !cf.is_super() && deletion.super_column.is_some() {
+            let what = if self.from(Release::V0_8) {
+                "Deletion of super columns"
+            } else {
+                "deletion of super_column"
+            };
+            return Err(super_on_standard(what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
+        }
+        if deletion.timestamp.is_none() && !cf.is_counter() {
+            return Err(Error::invalid(format!(
+                "Deletion timestamp is not optional for non commutative column family {}",
+                cf.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a batch deletes (to 0.6). 0.6 looks the column family up without asking whether the keyspace is there.
+    fn deletion(&self, keyspace: &[u8], family: &Bytes, deletion: &Deletion) -> Result<(), Error> {
+        let cf = self.find(keyspace, family);
+        let Some(predicate) = &deletion.predicate else {
+            if deletion.super_column.is_some() && !cf.is_some_and(|cf| cf.is_super()) {
+                return Err(super_on_standard("deletion of super_column", keyspace, family, deletion));
+            }
+            // 0.6 asks for the column family of a row deletion only when it writes.
+            return Ok(());
+        };
+        if predicate.column_names.is_none() && predicate.slice_range.is_none() {
+            return Err(Error::invalid(
+                "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
+            ));
+        }
+        if let (None, Some(super_column)) = (cf, &deletion.super_column) {
+            measure("supercolumn", super_column)?;
+            return Err(Error::invalid(format!(
+                "supercolumn specified to ColumnFamily {} containing normal columns",
+                text_of(family)
+            )));
+        }
+        self.defined(keyspace, family)?;
+        let cf = self.column_family(keyspace, family)?;
+        if let Some(range) = &predicate.slice_range {
+            self.range(&cf, deletion.super_column.is_some(), range)?;
+        }
+        if let Some(names) = &predicate.column_names {
+            self.names(&cf, deletion.super_column.as_ref(), names)?;
+        }
+        if predicate.slice_range.is_some() {
+            return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
+        }
+        Ok(())
+    }
+}
+
+/// Seconds to live, where they are given.
+fn ttl(ttl_s: Option<i32>) -> Result<(), Error> {
+    match ttl_s {
+        Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
+        Some(seconds) if seconds > TTL_MAX_S => {
+            Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn super_on_standard(what: &str, keyspace: &[u8], family: &[u8], deletion: &Deletion) -> Error {
+    Error::invalid(format!(
+        "{what} is not possible on a standard ColumnFamily (KeySpace={} ColumnFamily={} \
+         Deletion=Deletion(timestamp:{}, super_column:{}))",
+        text_of(keyspace),
+        text_of(family),
+        deletion.timestamp.unwrap_or_default(),
+        deletion.super_column.as_deref().map(spaced_hex).unwrap_or_default()
+    ))
+}
+
+/// Bytes as Java's generated code prints them: `0A FF`.
+fn spaced_hex(bytes: &[u8]) -> String {
+    let shown: Vec<String> = bytes.iter().take(64).map(|byte| format!("{byte:02X}")).collect();
+    shown.join(" ")
+}

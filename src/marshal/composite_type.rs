@@ -1,0 +1,328 @@
+//! Names made of several values.
+//!
+//! ```text
+//!   name        component component ...
+//!   component   u16 length | value | end-of-component
+//! ```
+//!
+//! The end-of-component byte is 0 in stored names. In the bounds of slices it says whether names that go on belong to
+//! what is meant: negative sorts before all of them, positive after.
+
+use std::cmp::Ordering;
+
+use super::views::{self, Inner, push_escaped, read_escaped};
+use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef};
+use crate::util::Release;
+
+/// `CompositeType(A,B,...)`: by the first component, then the next; a name that ends sorts before those that go on.
+#[derive(Debug)]
+pub struct CompositeType {
+    class_name: String,
+    components: Vec<Inner>,
+    views: Vec<CompositeType>,
+}
+
+/// One component, taken off a name.
+pub(super) struct Component<'a> {
+    pub value: &'a [u8],
+    pub end: u8,
+}
+
+/// Why a component cannot be taken off.
+pub(super) enum Cut {
+    Length,
+    Value,
+    End,
+}
+
+/// Takes the first component off; `None` when nothing is left.
+pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, Cut>> {
+    if name.is_empty() {
+        return None;
+    }
+    let Some((length, rest)) = name.split_first_chunk::<2>() else { return Some(Err(Cut::Length)) };
+    let Some((value, rest)) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length))) else {
+        return Some(Err(Cut::Value));
+    };
+    let Some((end, rest)) = rest.split_first() else { return Some(Err(Cut::End)) };
+    *name = rest;
+    Some(Ok(Component { value, end: *end }))
+}
+
+impl Cut {
+    /// The old servers' words; the last has no blank before the number.
+    pub fn text(&self, at: usize) -> MarshalError {
+        MarshalError(match self {
+            Cut::Length => format!("Not enough bytes to read value size of component {at}"),
+            Cut::Value => format!("Not enough bytes to read value of component {at}"),
+            Cut::End => format!("Not enough bytes to read the end-of-component byte of component{at}"),
+        })
+    }
+}
+
+/// What an end-of-component byte is worth in the order: 1, 2 or 3.
+pub(super) fn end_rank(end: u8) -> u8 {
+    match end.cast_signed().cmp(&0) {
+        Ordering::Less => 1,
+        Ordering::Equal => 2,
+        Ordering::Greater => 3,
+    }
+}
+
+/// The end-of-component byte that stands for its like.
+pub(super) fn end_of_rank(rank: u8) -> u8 {
+    match rank {
+        1 => 0xFF,
+        2 => 0,
+        _ => 1,
+    }
+}
+
+/// Writes a component.
+pub(super) fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
+    out.extend_from_slice(value);
+    out.push(end);
+}
+
+impl CompositeType {
+    pub fn new(components: &[TypeRef]) -> CompositeType {
+        let names: Vec<&str> = components.iter().map(|component| component.class_name()).collect();
+        let class_name = format!("{PACKAGE}CompositeType({})", names.join(","));
+        let components: Vec<Inner> = components.iter().cloned().map(Inner::new).collect();
+        let view = |release| CompositeType {
+            class_name: class_name.clone(),
+            components: components.iter().map(|component| component.at(release)).collect(),
+            views: Vec::new(),
+        };
+        let views = views::each(view);
+        CompositeType { class_name, components, views }
+    }
+}
+
+impl AbstractType for CompositeType {
+    fn class_name(&self) -> &str {
+        &self.class_name
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        let mut rest = value;
+        let mut at = 0;
+        while let Some(component) = take(&mut rest) {
+            let Some(inner) = self.components.get(at) else {
+                return Err(MarshalError("Too many bytes for comparator".to_owned()));
+            };
+            // The value is looked at before the byte that ends it.
+            let component = match component {
+                Ok(component) => component,
+                Err(cut @ Cut::End) => {
+                    inner.view().validate(&rest[2..])?;
+                    return Err(cut.text(at));
+                }
+                Err(cut) => return Err(cut.text(at)),
+            };
+            inner.view().validate(component.value)?;
+            if component.end != 0 && !rest.is_empty() {
+                return Err(MarshalError(format!(
+                    "Invalid bytes remaining after an end-of-component at component{at}"
+                )));
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        let (mut left, mut right) = (left, right);
+        for inner in &self.components {
+            match (take(&mut left), take(&mut right)) {
+                (Some(Ok(a)), Some(Ok(b))) => {
+                    let order = inner.view().compare(a.value, b.value);
+                    let order = order.then_with(|| end_rank(a.end).cmp(&end_rank(b.end)));
+                    if order.is_ne() {
+                        return order;
+                    }
+                }
+                // What is no component comes after what is one, and after what has ended.
+                (a, b) => {
+                    let rank = |taken: Option<Result<_, _>>| match taken {
+                        None => 0,
+                        Some(Ok(_)) => 1,
+                        Some(Err(_)) => 2,
+                    };
+                    return rank(a.map(|a| a.map(drop)))
+                        .cmp(&rank(b.map(|b| b.map(drop))))
+                        .then_with(|| left.cmp(right));
+                }
+            }
+        }
+        left.cmp(right)
+    }
+
+    /// Each component's ordered bytes, escaped, and what its end is worth.
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        let mut rest = name;
+        let mut ordered = Vec::new();
+        for inner in &self.components {
+            match take(&mut rest) {
+                Some(Ok(component)) => {
+                    ordered.clear();
+                    inner.of.ordered(component.value, &mut ordered);
+                    out.push(1);
+                    push_escaped(&ordered, out);
+                    out.push(end_rank(component.end));
+                }
+                None => return,
+                Some(Err(_)) => {
+                    out.push(2);
+                    break;
+                }
+            }
+        }
+        out.extend_from_slice(rest);
+    }
+
+    fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+        let mut name = Vec::with_capacity(ordered.len());
+        let mut rest = ordered;
+        for inner in &self.components {
+            match rest.split_first() {
+                Some((1, after)) => {
+                    let (value, after) = read_escaped(after)?;
+                    let (rank, after) = after.split_first()?;
+                    push_component(&inner.of.restore(&value)?, end_of_rank(*rank), &mut name);
+                    rest = after;
+                }
+                Some((_, after)) => {
+                    rest = after;
+                    break;
+                }
+                None => break,
+            }
+        }
+        name.extend_from_slice(rest);
+        Some(name)
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        views::stored_order(&self.components)
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        self.views.get(release as usize).map(|view| view as &dyn AbstractType)
+    }
+
+    /// Components between colons; one within a component is written `\:`, and `:!` at the end means a positive end.
+    fn to_text(&self, value: &[u8]) -> String {
+        let mut parts = Vec::new();
+        let mut rest = value;
+        let mut is_after = false;
+        for inner in &self.components {
+            match take(&mut rest) {
+                Some(Ok(component)) => {
+                    parts.push(inner.view().to_text(component.value).replace(':', "\\:"));
+                    is_after = component.end.cast_signed() > 0;
+                }
+                None => break,
+                Some(Err(_)) => return BytesType.to_text(value),
+            }
+        }
+        if !rest.is_empty() {
+            return BytesType.to_text(value);
+        }
+        if is_after {
+            parts.push("!".to_owned());
+        }
+        parts.join(":")
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        let mut name = Vec::new();
+        if text.is_empty() {
+            return Ok(name);
+        }
+        let mut parts = split_components(text);
+        let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
+        if is_after {
+            parts.pop();
+        }
+        let last = parts.len();
+        for (at, part) in parts.iter().enumerate() {
+            let Some(inner) = self.components.get(at) else {
+                return Err(MarshalError(format!("'{text}' has more parts than {} has", self.class_name)));
+            };
+            let end = u8::from(is_after && at + 1 == last);
+            push_component(&inner.view().parse_text(part)?, end, &mut name);
+        }
+        Ok(name)
+    }
+}
+
+/// Splits a text at colons that no backslash stands before.
+pub(super) fn split_components(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let Some(last) = parts.last_mut() else { break };
+        match character {
+            '\\' if characters.peek() == Some(&':') => {
+                last.push(':');
+                characters.next();
+            }
+            ':' => parts.push(String::new()),
+            other => last.push(other),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::Types;
+
+    fn composite() -> TypeRef {
+        Types::builtin().resolve("CompositeType(UTF8Type,LongType)").unwrap()
+    }
+
+    fn name(parts: &[(&[u8], u8)]) -> Vec<u8> {
+        let mut name = Vec::new();
+        parts.iter().for_each(|(value, end)| push_component(value, *end, &mut name));
+        name
+    }
+
+    #[test]
+    fn bounds_lie_around_what_they_mean() {
+        let one = 1i64.to_be_bytes();
+        let in_order = [
+            Vec::new(),
+            name(&[(b"a", 0xFF)]),
+            name(&[(b"a", 0)]),
+            name(&[(b"a", 0), (&one, 0)]),
+            name(&[(b"a", 0), (&one, 1)]),
+            name(&[(b"a", 1)]),
+            name(&[(b"ab", 0)]),
+            name(&[(b"b", 0xFF)]),
+        ];
+        assert!(in_order.is_sorted_by(|a, b| composite().compare(a, b).is_lt()));
+    }
+
+    #[test]
+    fn mistakes_are_told_in_the_old_words() {
+        let text = |bytes: &[u8]| composite().validate(bytes).unwrap_err().0;
+        assert_eq!(text(b"\0"), "Not enough bytes to read value size of component 0");
+        assert_eq!(text(b"\0\x02a"), "Not enough bytes to read value of component 0");
+        assert_eq!(text(b"\0\x01a"), "Not enough bytes to read the end-of-component byte of component0");
+        assert_eq!(text(b"\0\x01a\x01\0"), "Invalid bytes remaining after an end-of-component at component0");
+        let three = name(&[(b"a", 0), (&[0; 8], 0), (b"b", 0)]);
+        assert_eq!(text(&three), "Too many bytes for comparator");
+    }
+
+    #[test]
+    fn text_has_colons() {
+        let value = composite().parse_text("a\\:b:5").unwrap();
+        assert_eq!(value, name(&[(b"a:b", 0), (&5i64.to_be_bytes(), 0)]));
+        assert_eq!(composite().to_text(&value), "a\\:b:5");
+        assert_eq!(composite().parse_text("a:!").unwrap(), name(&[(b"a", 1)]));
+    }
+}

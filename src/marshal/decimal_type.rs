@@ -1,0 +1,214 @@
+//! Decimal numbers of any size.
+
+use std::cmp::Ordering;
+
+use super::stored::compare_stored;
+use super::{AbstractType, BytesType, MarshalError, StoredOrder};
+use crate::util::limits::DECIMAL_BYTES_MAX;
+
+/// A scale of four bytes and an unscaled integer in two's complement: 1.0 and 1.00 are one name.
+#[derive(Debug)]
+pub struct DecimalType;
+
+/// A number taken apart: it is `0.DIGITS * 10^exponent`, and its digits neither begin nor end with 0.
+struct Parts {
+    is_negative: bool,
+    /// Empty for zero.
+    digits: Vec<u8>,
+    exponent: i64,
+}
+
+impl Parts {
+    fn of(value: &[u8]) -> Option<Parts> {
+        let (scale, unscaled) = value.split_first_chunk::<4>()?;
+        let is_negative = unscaled.first().is_some_and(|first| *first >= 0x80);
+        let mut magnitude = unscaled.to_vec();
+        if is_negative {
+            negate(&mut magnitude);
+        }
+        let mut digits = decimal_digits(magnitude);
+        let exponent = digits.len() as i64 - i64::from(i32::from_be_bytes(*scale));
+        while digits.last() == Some(&0) {
+            digits.pop();
+        }
+        let exponent = if digits.is_empty() { 0 } else { exponent };
+        Some(Parts { is_negative, digits, exponent })
+    }
+}
+
+/// Two's complement of a number in its place.
+fn negate(number: &mut [u8]) {
+    let mut carry = true;
+    for byte in number.iter_mut().rev() {
+        let (sum, overflows) = (!*byte).overflowing_add(u8::from(carry));
+        (*byte, carry) = (sum, overflows);
+    }
+}
+
+/// The decimal digits of a big-endian number, without leading zeros.
+fn decimal_digits(mut number: Vec<u8>) -> Vec<u8> {
+    let mut digits = Vec::new();
+    let mut from = 0;
+    while from < number.len() {
+        if number[from] == 0 {
+            from += 1;
+            continue;
+        }
+        let mut rest = 0u64;
+        for byte in &mut number[from..] {
+            let current = rest << 8 | u64::from(*byte);
+            *byte = (current / 100 % 256) as u8;
+            rest = current % 100;
+        }
+        digits.extend([(rest % 10) as u8, (rest / 10) as u8]);
+    }
+    while digits.last() == Some(&0) {
+        digits.pop();
+    }
+    digits.reverse();
+    digits
+}
+
+impl AbstractType for DecimalType {
+    fn class_name(&self) -> &str {
+        "org.apache.cassandra.db.marshal.DecimalType"
+    }
+
+    /// The old servers took anything, and broke later on less than four bytes.
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        match value.len() {
+            1..=3 => Err(MarshalError(format!("Expected 0 or at least 4 bytes ({})", value.len()))),
+            length if length > DECIMAL_BYTES_MAX => {
+                Err(MarshalError(format!("Expected at most {DECIMAL_BYTES_MAX} bytes ({length})")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        compare_stored(self, left, right)
+    }
+
+    /// Sign, exponent, digits (each one up) and 0; all but the sign turned over for negative numbers.
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        if name.is_empty() {
+            return;
+        }
+        let Some(parts) = Parts::of(name).filter(|_| name.len() <= DECIMAL_BYTES_MAX) else {
+            // No value, but the order must be total.
+            out.push(0);
+            out.extend_from_slice(name);
+            return;
+        };
+        if parts.digits.is_empty() {
+            out.push(2);
+            return;
+        }
+        out.push(if parts.is_negative { 1 } else { 3 });
+        let from = out.len();
+        out.extend_from_slice(&(parts.exponent.cast_unsigned() ^ 1 << 63).to_be_bytes());
+        out.extend(parts.digits.iter().map(|digit| digit + 1));
+        out.push(0);
+        if parts.is_negative {
+            out[from..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
+    fn restore(&self, _ordered: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        StoredOrder::Exact
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        let Some((scale, unscaled)) = value.split_first_chunk::<4>() else { return BytesType.to_text(value) };
+        if value.len() > DECIMAL_BYTES_MAX {
+            return BytesType.to_text(value);
+        }
+        let is_negative = unscaled.first().is_some_and(|first| *first >= 0x80);
+        let mut magnitude = unscaled.to_vec();
+        if is_negative {
+            negate(&mut magnitude);
+        }
+        let digits: String = decimal_digits(magnitude).iter().map(|digit| char::from(b'0' + digit)).collect();
+        let digits = if digits.is_empty() { "0".to_owned() } else { digits };
+        let sign = if is_negative { "-" } else { "" };
+        match i32::from_be_bytes(*scale) {
+            0 => format!("{sign}{digits}"),
+            scale @ 1..=1000 => {
+                let scale = scale.unsigned_abs() as usize;
+                let padded = format!("{digits:0>width$}", width = scale + 1);
+                let (whole, fraction) = padded.split_at(padded.len() - scale);
+                format!("{sign}{whole}.{fraction}")
+            }
+            scale => format!("{sign}{digits}E{}", -i64::from(scale)),
+        }
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        parse(text).ok_or_else(|| MarshalError(format!("unable to make BigDecimal from '{text}'")))
+    }
+}
+
+fn parse(text: &str) -> Option<Vec<u8>> {
+    let (number, exponent) = text.split_once(['E', 'e']).unwrap_or((text, "0"));
+    let exponent: i64 = exponent.parse().ok()?;
+    let (is_negative, number) = match number.strip_prefix('-') {
+        Some(number) => (true, number),
+        None => (false, number.strip_prefix('+').unwrap_or(number)),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+    if digits.is_empty() || digits.len() > DECIMAL_BYTES_MAX || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let scale = i32::try_from(fraction.len() as i64 - exponent).ok()?;
+    let mut unscaled = vec![0u8];
+    for digit in digits {
+        let mut carry = u32::from(digit - b'0');
+        for byte in unscaled.iter_mut().rev() {
+            let product = u32::from(*byte) * 10 + carry;
+            (*byte, carry) = ((product % 256) as u8, product / 256);
+        }
+        if carry > 0 {
+            unscaled.insert(0, carry as u8);
+        }
+    }
+    unscaled.insert(0, 0);
+    if is_negative {
+        negate(&mut unscaled);
+    }
+    Some([&scale.to_be_bytes()[..], super::integer_type::shortest(&unscaled)].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Vec<u8> {
+        DecimalType.parse_text(text).unwrap()
+    }
+
+    #[test]
+    fn order_is_numeric() {
+        let texts =
+            ["-10", "-9.99", "-1", "-0.5", "0", "0.001", "0.01", "0.1", "1", "1.5", "2", "10", "1E400"];
+        let names: Vec<Vec<u8>> = texts.iter().map(|text| decimal(text)).collect();
+        assert!(names.is_sorted_by(|a, b| DecimalType.compare(a, b).is_lt()));
+        assert!(DecimalType.compare(&decimal("1.0"), &decimal("1.00")).is_eq());
+        assert!(DecimalType.compare(&decimal("0"), &decimal("0.00")).is_eq());
+    }
+
+    #[test]
+    fn text_comes_back() {
+        for text in ["0", "-1", "1.50", "0.007", "-123456789012345678901234567890.5", "1E9"] {
+            assert_eq!(DecimalType.to_text(&decimal(text)), text);
+        }
+        assert!(DecimalType.parse_text("1.x").is_err());
+    }
+}

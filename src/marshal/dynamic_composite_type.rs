@@ -1,0 +1,238 @@
+//! Names made of several values, each of which says its type.
+//!
+//! ```text
+//!   component   header | u16 length | value | end-of-component
+//!   header      80 | alias                or    u16 length | the type's text
+//! ```
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::composite_type::{Component, Cut, end_rank, split_components, take};
+use super::views::{self, push_escaped};
+use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
+use crate::util::Release;
+
+/// The types that a header may name.
+static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
+
+/// `DynamicCompositeType(a=>A,b=>B,...)`: component by component; different types sort by their names.
+#[derive(Debug)]
+pub struct DynamicCompositeType {
+    class_name: String,
+    aliases: BTreeMap<u8, TypeRef>,
+    release: Option<Release>,
+    views: Vec<DynamicCompositeType>,
+}
+
+impl DynamicCompositeType {
+    pub fn new(aliases: BTreeMap<u8, TypeRef>) -> DynamicCompositeType {
+        let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
+        let listed: Vec<String> = aliases.iter().map(alias).collect();
+        let class_name = format!("{PACKAGE}DynamicCompositeType({})", listed.join(","));
+        let view = |release| DynamicCompositeType {
+            class_name: class_name.clone(),
+            aliases: aliases.clone(),
+            release: Some(release),
+            views: Vec::new(),
+        };
+        let views = views::each(view);
+        DynamicCompositeType { class_name, aliases, release: None, views }
+    }
+
+    /// Takes the header off: the type that it names.
+    fn header(&self, name: &mut &[u8], position: usize) -> Result<TypeRef, MarshalError> {
+        let fail = |text: &str| Err(MarshalError(format!("{text} component {position}")));
+        let Some((header, rest)) = name.split_first_chunk::<2>() else {
+            return fail("Not enough bytes to header of the comparator part of");
+        };
+        let header = u16::from_be_bytes(*header);
+        if header & 0x8000 != 0 {
+            *name = rest;
+            let alias = (header & 0xFF) as u8;
+            return match self.aliases.get(&alias) {
+                Some(of) => Ok(of.clone()),
+                None => fail("Cannot find comparator for"),
+            };
+        }
+        let Some((text, rest)) = rest.split_at_checked(usize::from(header)) else {
+            return fail("Not enough bytes to read comparator name of");
+        };
+        *name = rest;
+        let found = std::str::from_utf8(text).ok().and_then(|text| TYPES.resolve(text));
+        found.map_or_else(|| fail("Cannot find comparator for"), Ok)
+    }
+
+    /// Takes one component with its type off; `None` at the end, or at what is no component.
+    fn take<'a>(&self, name: &mut &'a [u8]) -> Option<(TypeRef, Component<'a>)> {
+        let mut rest = *name;
+        let of = self.header(&mut rest, 0).ok()?;
+        let component = take(&mut rest)?.ok()?;
+        *name = rest;
+        Some((of, component))
+    }
+
+    fn view<'a>(&self, of: &'a TypeRef) -> &'a dyn AbstractType {
+        match self.release {
+            Some(release) => at(&**of, release),
+            None => &**of,
+        }
+    }
+}
+
+/// A class name without its package.
+fn simple_name(class_name: &str) -> &str {
+    let class = class_name.split('(').next().unwrap_or(class_name);
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+impl AbstractType for DynamicCompositeType {
+    fn class_name(&self) -> &str {
+        &self.class_name
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        let mut rest = value;
+        let mut position = 0;
+        while !rest.is_empty() {
+            let of = self.header(&mut rest, position)?;
+            let component = match take(&mut rest) {
+                Some(Ok(component)) => component,
+                Some(Err(cut)) => return Err(cut.text(position)),
+                None => return Err(Cut::Length.text(position)),
+            };
+            self.view(&of).validate(component.value)?;
+            if component.end != 0 && !rest.is_empty() {
+                return Err(MarshalError(format!(
+                    "Invalid bytes remaining after an end-of-component at component{position}"
+                )));
+            }
+            position += 1;
+        }
+        Ok(())
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        let (mut left, mut right) = (left, right);
+        loop {
+            let (a, b) = match (self.take(&mut left), self.take(&mut right)) {
+                (Some(a), Some(b)) => (a, b),
+                (None, None) => return left.cmp(right),
+                // What has ended comes first, and what is no component last.
+                (Some(_), None) => return if right.is_empty() { Ordering::Greater } else { Ordering::Less },
+                (None, Some(_)) => return if left.is_empty() { Ordering::Less } else { Ordering::Greater },
+            };
+            let (of_a, of_b) = (a.0.class_name(), b.0.class_name());
+            let order = simple_name(of_a)
+                .cmp(simple_name(of_b))
+                .then_with(|| of_a.cmp(of_b))
+                .then_with(|| self.view(&a.0).compare(a.1.value, b.1.value))
+                .then_with(|| end_rank(a.1.end).cmp(&end_rank(b.1.end)));
+            if order.is_ne() {
+                return order;
+            }
+        }
+    }
+
+    /// For each component its type's names, its ordered bytes, and what its end is worth.
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        let mut rest = name;
+        let mut ordered = Vec::new();
+        while let Some((of, component)) = self.take(&mut rest) {
+            out.push(1);
+            push_escaped(simple_name(of.class_name()).as_bytes(), out);
+            push_escaped(of.class_name().as_bytes(), out);
+            ordered.clear();
+            of.ordered(component.value, &mut ordered);
+            push_escaped(&ordered, out);
+            out.push(end_rank(component.end));
+        }
+        if !rest.is_empty() {
+            out.push(2);
+            out.extend_from_slice(rest);
+        }
+    }
+
+    /// An alias and the type that it stands for are the same here, so the name is kept.
+    fn restore(&self, _ordered: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Exact, unless a release sees one of the types in another order than it is stored in.
+    fn stored_order(&self) -> StoredOrder {
+        let is_exact = |of: &TypeRef| self.view(of).stored_order() == StoredOrder::Exact;
+        let is_known = self.aliases.values().all(is_exact);
+        let has_own_orders = self.release.is_some_and(|release| {
+            TYPES
+                .class_names()
+                .filter_map(|name| TYPES.resolve(name))
+                .any(|of| at(&*of, release).stored_order() != StoredOrder::Exact)
+        });
+        if is_known && !has_own_orders { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        self.views.get(release as usize).map(|view| view as &dyn AbstractType)
+    }
+
+    /// `Type@value` or `alias@value` between colons.
+    fn to_text(&self, value: &[u8]) -> String {
+        let mut parts = Vec::new();
+        let mut rest = value;
+        let mut is_after = false;
+        while let Some((of, component)) = self.take(&mut rest) {
+            let alias = self.aliases.iter().find(|(_, other)| other.class_name() == of.class_name());
+            let label = match alias {
+                Some((alias, _)) => char::from(*alias).to_string(),
+                None => of.class_name().trim_start_matches(PACKAGE).to_owned(),
+            };
+            parts.push(format!("{label}@{}", self.view(&of).to_text(component.value)).replace(':', "\\:"));
+            is_after = component.end.cast_signed() > 0;
+        }
+        if !rest.is_empty() {
+            return BytesType.to_text(value);
+        }
+        if is_after {
+            parts.push("!".to_owned());
+        }
+        parts.join(":")
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        let mut name = Vec::new();
+        if text.is_empty() {
+            return Ok(name);
+        }
+        let mut parts = split_components(text);
+        let is_after = parts.len() > 1 && parts.last().is_some_and(|last| last == "!");
+        if is_after {
+            parts.pop();
+        }
+        let last = parts.len();
+        for (position, part) in parts.iter().enumerate() {
+            let unreadable = || MarshalError(format!("Invalid comparator in '{part}'"));
+            let (label, value) = part.split_once('@').ok_or_else(unreadable)?;
+            let alias = match label.as_bytes() {
+                [alias] => self.aliases.get(alias).map(|of| (*alias, of.clone())),
+                _ => None,
+            };
+            let of = match alias {
+                Some((alias, of)) => {
+                    name.extend_from_slice(&[0x80, alias]);
+                    of
+                }
+                None => {
+                    let of = TYPES.resolve(label).ok_or_else(unreadable)?;
+                    let length = u16::try_from(label.len()).map_err(|_| unreadable())?;
+                    name.extend_from_slice(&length.to_be_bytes());
+                    name.extend_from_slice(label.as_bytes());
+                    of
+                }
+            };
+            let end = u8::from(is_after && position + 1 == last);
+            super::composite_type::push_component(&self.view(&of).parse_text(value)?, end, &mut name);
+        }
+        Ok(name)
+    }
+}

@@ -1,0 +1,231 @@
+//! Types whose values are numbers of a fixed length: one row of a table each.
+
+use std::cmp::Ordering;
+
+use super::stored::compare_stored;
+use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text};
+
+/// How the bytes are a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Two's complement, big-endian.
+    Signed,
+    /// Milliseconds since 1970 that compare as unsigned numbers: dates before sort last (0.8 to 2.1).
+    UnsignedDate,
+    /// The same that compare as signed numbers (2.0 and later).
+    SignedDate,
+    /// IEEE 754, in the order of Java: -0.0 before 0.0, and what is no number last.
+    Float,
+}
+
+/// A type of numbers.
+#[derive(Debug)]
+pub struct NumberType {
+    class_name: &'static str,
+    form: Form,
+    /// Bytes of a value. None is a value too: the empty one.
+    width: usize,
+    /// What the old servers call it when the length is wrong.
+    called: &'static str,
+    /// What they call it when a text is none.
+    text_called: &'static str,
+}
+
+/// Every row.
+pub(super) static INT32: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.Int32Type",
+    form: Form::Signed,
+    width: 4,
+    called: "byte int",
+    text_called: "int",
+};
+pub(super) static COUNTER_COLUMN: NumberType = NumberType {
+    class_name: super::COUNTER_COLUMN_TYPE,
+    form: Form::Signed,
+    width: 8,
+    called: "byte long",
+    text_called: "long",
+};
+pub(super) static DATE: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.DateType",
+    form: Form::UnsignedDate,
+    width: 8,
+    called: "byte long for date",
+    text_called: "date",
+};
+pub(super) static TIMESTAMP: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.TimestampType",
+    form: Form::SignedDate,
+    width: 8,
+    called: "byte long for date",
+    text_called: "date",
+};
+pub(super) static FLOAT: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.FloatType",
+    form: Form::Float,
+    width: 4,
+    called: "byte value for a float",
+    text_called: "float",
+};
+pub(super) static DOUBLE: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.DoubleType",
+    form: Form::Float,
+    width: 8,
+    called: "byte value for a double",
+    text_called: "double",
+};
+
+impl NumberType {
+    /// The number as an integer that sorts as it does; `None` for bytes that are no value.
+    fn rank(&self, value: &[u8]) -> Option<u64> {
+        if value.len() != self.width {
+            return None;
+        }
+        let bits = value.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let sign = 1u64 << (8 * self.width - 1);
+        let all = sign | (sign - 1);
+        Some(match self.form {
+            Form::UnsignedDate => bits,
+            Form::Signed | Form::SignedDate => bits ^ sign,
+            // Java takes whatever is no number for one and the same.
+            Form::Float if self.is_nan(bits) => all,
+            Form::Float if bits & sign != 0 => !bits & all,
+            Form::Float => bits | sign,
+        })
+    }
+
+    fn is_nan(&self, bits: u64) -> bool {
+        if self.width == 4 {
+            u32::try_from(bits).is_ok_and(|bits| f32::from_bits(bits).is_nan())
+        } else {
+            f64::from_bits(bits).is_nan()
+        }
+    }
+
+    fn unreadable(&self, text: &str) -> MarshalError {
+        MarshalError(match self.form {
+            Form::UnsignedDate | Form::SignedDate => {
+                format!("unable to coerce '{text}' to a formatted date (long)")
+            }
+            _ => format!("unable to make {} from '{text}'", self.text_called),
+        })
+    }
+}
+
+impl AbstractType for &'static NumberType {
+    fn class_name(&self) -> &str {
+        self.class_name
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        if value.is_empty() || value.len() == self.width {
+            return Ok(());
+        }
+        Err(MarshalError(format!("Expected {} or 0 {} ({})", self.width, self.called, value.len())))
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        match (self.rank(left), self.rank(right)) {
+            (Some(left), Some(right)) => left.cmp(&right),
+            _ => compare_stored(self, left, right),
+        }
+    }
+
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        match self.rank(name) {
+            Some(rank) => out.extend_from_slice(&rank.to_be_bytes()[8 - self.width..]),
+            None => out.extend_from_slice(name),
+        }
+    }
+
+    fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+        if ordered.len() != self.width {
+            return Some(ordered.to_vec());
+        }
+        let rank = ordered.iter().fold(0u64, |rank, byte| rank << 8 | u64::from(*byte));
+        let sign = 1u64 << (8 * self.width - 1);
+        let bits = match self.form {
+            Form::UnsignedDate => rank,
+            Form::Signed | Form::SignedDate => rank ^ sign,
+            Form::Float if rank & sign != 0 => rank ^ sign,
+            Form::Float => !rank & (sign | (sign - 1)),
+        };
+        Some(bits.to_be_bytes()[8 - self.width..].to_vec())
+    }
+
+    fn ordered_is_name(&self) -> bool {
+        self.form == Form::UnsignedDate
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        StoredOrder::Exact
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        if value.len() != self.width {
+            return BytesType.to_text(value);
+        }
+        let bits = value.iter().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        match (self.form, self.width) {
+            (Form::UnsignedDate | Form::SignedDate, _) => date_text::to_text(bits.cast_signed()),
+            (Form::Float, 4) => format!("{:?}", f32::from_bits(u32::try_from(bits).unwrap_or_default())),
+            (Form::Float, _) => format!("{:?}", f64::from_bits(bits)),
+            (Form::Signed, 4) => u32::try_from(bits).unwrap_or_default().cast_signed().to_string(),
+            (Form::Signed, _) => bits.cast_signed().to_string(),
+        }
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let unreadable = || self.unreadable(text);
+        let bytes = match (self.form, self.width) {
+            (Form::UnsignedDate | Form::SignedDate, _) => {
+                date_text::parse(text).ok_or_else(unreadable)?.to_be_bytes().to_vec()
+            }
+            (Form::Float, 4) => text.parse::<f32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (Form::Float, _) => text.parse::<f64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (Form::Signed, 4) => text.parse::<i32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (Form::Signed, _) => text.parse::<i64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+        };
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_sort_as_java_sorts_them() {
+        let doubles = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY, f64::NAN];
+        let names: Vec<Vec<u8>> = doubles.iter().map(|number| number.to_be_bytes().to_vec()).collect();
+        assert!(names.is_sorted_by(|a, b| (&&DOUBLE).compare(a, b).is_lt()));
+        let ints: Vec<Vec<u8>> =
+            [i32::MIN, -1, 0, 1, i32::MAX].iter().map(|number| number.to_be_bytes().to_vec()).collect();
+        assert!(ints.is_sorted_by(|a, b| (&&INT32).compare(a, b).is_lt()));
+        let (before_1970, after) = ((-1i64).to_be_bytes(), 1i64.to_be_bytes());
+        assert!((&&DATE).compare(&before_1970, &after).is_gt());
+        assert!((&&TIMESTAMP).compare(&before_1970, &after).is_lt());
+    }
+
+    #[test]
+    fn wrong_lengths_are_told_in_the_old_words() {
+        let text = |comparator: &'static NumberType| comparator.validate(b"x").unwrap_err().0;
+        assert_eq!(text(&INT32), "Expected 4 or 0 byte int (1)");
+        assert_eq!(text(&DATE), "Expected 8 or 0 byte long for date (1)");
+        assert_eq!(text(&DOUBLE), "Expected 8 or 0 byte value for a double (1)");
+        assert_eq!(text(&FLOAT), "Expected 4 or 0 byte value for a float (1)");
+        assert_eq!(text(&COUNTER_COLUMN), "Expected 8 or 0 byte long (1)");
+    }
+
+    #[test]
+    fn text_forms() {
+        assert_eq!((&DOUBLE).to_text(&1.5f64.to_be_bytes()), "1.5");
+        assert_eq!((&INT32).parse_text("x").unwrap_err().0, "unable to make int from 'x'");
+        let moment = (&DATE).parse_text("2009-08-18 01:15:30+0000").unwrap();
+        assert_eq!((&DATE).to_text(&moment), "2009-08-18 01:15:30+0000");
+        assert_eq!(moment, 1_250_558_130_000i64.to_be_bytes());
+    }
+}

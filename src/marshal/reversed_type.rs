@@ -1,0 +1,83 @@
+//! Another type's values the other way round.
+
+use std::cmp::Ordering;
+
+use super::views::{self, Inner, push_escaped, read_escaped};
+use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
+use crate::util::Release;
+
+/// `ReversedType(T)`: the order of T turned round, but for the empty value, which stays first.
+#[derive(Debug)]
+pub struct ReversedType {
+    class_name: String,
+    inner: Inner,
+    views: Vec<ReversedType>,
+}
+
+impl ReversedType {
+    pub fn new(inner: TypeRef) -> ReversedType {
+        let class_name = format!("{PACKAGE}ReversedType({})", inner.class_name());
+        let inner = Inner::new(inner);
+        let view = |release| ReversedType {
+            class_name: class_name.clone(),
+            inner: inner.at(release),
+            views: Vec::new(),
+        };
+        let views = views::each(view);
+        ReversedType { class_name, inner, views }
+    }
+}
+
+impl AbstractType for ReversedType {
+    fn class_name(&self) -> &str {
+        &self.class_name
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        self.inner.view().validate(value)
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        if left.is_empty() || right.is_empty() {
+            return left.is_empty().cmp(&right.is_empty()).reverse();
+        }
+        self.inner.view().compare(right, left)
+    }
+
+    /// The inner type's bytes, escaped so that none is the beginning of another, and turned over.
+    fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
+        if name.is_empty() {
+            return;
+        }
+        let mut ordered = Vec::with_capacity(name.len() + 9);
+        self.inner.of.ordered(name, &mut ordered);
+        let from = out.len();
+        push_escaped(&ordered, out);
+        out[from..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+
+    fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
+        if ordered.is_empty() {
+            return Some(Vec::new());
+        }
+        let turned: Vec<u8> = ordered.iter().map(|byte| !byte).collect();
+        let (inner, rest) = read_escaped(&turned)?;
+        if rest.is_empty() { self.inner.of.restore(&inner) } else { None }
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        views::stored_order([&self.inner])
+    }
+
+    fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
+        self.views.get(release as usize).map(|view| view as &dyn AbstractType)
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        self.inner.view().to_text(value)
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        self.inner.view().parse_text(text)
+    }
+}

@@ -1,0 +1,246 @@
+//! Reads the text of a type: `LongType`, `ReversedType(TimeUUIDType)`, `CompositeType(UTF8Type, LongType)`,
+//! `DynamicCompositeType(a=>AsciiType,t=>TimeUUIDType)`, `TimeUUIDType(reversed=true)`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CompositeType, DynamicCompositeType, PACKAGE, ReversedType, TypeRef, Types};
+use crate::util::limits::{TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
+
+/// Why a text is no type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TypeError {
+    #[error("Unable to find abstract-type class '{0}'")]
+    Unknown(String),
+    #[error("Syntax error parsing '{text}' at char {at}: {why}")]
+    Syntax { text: String, at: usize, why: String },
+}
+
+/// Reads a text from its beginning.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    types: &'a Types,
+}
+
+/// Reads a whole text. The empty one is BytesType.
+pub(super) fn parse(text: &str, types: &Types) -> Result<TypeRef, TypeError> {
+    let mut parser = Parser { text, at: 0, types };
+    if text.len() > TYPE_TEXT_BYTES_MAX {
+        let text = text.chars().take(64).collect();
+        return Err(TypeError::Syntax {
+            text,
+            at: TYPE_TEXT_BYTES_MAX,
+            why: "the text is too long".to_owned(),
+        });
+    }
+    if text.trim().is_empty() {
+        return parser.named("BytesType");
+    }
+    let found = parser.one(0)?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.fail("unexpected character"));
+    }
+    Ok(found)
+}
+
+fn is_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-+._&".contains(&byte)
+}
+
+impl Parser<'_> {
+    fn fail(&self, why: &str) -> TypeError {
+        TypeError::Syntax { text: self.text.to_owned(), at: self.at, why: why.to_owned() }
+    }
+
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while self.next().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes a sign if it comes next.
+    fn takes(&mut self, sign: &str) -> bool {
+        self.blanks();
+        let is_next = self.text.as_bytes()[self.at..].starts_with(sign.as_bytes());
+        if is_next {
+            self.at += sign.len();
+        }
+        is_next
+    }
+
+    fn identifier(&mut self) -> Result<String, TypeError> {
+        self.blanks();
+        let from = self.at;
+        while self.next().is_some_and(is_identifier) {
+            self.at += 1;
+        }
+        if self.at == from {
+            return Err(self.fail("a name is missing"));
+        }
+        Ok(self.text[from..self.at].to_owned())
+    }
+
+    fn named(&self, name: &str) -> Result<TypeRef, TypeError> {
+        self.types.simple(name).ok_or_else(|| TypeError::Unknown(full_name(name)))
+    }
+
+    /// A type, with what stands in its brackets.
+    fn one(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
+        if depth > TYPE_NESTING_MAX {
+            return Err(self.fail("types are nested too deep"));
+        }
+        let name = self.identifier()?;
+        let short = name.strip_prefix(PACKAGE).unwrap_or(&name);
+        let is_one_of_ours = short == name.as_str() || name.starts_with(PACKAGE);
+        match short {
+            "ReversedType" if is_one_of_ours => {
+                let inner = self.list(depth)?;
+                match &inner[..] {
+                    [inner] => Ok(Arc::new(ReversedType::new(inner.clone()))),
+                    _ => Err(self.fail("ReversedType takes exactly one argument")),
+                }
+            }
+            "CompositeType" if is_one_of_ours => {
+                let components = self.list(depth)?;
+                if components.is_empty() {
+                    return Err(self.fail("CompositeType takes one argument at least"));
+                }
+                Ok(Arc::new(CompositeType::new(&components)))
+            }
+            "DynamicCompositeType" if is_one_of_ours => {
+                Ok(Arc::new(DynamicCompositeType::new(self.aliases(depth)?)))
+            }
+            _ => {
+                let found = self.named(&name)?;
+                let is_reversed = self.parameters()?;
+                Ok(if is_reversed { Arc::new(ReversedType::new(found)) } else { found })
+            }
+        }
+    }
+
+    /// Types in brackets; none where there are no brackets.
+    fn list(&mut self, depth: usize) -> Result<Vec<TypeRef>, TypeError> {
+        let mut found = Vec::new();
+        if !self.takes("(") || self.takes(")") {
+            return Ok(found);
+        }
+        loop {
+            found.push(self.one(depth + 1)?);
+            if self.takes(")") {
+                return Ok(found);
+            }
+            if !self.takes(",") {
+                return Err(self.fail("a comma or a bracket is missing"));
+            }
+        }
+    }
+
+    /// `a=>Type` in brackets.
+    fn aliases(&mut self, depth: usize) -> Result<BTreeMap<u8, TypeRef>, TypeError> {
+        let mut found = BTreeMap::new();
+        if !self.takes("(") || self.takes(")") {
+            return Ok(found);
+        }
+        loop {
+            let alias = self.identifier()?;
+            let [alias] = alias.as_bytes() else { return Err(self.fail("an alias is a single character")) };
+            if !self.takes("=>") {
+                return Err(self.fail("=> is missing"));
+            }
+            if found.insert(*alias, self.one(depth + 1)?).is_some() {
+                return Err(self.fail("an alias stands twice"));
+            }
+            if self.takes(")") {
+                return Ok(found);
+            }
+            if !self.takes(",") {
+                return Err(self.fail("a comma or a bracket is missing"));
+            }
+        }
+    }
+
+    /// `reversed=true` in brackets; other parameters mean nothing. Returns whether the order is turned round.
+    fn parameters(&mut self) -> Result<bool, TypeError> {
+        let mut is_reversed = false;
+        if !self.takes("(") || self.takes(")") {
+            return Ok(is_reversed);
+        }
+        loop {
+            let name = self.identifier()?;
+            if !self.takes("=") {
+                return Err(self.fail("= is missing"));
+            }
+            let value = self.identifier()?;
+            if name == "reversed" {
+                is_reversed = value.eq_ignore_ascii_case("true");
+            }
+            if self.takes(")") {
+                return Ok(is_reversed);
+            }
+            if !self.takes(",") {
+                return Err(self.fail("a comma or a bracket is missing"));
+            }
+        }
+    }
+}
+
+fn full_name(name: &str) -> String {
+    if name.contains('.') { name.to_owned() } else { format!("{PACKAGE}{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn class_of(text: &str) -> String {
+        parse(text, &Types::builtin()).unwrap().class_name().replace(PACKAGE, "")
+    }
+
+    #[test]
+    fn texts_of_all_forms_are_read() {
+        assert_eq!(class_of(""), "BytesType");
+        assert_eq!(class_of("LongType"), "LongType");
+        assert_eq!(class_of("org.apache.cassandra.db.marshal.LongType"), "LongType");
+        assert_eq!(class_of("UTF8Type(reversed=false)"), "UTF8Type");
+        assert_eq!(class_of("TimeUUIDType(reversed=true)"), "ReversedType(TimeUUIDType)");
+        assert_eq!(class_of("CompositeType( UTF8Type , LongType )"), "CompositeType(UTF8Type,LongType)");
+        assert_eq!(
+            class_of("CompositeType(ReversedType(LongType), CompositeType(AsciiType))"),
+            "CompositeType(ReversedType(LongType),CompositeType(AsciiType))"
+        );
+        assert_eq!(
+            class_of("DynamicCompositeType(t=>TimeUUIDType, a => AsciiType)"),
+            "DynamicCompositeType(a=>AsciiType,t=>TimeUUIDType)"
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let told = |text: &str| parse(text, &Types::builtin()).unwrap_err().to_string();
+        assert_eq!(
+            told("FooType"),
+            "Unable to find abstract-type class 'org.apache.cassandra.db.marshal.FooType'"
+        );
+        assert_eq!(
+            told("CompositeType(LongType"),
+            "Syntax error parsing 'CompositeType(LongType' at char 22: a comma or a bracket is missing"
+        );
+        let deep = "ReversedType(".repeat(100);
+        assert!(told(&deep).ends_with("types are nested too deep"));
+        assert!(told(&"x".repeat(100_000)).ends_with("the text is too long"));
+    }
+
+    proptest! {
+        #[test]
+        fn foreign_text_is_an_error_and_no_panic(text in "(\\PC|[(),=>]|LongType|CompositeType|ReversedType){0,12}") {
+            let _ = parse(&text, &Types::builtin());
+        }
+    }
+}

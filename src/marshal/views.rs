@@ -1,0 +1,72 @@
+//! One inner type in the view of one release, for types that are made of others.
+
+use std::sync::Arc;
+
+use super::{AbstractType, StoredOrder, TypeRef, at};
+use crate::util::Release;
+
+/// An inner type, and the release in whose view it is asked; none: the type itself.
+#[derive(Debug, Clone)]
+pub(super) struct Inner {
+    pub of: TypeRef,
+    release: Option<Release>,
+}
+
+impl Inner {
+    pub fn new(of: TypeRef) -> Inner {
+        Inner { of, release: None }
+    }
+
+    /// The same in the view of a release.
+    pub fn at(&self, release: Release) -> Inner {
+        Inner { of: Arc::clone(&self.of), release: Some(release) }
+    }
+
+    pub fn view(&self) -> &dyn AbstractType {
+        match self.release {
+            Some(release) => at(&*self.of, release),
+            None => &*self.of,
+        }
+    }
+}
+
+/// What the stored order of a whole is worth whose parts are these: nothing, unless each is exact.
+pub(super) fn stored_order<'a>(parts: impl IntoIterator<Item = &'a Inner>) -> StoredOrder {
+    let is_exact = |part: &Inner| part.view().stored_order() == StoredOrder::Exact;
+    if parts.into_iter().all(is_exact) { StoredOrder::Exact } else { StoredOrder::WithinPrefix(0) }
+}
+
+/// One view for each release, made by a function of the release.
+pub(super) fn each<T>(make: impl Fn(Release) -> T) -> Vec<T> {
+    Release::ALL.into_iter().map(make).collect()
+}
+
+/// Appends bytes so that they end visibly and sort as before: 00 as 00 FF, and 00 00 at the end.
+pub(super) fn push_escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Reads escaped bytes, and gives what follows them.
+pub(super) fn read_escaped(mut bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut out = Vec::new();
+    loop {
+        match bytes {
+            [0, 0, rest @ ..] => return Some((out, rest)),
+            [0, 0xFF, rest @ ..] => {
+                out.push(0);
+                bytes = rest;
+            }
+            [0, ..] | [] => return None,
+            [byte, rest @ ..] => {
+                out.push(*byte);
+                bytes = rest;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Tombstones of runs of names (2.0 and later).
+
+use bytes::Bytes;
+
+use super::{DeletionTime, Predicate};
+use crate::marshal::AbstractType;
+
+/// The tombstone of the names from one to another, both inclusive; an empty bound is open. It shadows what is
+/// there and what comes later with an older timestamp.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RangeDeletion {
+    /// The names are in this super column; else they are the row's own, which may be super columns.
+    pub super_column: Option<Bytes>,
+    pub start: Bytes,
+    pub finish: Bytes,
+    pub deletion: DeletionTime,
+}
+
+impl RangeDeletion {
+    fn covers(&self, name: &[u8], comparator: &dyn AbstractType) -> bool {
+        (self.start.is_empty() || comparator.compare(name, &self.start).is_ge())
+            && (self.finish.is_empty() || comparator.compare(name, &self.finish).is_le())
+    }
+
+    /// Whether this is of the same names as another.
+    pub fn is_of_same_names(&self, other: &RangeDeletion) -> bool {
+        (&self.super_column, &self.start, &self.finish) == (&other.super_column, &other.start, &other.finish)
+    }
+}
+
+/// The range tombstones that matter to one level of a row: its own columns, or those of a super column.
+#[derive(Debug, Clone, Copy)]
+pub struct LevelRanges<'a> {
+    ranges: &'a [RangeDeletion],
+    /// The super column, and the comparator of its name.
+    holder: Option<(&'a [u8], &'a dyn AbstractType)>,
+    comparator: &'a dyn AbstractType,
+    /// A name can be equal to a bound: names of cells can, those of super columns cannot.
+    are_names_bounds: bool,
+    /// The read goes from the largest name to the smallest.
+    is_reversed: bool,
+}
+
+impl<'a> LevelRanges<'a> {
+    /// Of the row's own columns, which are cells.
+    pub fn of_row(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
+        LevelRanges { ranges, holder: None, comparator, are_names_bounds: true, is_reversed: false }
+    }
+
+    /// Of the row's super columns.
+    pub fn of_supers(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
+        LevelRanges { are_names_bounds: false, ..LevelRanges::of_row(ranges, comparator) }
+    }
+
+    /// Of a super column's. `comparator` sorts its columns, `holders` the super columns.
+    pub fn of_super(
+        ranges: &'a [RangeDeletion],
+        name: &'a [u8],
+        holders: &'a dyn AbstractType,
+        comparator: &'a dyn AbstractType,
+    ) -> LevelRanges<'a> {
+        LevelRanges {
+            ranges,
+            holder: Some((name, holders)),
+            comparator,
+            are_names_bounds: true,
+            is_reversed: false,
+        }
+    }
+
+    /// For a read that goes one way or the other.
+    #[must_use]
+    pub fn read_by(self, predicate: &Predicate) -> LevelRanges<'a> {
+        let is_reversed = matches!(predicate, Predicate::Range(range) if range.reversed);
+        LevelRanges { is_reversed, ..self }
+    }
+
+    fn is_of_level(&self, range: &RangeDeletion) -> bool {
+        match (&self.holder, &range.super_column) {
+            (None, None) => true,
+            (Some((name, holders)), Some(super_column)) => holders.compare(name, super_column).is_eq(),
+            _ => false,
+        }
+    }
+
+    /// What shadows a name of this level: all tombstones over it as one.
+    ///
+    /// Cassandra 2.0 and 2.1 cut tombstones that overlap into runs that touch, and a name at which one ends and the
+    /// next begins belongs to the one that the read comes to first. So a tombstone that begins just at the name
+    /// does not count where another comes from further below; when the read goes backwards, one that ends there
+    /// does not count where another goes on. Super columns have bounds that no name is equal to.
+    pub fn over(&self, name: &[u8]) -> DeletionTime {
+        let over = || {
+            let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
+            of_level.filter(|range| range.covers(name, self.comparator))
+        };
+        let touches = |range: &&RangeDeletion| {
+            let bound = if self.is_reversed { &range.finish } else { &range.start };
+            !bound.is_empty() && self.comparator.compare(name, bound).is_eq()
+        };
+        let all = |all: DeletionTime, range: &RangeDeletion| all.merged(range.deletion);
+        if !self.are_names_bounds || over().all(|range| touches(&range)) {
+            return over().fold(DeletionTime::LIVE, all);
+        }
+        over().filter(|range| !touches(range)).fold(DeletionTime::LIVE, all)
+    }
+}

@@ -1,0 +1,233 @@
+//! The form in which a keyspace that clients have made is kept: JSON, with types by their class names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
+use crate::marshal::{TypeRef, Types};
+
+/// The version of the form. A program that does not know it says so.
+const VERSION: u32 = 1;
+
+/// Why a stored keyspace cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoredError {
+    #[error("a stored keyspace cannot be read: {0}")]
+    Malformed(String),
+    #[error("a stored keyspace is of version {0}, this program reads {VERSION}")]
+    Version(u32),
+    #[error("the stored column family {family} needs the type {class_name}, which is not there")]
+    UnknownType { family: String, class_name: String },
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKeyspace {
+    version: u32,
+    name: String,
+    strategy_class: String,
+    strategy_options: BTreeMap<String, String>,
+    replication_factor: i32,
+    durable_writes: bool,
+    column_families: Vec<StoredFamily>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredFamily {
+    name: String,
+    id: i32,
+    comparator: String,
+    /// Of a Super column family.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subcomparator: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+    gc_grace_seconds: i32,
+    default_validator: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key_validator: Option<String>,
+    /// In hex, like all names: they are any bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key_alias: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<StoredColumn>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    settings: BTreeMap<String, Setting>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredColumn {
+    name: String,
+    validator: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    index: Option<StoredIndex>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredIndex {
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    options: Option<BTreeMap<String, String>>,
+}
+
+const KINDS: [(IndexKind, &str); 3] =
+    [(IndexKind::Keys, "KEYS"), (IndexKind::Custom, "CUSTOM"), (IndexKind::Composites, "COMPOSITES")];
+
+/// Writes a keyspace with its column families.
+pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
+    let stored = StoredKeyspace {
+        version: VERSION,
+        name: keyspace.name.clone(),
+        strategy_class: keyspace.strategy_class.clone(),
+        strategy_options: keyspace.strategy_options.clone(),
+        replication_factor: keyspace.replication_factor,
+        durable_writes: keyspace.durable_writes,
+        column_families: keyspace.column_families.values().map(|cf| family_of(cf)).collect(),
+    };
+    // Only a map with keys that are no text could fail.
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+/// Reads a keyspace.
+pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, StoredError> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let malformed = |error: serde_json::Error| StoredError::Malformed(error.to_string());
+    let Versioned { version } = serde_json::from_slice(json).map_err(malformed)?;
+    if version != VERSION {
+        return Err(StoredError::Version(version));
+    }
+    let stored: StoredKeyspace = serde_json::from_slice(json).map_err(malformed)?;
+    let mut keyspace = KeyspaceDef {
+        strategy_class: stored.strategy_class,
+        strategy_options: stored.strategy_options,
+        replication_factor: stored.replication_factor,
+        durable_writes: stored.durable_writes,
+        ..KeyspaceDef::new(&stored.name)
+    };
+    for family in stored.column_families {
+        let cf = family.restore(&stored.name, types)?;
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
+    }
+    Ok(keyspace)
+}
+
+fn family_of(cf: &CfDef) -> StoredFamily {
+    StoredFamily {
+        name: cf.name.clone(),
+        id: cf.id,
+        comparator: cf.comparator.class_name().to_owned(),
+        subcomparator: cf.subcomparator().map(|sub| sub.class_name().to_owned()),
+        comment: cf.comment.clone(),
+        gc_grace_seconds: cf.gc_grace_s,
+        default_validator: cf.default_validator.class_name().to_owned(),
+        key_validator: cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned()),
+        key_alias: cf.key_alias.as_ref().map(|alias| to_hex(alias)),
+        columns: cf.column_metadata.values().map(column_of).collect(),
+        settings: cf.settings.clone(),
+    }
+}
+
+fn column_of(column: &ColumnDef) -> StoredColumn {
+    let index = column.index.as_ref().map(|index| StoredIndex {
+        kind: KINDS.iter().find(|(kind, _)| *kind == index.kind).map_or("KEYS", |(_, name)| name).to_owned(),
+        name: index.name.clone(),
+        options: index.options.clone(),
+    });
+    StoredColumn { name: to_hex(&column.name), validator: column.validator.class_name().to_owned(), index }
+}
+
+impl StoredFamily {
+    fn restore(self, keyspace: &str, types: &Types) -> Result<CfDef, StoredError> {
+        let resolve = |class_name: &str| -> Result<TypeRef, StoredError> {
+            types.resolve(class_name).ok_or_else(|| StoredError::UnknownType {
+                family: format!("{keyspace}.{}", self.name),
+                class_name: class_name.to_owned(),
+            })
+        };
+        let mut cf = CfDef::new(keyspace, &self.name);
+        cf.id = self.id;
+        cf.comparator = resolve(&self.comparator)?;
+        if let Some(subcomparator) = &self.subcomparator {
+            cf.column_type = ColumnType::Super { subcomparator: resolve(subcomparator)? };
+        }
+        cf.comment = self.comment.clone();
+        cf.gc_grace_s = self.gc_grace_seconds;
+        cf.default_validator = resolve(&self.default_validator)?;
+        cf.key_validator = self.key_validator.as_deref().map(resolve).transpose()?;
+        cf.key_alias = self.key_alias.as_deref().map(from_hex).transpose()?;
+        cf.settings = self.settings.clone();
+        for column in &self.columns {
+            let name = from_hex(&column.name)?;
+            let index = column.index.as_ref().map(restore_index).transpose()?;
+            let restored = ColumnDef { name: name.clone(), validator: resolve(&column.validator)?, index };
+            cf.column_metadata.insert(name, restored);
+        }
+        Ok(cf.with_indexes())
+    }
+}
+
+fn restore_index(stored: &StoredIndex) -> Result<IndexDef, StoredError> {
+    let kind = KINDS.iter().find(|(_, name)| *name == stored.kind).map(|(kind, _)| *kind);
+    let kind = kind.ok_or_else(|| StoredError::Malformed(format!("no index is {:?}", stored.kind)))?;
+    Ok(IndexDef { kind, name: stored.name.clone(), options: stored.options.clone() })
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Result<Bytes, StoredError> {
+    let malformed = || StoredError::Malformed(format!("{text:?} is no name in hex"));
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+        return Err(malformed());
+    }
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| malformed());
+    (0..text.len()).step_by(2).map(byte).collect::<Result<Vec<u8>, StoredError>>().map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyspace_comes_back_as_it_was() {
+        let types = Types::builtin();
+        let resolve = |name: &str| types.resolve(name).unwrap();
+        let mut cf = CfDef::new("Blog", "Posts");
+        cf.id = 1007;
+        cf.column_type = ColumnType::Super { subcomparator: resolve("LongType") };
+        cf.comparator = resolve("UTF8Type");
+        cf.key_validator = Some(resolve("AsciiType"));
+        cf.key_alias = Some(Bytes::from_static(b"\xffk"));
+        cf.settings.insert("caching".to_owned(), Setting::Text("all".to_owned()));
+        let index = IndexDef { kind: IndexKind::Keys, name: Some("by_tag".to_owned()), options: None };
+        let column = ColumnDef {
+            name: Bytes::from_static(b"tag"),
+            validator: resolve("UTF8Type"),
+            index: Some(index),
+        };
+        cf.column_metadata.insert(column.name.clone(), column);
+        let mut keyspace = KeyspaceDef::new("Blog");
+        keyspace.strategy_options.insert("replication_factor".to_owned(), "1".to_owned());
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf.with_indexes()));
+
+        let json = keyspace_to_json(&keyspace);
+        let back = keyspace_from_json(json.as_bytes(), &types).unwrap();
+        assert_eq!(format!("{back:?}"), format!("{keyspace:?}"));
+        assert_eq!(keyspace_to_json(&back), json);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let types = Types::builtin();
+        assert!(matches!(keyspace_from_json(b"{", &types), Err(StoredError::Malformed(_))));
+        assert_eq!(keyspace_from_json(br#"{"version":9}"#, &types).unwrap_err(), StoredError::Version(9));
+    }
+}

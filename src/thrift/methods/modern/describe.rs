@@ -1,0 +1,137 @@
+//! The describe calls but those of splits.
+
+use super::{INVALID, since};
+use crate::db;
+use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::schema_types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
+
+/// Calls that need no login.
+const fn open(
+    release: Release,
+    name: &'static str,
+    args: &'static [Arg],
+    throws: &'static [(i16, Thrown)],
+    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
+) -> Method {
+    Method { needs_login: false, ..since(release, name, args, throws, run) }
+}
+
+pub const ROWS: &[Method] = &[
+    since(Release::V0_7, "describe_keyspaces", &[], INVALID, describe_keyspaces),
+    since(
+        Release::V0_7,
+        "describe_keyspace",
+        KEYSPACE,
+        &[(1, Thrown::NotFound), (2, Thrown::InvalidRequest)],
+        describe_keyspace,
+    ),
+    open(Release::V0_7, "describe_cluster_name", &[], &[], |mut call| {
+        Box::pin(async move {
+            let name = call.database.cluster_name().to_owned();
+            call.writer().field_string(0, name.as_bytes());
+            Ok(())
+        })
+    }),
+    open(Release::V0_7, "describe_version", &[], &[], |mut call| {
+        Box::pin(async move {
+            let version = db::api_version(call.behaviour.release);
+            call.writer().field_string(0, version.as_bytes());
+            Ok(())
+        })
+    }),
+    open(Release::V0_7, "describe_partitioner", &[], &[], |mut call| {
+        Box::pin(async move {
+            let name = call.database.partitioner_name();
+            call.writer().field_string(0, name.as_bytes());
+            Ok(())
+        })
+    }),
+    open(Release::V0_7, "describe_snitch", &[], &[], |mut call| {
+        Box::pin(async move {
+            call.writer().field_string(0, b"org.apache.cassandra.locator.SimpleSnitch");
+            Ok(())
+        })
+    }),
+    open(Release::V0_7, "describe_ring", KEYSPACE, INVALID, describe_ring),
+    open(Release::V1_2, "describe_local_ring", KEYSPACE, INVALID, describe_ring),
+    open(Release::V1_1, "describe_token_map", &[], INVALID, |mut call| {
+        Box::pin(async move {
+            let (token, endpoint) = call.database.token_and_endpoint();
+            let mut writer = call.writer();
+            writer.field_map(0, TType::String, TType::String, 1);
+            writer.bytes(token.as_bytes());
+            writer.bytes(endpoint.as_bytes());
+            Ok(())
+        })
+    }),
+    open(Release::V0_7, "describe_schema_versions", &[], INVALID, |mut call| {
+        Box::pin(async move {
+            let (_, endpoint) = call.database.token_and_endpoint();
+            let version = call.database.schema_version();
+            let mut writer = call.writer();
+            writer.field_map(0, TType::String, TType::List, 1);
+            writer.bytes(version.as_bytes());
+            writer.list_begin(TType::String, 1);
+            writer.bytes(endpoint.as_bytes());
+            Ok(())
+        })
+    }),
+];
+
+/// Whoever has said nothing yet by which his release is known may be one of 0.6: he is given both answers, and
+/// takes the one whose type he knows.
+fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        if call.session.family.is_none() {
+            write_old_names(&mut call);
+        }
+        write_keyspaces(&mut call);
+        Ok(())
+    })
+}
+
+/// Writes every keyspace as a KsDef.
+pub fn write_keyspaces(call: &mut Call<'_>) {
+    let keyspaces = call.database.keyspaces();
+    let release = call.behaviour.release.max(Release::V0_7);
+    let mut writer = call.writer();
+    writer.field_list(0, TType::Struct, keyspaces.len());
+    for keyspace in &keyspaces {
+        schema_types::write_keyspace(&mut writer, keyspace, release);
+    }
+}
+
+fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let name = call.args.bytes(1)?;
+        if call.session.family.is_none() {
+            write_old_keyspace(&mut call, &name)?;
+        }
+        write_keyspace(&mut call, &name)?;
+        Ok(())
+    })
+}
+
+/// Writes one keyspace as a KsDef.
+pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
+    let keyspace = call.database.keyspace(name).ok_or(db::Error::NotFound)?;
+    let release = call.behaviour.release.max(Release::V0_7);
+    let mut writer = call.writer();
+    writer.field_struct(0);
+    schema_types::write_keyspace(&mut writer, &keyspace, release);
+    Ok(())
+}
+
+fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        let ring = call.database.describe_ring(&keyspace)?;
+        write_ring(&mut call, &ring);
+        Ok(())
+    })
+}

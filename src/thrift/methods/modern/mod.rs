@@ -1,0 +1,57 @@
+//! The calls of 0.7 to 2.1, which name no keyspace: it is the session's.
+
+mod counters;
+mod cql;
+pub mod describe;
+mod ranges;
+mod reads;
+mod schema;
+mod session;
+mod splits;
+mod writes;
+
+use super::{Arg, CallFuture, Method, Thrown, WITH_TIMEOUT, arg};
+use crate::thrift::methods::Call;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+/// A call that came with a release and has stayed.
+const fn since(
+    since: Release,
+    name: &'static str,
+    args: &'static [Arg],
+    throws: &'static [(i16, Thrown)],
+    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
+) -> Method {
+    Method { name, since, until: Release::V2_1, args, throws, needs_login: true, run }
+}
+
+/// A call of data: it may be refused, find too few replicas or time out.
+const fn data(
+    release: Release,
+    name: &'static str,
+    args: &'static [Arg],
+    run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
+) -> Method {
+    since(release, name, args, WITH_TIMEOUT, run)
+}
+
+const INVALID: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest)];
+
+/// Every row, the newer of two of one name last.
+pub const ROWS: &[&[Method]] = &[
+    session::ROWS,
+    reads::ROWS,
+    ranges::ROWS,
+    writes::ROWS,
+    counters::ROWS,
+    schema::ROWS,
+    describe::ROWS,
+    splits::ROWS,
+    cql::ROWS,
+];
+
+/// The argument that most calls end in.
+const fn consistency(id: i16) -> Arg {
+    arg(id, "consistency_level", TType::I32)
+}

@@ -1,0 +1,95 @@
+//! Reads of many rows: ranges, pages and conditions.
+
+use super::{consistency, data};
+use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::results;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const ROWS: &[Method] = &[
+    data(
+        Release::V0_7,
+        "get_range_slices",
+        &[
+            arg(1, "column_parent", TType::Struct),
+            arg(2, "predicate", TType::Struct),
+            arg(3, "range", TType::Struct),
+            consistency(4),
+        ],
+        get_range_slices,
+    ),
+    data(
+        Release::V1_1,
+        "get_paged_slice",
+        &[
+            arg(1, "column_family", TType::String),
+            arg(2, "range", TType::Struct),
+            arg(3, "start_column", TType::String),
+            consistency(4),
+        ],
+        get_paged_slice,
+    ),
+    data(
+        Release::V0_7,
+        "get_indexed_slices",
+        &[
+            arg(1, "column_parent", TType::Struct),
+            arg(2, "index_clause", TType::Struct),
+            arg(3, "column_predicate", TType::Struct),
+            consistency(4),
+        ],
+        get_indexed_slices,
+    ),
+];
+
+fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let parent = types::column_parent(&mut call.args.required(1)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
+        let range = types::key_range(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
+        let rows = call
+            .database
+            .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
+            .await?;
+        let release = call.behaviour.release;
+        results::write_rows(&mut call.writer(), &rows, release);
+        Ok(())
+    })
+}
+
+fn get_paged_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let family = call.args.bytes(1)?;
+        let range = types::key_range(&mut call.args.required(2)?)?;
+        let start = call.args.bytes(3)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&family)?;
+        let rows = call
+            .database
+            .get_paged_slice(&keyspace, &family, &range, start, consistency, call.behaviour)
+            .await?;
+        let release = call.behaviour.release;
+        results::write_rows(&mut call.writer(), &rows, release);
+        Ok(())
+    })
+}
+
+fn get_indexed_slices(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let parent = types::column_parent(&mut call.args.required(1)?)?;
+        let clause = types::index_clause(&mut call.args.required(2)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
+        let rows = call
+            .database
+            .get_indexed_slices(&keyspace, &parent, &clause, &predicate, consistency, call.behaviour)
+            .await?;
+        let release = call.behaviour.release;
+        results::write_rows(&mut call.writer(), &rows, release);
+        Ok(())
+    })
+}

@@ -1,0 +1,147 @@
+//! get, slices and counts.
+
+use super::{consistency, data, since};
+use crate::model::RowColumns;
+use crate::thrift::args::consistency_of;
+use crate::thrift::failure::Failure;
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::results;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+const SLICE_ARGS: &[Arg] = &[
+    arg(1, "key", TType::String),
+    arg(2, "column_parent", TType::Struct),
+    arg(3, "predicate", TType::Struct),
+    consistency(4),
+];
+const MULTI_ARGS: &[Arg] = &[
+    arg(1, "keys", TType::List),
+    arg(2, "column_parent", TType::Struct),
+    arg(3, "predicate", TType::Struct),
+    consistency(4),
+];
+
+pub const ROWS: &[Method] = &[
+    since(
+        Release::V0_7,
+        "get",
+        &[arg(1, "key", TType::String), arg(2, "column_path", TType::Struct), consistency(3)],
+        &[
+            (1, Thrown::InvalidRequest),
+            (2, Thrown::NotFound),
+            (3, Thrown::Unavailable),
+            (4, Thrown::TimedOut),
+        ],
+        get,
+    ),
+    data(Release::V0_7, "get_slice", SLICE_ARGS, get_slice),
+    data(Release::V0_7, "multiget_slice", MULTI_ARGS, multiget_slice),
+    data(Release::V0_7, "get_count", SLICE_ARGS, get_count),
+    data(Release::V0_7, "multiget_count", MULTI_ARGS, multiget_count),
+    data(Release::V2_1, "get_multi_slice", &[arg(1, "request", TType::Struct)], get_multi_slice),
+];
+
+fn get(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let key = call.args.bytes(1)?;
+        let path = types::column_path(&mut call.args.required(2)?)?;
+        let consistency = call.args.consistency(3, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&path.column_family)?;
+        let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
+        let release = call.behaviour.release;
+        let mut writer = call.writer();
+        writer.field_struct(0);
+        results::write_found(&mut writer, Some(&found), release);
+        Ok(())
+    })
+}
+
+fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let key = call.args.bytes(1)?;
+        let parent = types::column_parent(&mut call.args.required(2)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
+        let columns = call
+            .database
+            .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
+            .await?;
+        let release = call.behaviour.release;
+        let mut writer = call.writer();
+        writer.field_begin(TType::List, 0);
+        results::write_columns(&mut writer, &columns, release);
+        Ok(())
+    })
+}
+
+/// What multiget_slice and multiget_count share.
+async fn slices(call: &Call<'_>) -> Result<Vec<(bytes::Bytes, RowColumns)>, Failure> {
+    let keys = types::byte_strings(&mut call.args.required(1)?)?;
+    let parent = types::column_parent(&mut call.args.required(2)?)?;
+    let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+    let consistency = call.args.consistency(4, false, call.behaviour)?;
+    let keyspace = call.keyspace_to_read(&parent.column_family)?;
+    let database = call.database;
+    Ok(database.multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour).await?)
+}
+
+fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let rows = slices(&call).await?;
+        let release = call.behaviour.release;
+        let mut writer = call.writer();
+        writer.field_map(0, TType::String, TType::List, rows.len());
+        for (key, columns) in &rows {
+            writer.bytes(key);
+            results::write_columns(&mut writer, columns, release);
+        }
+        Ok(())
+    })
+}
+
+fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let key = call.args.bytes(1)?;
+        let parent = types::column_parent(&mut call.args.required(2)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
+        let count = call
+            .database
+            .count_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
+            .await?;
+        call.writer().field_i32(0, count);
+        Ok(())
+    })
+}
+
+fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let rows = slices(&call).await?;
+        let mut writer = call.writer();
+        writer.field_map(0, TType::String, TType::I32, rows.len());
+        for (key, columns) in &rows {
+            writer.bytes(key);
+            writer.i32(i32::try_from(columns.len()).unwrap_or(i32::MAX));
+        }
+        Ok(())
+    })
+}
+
+fn get_multi_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (request, number) = types::multi_slice_request(&mut call.args.required(1)?)?;
+        let release = call.behaviour.release;
+        let consistency = consistency_of(number, release)
+            .ok_or_else(|| Failure::missing("consistency_level", "MultiSliceRequest"))?;
+        let keyspace = call.keyspace_to_read(&request.column_parent.column_family)?;
+        let cells = call.database.get_multi_slice(&keyspace, request, consistency, call.behaviour).await?;
+        let mut writer = call.writer();
+        writer.field_begin(TType::List, 0);
+        results::write_columns(&mut writer, &RowColumns::Cells(cells), release);
+        Ok(())
+    })
+}

@@ -1,0 +1,114 @@
+//! The system_ calls: changes of the schema. Each answers with the new schema's version.
+//!
+//! A right is asked for where the change is made. Cassandra to 1.1, and 1.2 to 2.1 for a new column family, ask for it
+//! in the session's keyspace and then change the one that the definition names.
+
+use super::{INVALID, since};
+use crate::db::Access;
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::schema_types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+type Run = for<'a> fn(Call<'a>) -> CallFuture<'a>;
+
+const KS_DEF: &[Arg] = &[arg(1, "ks_def", TType::Struct)];
+const CF_DEF: &[Arg] = &[arg(1, "cf_def", TType::Struct)];
+const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
+const COLUMN_FAMILY: &[Arg] = &[arg(1, "column_family", TType::String)];
+
+/// From 0.8 on nodes that disagree about the schema have an exception of their own. One node never does.
+const MAY_DISAGREE: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::SchemaDisagreement)];
+
+const fn of_0_7(name: &'static str, args: &'static [Arg], run: Run) -> Method {
+    Method { until: Release::V0_7, ..since(Release::V0_7, name, args, INVALID, run) }
+}
+
+const fn from_0_8(name: &'static str, args: &'static [Arg], run: Run) -> Method {
+    since(Release::V0_8, name, args, MAY_DISAGREE, run)
+}
+
+pub const ROWS: &[Method] = &[
+    of_0_7("system_add_keyspace", KS_DEF, add_keyspace),
+    from_0_8("system_add_keyspace", KS_DEF, add_keyspace),
+    of_0_7("system_update_keyspace", KS_DEF, update_keyspace),
+    from_0_8("system_update_keyspace", KS_DEF, update_keyspace),
+    of_0_7("system_drop_keyspace", KEYSPACE, drop_keyspace),
+    from_0_8("system_drop_keyspace", KEYSPACE, drop_keyspace),
+    of_0_7("system_add_column_family", CF_DEF, add_column_family),
+    from_0_8("system_add_column_family", CF_DEF, add_column_family),
+    of_0_7("system_update_column_family", CF_DEF, update_column_family),
+    from_0_8("system_update_column_family", CF_DEF, update_column_family),
+    of_0_7("system_drop_column_family", COLUMN_FAMILY, drop_column_family),
+    from_0_8("system_drop_column_family", COLUMN_FAMILY, drop_column_family),
+];
+
+fn write_version(mut call: Call<'_>) {
+    let version = call.database.schema_version();
+    call.writer().field_string(0, version.as_bytes());
+}
+
+fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let request = schema_types::keyspace(&mut call.args.required(1)?)?;
+        call.check(Access::AddKeyspace)?;
+        call.database.add_keyspace(request, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}
+
+fn update_keyspace(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let request = schema_types::keyspace(&mut call.args.required(1)?)?;
+        call.check(Access::UpdateKeyspace { keyspace: request.name.as_bytes() })?;
+        call.database.update_keyspace(request, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}
+
+fn drop_keyspace(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        call.check(Access::DropKeyspace { keyspace: &keyspace })?;
+        let keyspace = String::from_utf8_lossy(&keyspace);
+        call.database.drop_keyspace(&keyspace, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}
+
+fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let request = schema_types::column_family(&mut call.args.required(1)?)?;
+        call.keyspace()?;
+        call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
+        call.database.add_column_family(request, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}
+
+fn update_column_family(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let request = schema_types::column_family(&mut call.args.required(1)?)?;
+        let (keyspace, family) = (request.keyspace.as_bytes(), request.name.as_bytes());
+        call.check(Access::UpdateFamily { keyspace, family })?;
+        call.database.update_column_family(request, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}
+
+fn drop_column_family(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let name = call.args.bytes(1)?;
+        let keyspace = call.keyspace()?;
+        call.check(Access::DropFamily { keyspace: &keyspace, family: &name })?;
+        let (keyspace, name) = (String::from_utf8_lossy(&keyspace), String::from_utf8_lossy(&name));
+        call.database.drop_column_family(&keyspace, &name, call.behaviour).await?;
+        write_version(call);
+        Ok(())
+    })
+}

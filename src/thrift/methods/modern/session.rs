@@ -1,0 +1,73 @@
+//! login, set_keyspace, set_cql_version and trace_next_query.
+
+use super::{INVALID, since};
+use crate::db;
+use crate::thrift::methods::{Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+use crate::util::Release;
+
+pub const ROWS: &[Method] = &[
+    Method {
+        needs_login: false,
+        ..since(
+            Release::V0_7,
+            "login",
+            &[arg(1, "auth_request", TType::Struct)],
+            &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
+            login,
+        )
+    },
+    Method {
+        // From 1.2 on a client may choose its keyspace before it logs in; some of before did, too.
+        needs_login: false,
+        ..since(Release::V0_7, "set_keyspace", &[arg(1, "keyspace", TType::String)], INVALID, set_keyspace)
+    },
+    Method {
+        needs_login: false,
+        ..since(
+            Release::V1_1,
+            "set_cql_version",
+            &[arg(1, "version", TType::String)],
+            INVALID,
+            set_cql_version,
+        )
+    },
+    since(Release::V1_2, "trace_next_query", &[], &[], trace_next_query),
+];
+
+fn login(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let credentials = types::credentials(&mut call.args.required(1)?)?;
+        // One that fails leaves the session to whom it belonged, as ClientState does.
+        call.session.user = call.database.authenticate(&credentials, call.behaviour.release)?;
+        Ok(())
+    })
+}
+
+fn set_keyspace(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let keyspace = call.args.bytes(1)?;
+        call.database.check_keyspace(&keyspace, call.behaviour)?;
+        call.session.keyspace = Some(keyspace);
+        Ok(())
+    })
+}
+
+fn set_cql_version(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let version = call.args.bytes(1)?;
+        let version = String::from_utf8_lossy(&version).into_owned();
+        call.session.cql_version = Some(db::cql_version(&version)?);
+        Ok(())
+    })
+}
+
+fn trace_next_query(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        // Nothing is kept of a trace but that there was one: the session's id is all that a client is given.
+        let id = call.database.new_time_uuid();
+        call.writer().field_string(0, &id);
+        Ok(())
+    })
+}

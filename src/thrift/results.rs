@@ -1,0 +1,95 @@
+//! The API's structs, written from results.
+
+use super::wire::{TType, Writer};
+use crate::db::Found;
+use crate::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
+use crate::util::Release;
+
+/// Whether a cell is told in the structs that 0.8 made for counters. Earlier clients see a column of eight bytes.
+fn is_counter(cell: &Cell, release: Release) -> bool {
+    cell.kind == CellKind::Counter && release >= Release::V0_8
+}
+
+/// A Column.
+pub fn write_column(writer: &mut Writer<'_>, cell: &Cell) {
+    writer.field_string(1, &cell.name);
+    writer.field_string(2, &cell.value);
+    writer.field_i64(3, cell.timestamp);
+    if let CellKind::Expiring { ttl_s, .. } = cell.kind {
+        writer.field_i32(4, ttl_s);
+    }
+    writer.stop();
+}
+
+fn write_counter(writer: &mut Writer<'_>, cell: &Cell) {
+    writer.field_string(1, &cell.name);
+    writer.field_i64(2, cell.count().unwrap_or_default());
+    writer.stop();
+}
+
+/// The field of a ColumnOrSuperColumn that holds a column.
+fn write_one(writer: &mut Writer<'_>, cell: &Cell, release: Release) {
+    if is_counter(cell, release) {
+        writer.field_struct(3);
+        write_counter(writer, cell);
+    } else {
+        writer.field_struct(1);
+        write_column(writer, cell);
+    }
+}
+
+/// The field of a ColumnOrSuperColumn that holds a super column.
+fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn, release: Release) {
+    let counts = super_column.cells.first().is_some_and(|cell| is_counter(cell, release));
+    writer.field_struct(if counts { 4 } else { 2 });
+    writer.field_string(1, &super_column.name);
+    writer.field_list(2, TType::Struct, super_column.cells.len());
+    for cell in &super_column.cells {
+        if counts {
+            write_counter(writer, cell);
+        } else {
+            write_column(writer, cell);
+        }
+    }
+    writer.stop();
+}
+
+/// A ColumnOrSuperColumn; with nothing set where nothing was found.
+pub fn write_found(writer: &mut Writer<'_>, found: Option<&Found>, release: Release) {
+    match found {
+        None => {}
+        Some(Found::Column(cell)) => write_one(writer, cell, release),
+        Some(Found::Super(super_column)) => write_super(writer, super_column, release),
+    }
+    writer.stop();
+}
+
+/// A list of ColumnOrSuperColumn.
+pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
+    writer.list_begin(TType::Struct, columns.len());
+    match columns {
+        RowColumns::Cells(cells) => {
+            for cell in cells {
+                write_one(writer, cell, release);
+                writer.stop();
+            }
+        }
+        RowColumns::Supers(supers) => {
+            for super_column in supers {
+                write_super(writer, super_column, release);
+                writer.stop();
+            }
+        }
+    }
+}
+
+/// A list of KeySlice in field 0.
+pub fn write_rows(writer: &mut Writer<'_>, rows: &[Row], release: Release) {
+    writer.field_list(0, TType::Struct, rows.len());
+    for row in rows {
+        writer.field_string(1, &row.key);
+        writer.field_begin(TType::List, 2);
+        write_columns(writer, &row.columns, release);
+        writer.stop();
+    }
+}

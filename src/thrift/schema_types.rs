@@ -1,0 +1,230 @@
+//! The API's structs of the schema: KsDef, CfDef and ColumnDef (0.7 and later).
+//!
+//! A client of any year may send fields of any other: all that are known are read, whichever release is spoken.
+//! What is written are the fields that the release shows.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::failure::Failure;
+use super::types::{list, map, missing};
+use super::wire::{Reader, TType, Writer};
+use crate::db::{CfRequest, ColumnRequest, KsRequest};
+use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, SETTINGS, Setting, SettingDef, SettingKind};
+use crate::util::Release;
+
+fn text(reader: &mut Reader<'_>) -> Result<String, Failure> {
+    Ok(String::from_utf8_lossy(&reader.bytes()?).into_owned())
+}
+
+fn text_map(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, Failure> {
+    let pairs = map(reader, TType::String, text)?;
+    Ok(pairs.into_iter().map(|(key, value)| (String::from_utf8_lossy(&key).into_owned(), value)).collect())
+}
+
+/// A KsDef.
+pub fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
+    let mut request = KsRequest::default();
+    let (mut name, mut class, mut families) = (None, None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => name = Some(text(reader)?),
+            (2, TType::String) => class = Some(text(reader)?),
+            (3, TType::Map) => request.strategy_options = text_map(reader)?,
+            (4, TType::I32) => request.replication_factor = Some(reader.i32()?),
+            (5, TType::List) => families = Some(list(reader, TType::Struct, column_family)?),
+            (6, TType::Bool) => request.durable_writes = Some(reader.bool()?),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(name) = name else { return missing("name", "KsDef") };
+    let Some(strategy_class) = class else { return missing("strategy_class", "KsDef") };
+    let Some(column_families) = families else { return missing("cf_defs", "KsDef") };
+    Ok(KsRequest { name, strategy_class, column_families, ..request })
+}
+
+/// A CfDef.
+pub fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
+    let mut request = CfRequest::default();
+    let (mut keyspace, mut name) = (None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => keyspace = Some(text(reader)?),
+            (2, TType::String) => name = Some(text(reader)?),
+            (3, TType::String) => request.column_type = Some(text(reader)?),
+            (5, TType::String) => request.comparator_type = Some(text(reader)?),
+            (6, TType::String) => request.subcomparator_type = Some(text(reader)?),
+            (8, TType::String) => request.comment = Some(text(reader)?),
+            (13, TType::List) => request.columns = list(reader, TType::Struct, column)?,
+            (14, TType::I32) => request.gc_grace_seconds = Some(reader.i32()?),
+            (15, TType::String) => request.default_validation_class = Some(text(reader)?),
+            (16, TType::I32) => request.id = Some(reader.i32()?),
+            (26, TType::String) => request.key_validation_class = Some(text(reader)?),
+            (28, TType::String) => request.key_alias = Some(reader.bytes()?),
+            _ => match setting(reader, id, ttype)? {
+                Some((name, setting)) => {
+                    request.settings.insert(name.to_owned(), setting);
+                }
+                None => reader.skip(ttype)?,
+            },
+        }
+    }
+    let Some(keyspace) = keyspace else { return missing("keyspace", "CfDef") };
+    let Some(name) = name else { return missing("name", "CfDef") };
+    Ok(CfRequest { keyspace, name, ..request })
+}
+
+/// A setting that is only kept; `None`, and nothing read, where the field is none.
+fn setting(
+    reader: &mut Reader<'_>,
+    id: i16,
+    ttype: TType,
+) -> Result<Option<(&'static str, Setting)>, Failure> {
+    let Some(SettingDef { name, kind, .. }) = SettingDef::of_field(id) else { return Ok(None) };
+    let setting = match (kind, ttype) {
+        (SettingKind::Bool, TType::Bool) => Setting::Bool(reader.bool()?),
+        (SettingKind::Int, TType::I32) => Setting::Int(reader.i32()?),
+        (SettingKind::Double, TType::Double) => Setting::Double(reader.f64()?),
+        (SettingKind::Text, TType::String) => Setting::Text(text(reader)?),
+        (SettingKind::Map, TType::Map) => Setting::Map(text_map(reader)?),
+        _ => return Ok(None),
+    };
+    Ok(Some((name, setting)))
+}
+
+fn column(reader: &mut Reader<'_>) -> Result<ColumnRequest, Failure> {
+    let (mut name, mut class, mut index_kind) = (None, None, None);
+    let (mut index_name, mut index_options) = (None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => name = Some(reader.bytes()?),
+            (2, TType::String) => class = Some(text(reader)?),
+            (3, TType::I32) => {
+                index_kind = match reader.i32()? {
+                    0 => Some(IndexKind::Keys),
+                    1 => Some(IndexKind::Custom),
+                    2 => Some(IndexKind::Composites),
+                    _ => None,
+                }
+            }
+            (4, TType::String) => index_name = Some(text(reader)?),
+            (5, TType::Map) => index_options = Some(text_map(reader)?),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(name) = name else { return missing("name", "ColumnDef") };
+    let Some(validation_class) = class else { return missing("validation_class", "ColumnDef") };
+    Ok(ColumnRequest { name, validation_class, index_kind, index_name, index_options })
+}
+
+fn write_text_map(writer: &mut Writer<'_>, id: i16, options: &BTreeMap<String, String>) {
+    writer.field_map(id, TType::String, TType::String, options.len());
+    for (name, value) in options {
+        writer.bytes(name.as_bytes());
+        writer.bytes(value.as_bytes());
+    }
+}
+
+/// A KsDef with its stop. Field 4 goes to all: 0.7 requires it, later clients take it for optional or skip it.
+pub fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: Release) {
+    writer.field_string(1, keyspace.name.as_bytes());
+    writer.field_string(2, keyspace.modern_strategy_class().as_bytes());
+    let mut options = keyspace.strategy_options.clone();
+    if release >= Release::V0_8 && keyspace.is_configured {
+        options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
+    }
+    if release < Release::V0_8 {
+        options.remove("replication_factor");
+    }
+    if release >= Release::V0_8 || !options.is_empty() {
+        write_text_map(writer, 3, &options);
+    }
+    writer.field_i32(4, keyspace.replication_factor);
+    writer.field_list(5, TType::Struct, keyspace.column_families.len());
+    for cf in keyspace.column_families.values() {
+        write_column_family(writer, cf, release);
+    }
+    if release >= Release::V0_8 {
+        writer.field_bool(6, keyspace.durable_writes);
+    }
+    writer.stop();
+}
+
+fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
+    writer.field_string(1, cf.keyspace.as_bytes());
+    writer.field_string(2, cf.name.as_bytes());
+    writer.field_string(3, cf.type_name().as_bytes());
+    writer.field_string(5, cf.comparator.class_name().as_bytes());
+    if let Some(subcomparator) = cf.subcomparator() {
+        writer.field_string(6, subcomparator.class_name().as_bytes());
+    }
+    writer.field_string(8, cf.comment.as_deref().unwrap_or_default().as_bytes());
+    writer.field_list(13, TType::Struct, cf.column_metadata.len());
+    for column in cf.column_metadata.values() {
+        write_column(writer, column, release);
+    }
+    writer.field_i32(14, cf.gc_grace_s);
+    writer.field_string(15, cf.default_validator.class_name().as_bytes());
+    if release <= Release::V1_1 {
+        writer.field_i32(16, cf.id);
+    }
+    if release >= Release::V0_8 {
+        let bytes_type = "org.apache.cassandra.db.marshal.BytesType";
+        let key_validator = cf.key_validator.as_ref().map_or(bytes_type, |validator| validator.class_name());
+        writer.field_string(26, key_validator.as_bytes());
+        write_key_alias(writer, cf.key_alias.as_ref(), release);
+    }
+    for setting in SETTINGS {
+        if let Some(value) = setting.shown(&cf.settings, release) {
+            write_setting(writer, setting.id, &value);
+        }
+    }
+    if release >= Release::V2_0 {
+        // Triggers: there are none.
+        writer.field_list(43, TType::Struct, 0);
+    }
+    writer.stop();
+}
+
+/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 only when it was said, 1.2 and later always again.
+fn write_key_alias(writer: &mut Writer<'_>, alias: Option<&Bytes>, release: Release) {
+    let default: Option<&[u8]> = match release {
+        Release::V1_1 => None,
+        release if release < Release::V1_1 => Some(b"KEY"),
+        _ => Some(b"key"),
+    };
+    if let Some(alias) = alias.map(|alias| &alias[..]).or(default) {
+        writer.field_string(28, alias);
+    }
+}
+
+fn write_setting(writer: &mut Writer<'_>, id: i16, setting: &Setting) {
+    match setting {
+        Setting::Bool(value) => writer.field_bool(id, *value),
+        Setting::Int(value) => writer.field_i32(id, *value),
+        Setting::Double(value) => writer.field_f64(id, *value),
+        Setting::Text(value) => writer.field_string(id, value.as_bytes()),
+        Setting::Map(value) => write_text_map(writer, id, value),
+    }
+}
+
+fn write_column(writer: &mut Writer<'_>, column: &ColumnDef, release: Release) {
+    writer.field_string(1, &column.name);
+    writer.field_string(2, column.validator.class_name().as_bytes());
+    if let Some(index) = &column.index {
+        let number = match index.kind {
+            IndexKind::Keys => 0,
+            IndexKind::Custom => 1,
+            IndexKind::Composites => 2,
+        };
+        writer.field_i32(3, number);
+        if let Some(name) = &index.name {
+            writer.field_string(4, name.as_bytes());
+        }
+        if let (true, Some(options)) = (release >= Release::V1_0, &index.options) {
+            write_text_map(writer, 5, options);
+        }
+    }
+    writer.stop();
+}
