@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "clients/README.md",
+    "clients/generated/README.md",
     "docs/architecture.md",
     "docs/configuration.md",
     "docs/formats.md",

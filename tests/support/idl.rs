@@ -113,7 +113,7 @@ impl Parser {
         let mut fields = Vec::new();
         self.expect(open)?;
         while !self.accept(close) {
-            let id: i16 = self.next()?.parse()?;
+            let id: i16 = self.token_with_sign()?.parse()?;
             self.expect(":")?;
             let required =
                 ["required", "optional"].into_iter().find(|word| self.accept(word)).unwrap_or("default");
@@ -147,14 +147,20 @@ impl Parser {
 
     /// A number, a boolean, a quoted string, or a member of an enum, which is read as its number.
     fn value(&mut self) -> TestResult<Value> {
-        let token = self.next()?;
-        if !token.starts_with('"')
+        let token = self.token_with_sign()?;
+        if token.starts_with(|c: char| c.is_alphabetic())
             && let Some((name, member)) = token.split_once('.')
         {
             let number = self.enums.get(name).and_then(|members| members.get(member));
             return number.cloned().ok_or_else(|| format!("no such enum member: {token}").into());
         }
         Ok(serde_json::from_str(&token)?)
+    }
+
+    /// A minus and the number behind it are two tokens.
+    fn token_with_sign(&mut self) -> TestResult<String> {
+        let sign = if self.accept("-") { "-" } else { "" };
+        Ok(sign.to_owned() + &self.next()?)
     }
 
     fn next(&mut self) -> TestResult<String> {
