@@ -9,7 +9,18 @@ use thriftstore::thrift::methods::{METHODS, Method, Thrown};
 use thriftstore::thrift::wire::TType;
 use thriftstore::util::Release;
 
-const LINES: [Release; 3] = [Release::V0_4, Release::V0_5, Release::V0_6];
+const LINES: [Release; 10] = [
+    Release::V0_4,
+    Release::V0_5,
+    Release::V0_6,
+    Release::V0_7,
+    Release::V0_8,
+    Release::V1_0,
+    Release::V1_1,
+    Release::V1_2,
+    Release::V2_0,
+    Release::V2_1,
+];
 
 #[test]
 fn every_method_of_every_line_has_its_row() -> TestResult {
@@ -87,6 +98,7 @@ fn thrown_of(exception: &str) -> Option<Thrown> {
         "UnavailableException" => Thrown::Unavailable,
         "TimedOutException" => Thrown::TimedOut,
         "AuthenticationException" => Thrown::Authentication,
+        "SchemaDisagreementException" => Thrown::SchemaDisagreement,
         "AuthorizationException" => Thrown::Authorization,
         _ => return None,
     })
