@@ -5,12 +5,17 @@ use thriftstore::thrift::wire::TType;
 use super::value::{Value, fields, map, structs, text, texts};
 
 /// A table, a row, and what in it is meant.
-pub fn args(table: &str, key: &[u8], path: &str) -> Value {
+pub fn args(table: &str, key: &[u8], path: impl AsRef<[u8]>) -> Value {
     fields([(1, text(table)), (2, text(key)), (3, text(path))])
 }
 
 /// The same with more behind.
-fn args_and<const N: usize>(table: &str, key: &[u8], path: &str, more: [(i16, Value); N]) -> Value {
+fn args_and<const N: usize>(
+    table: &str,
+    key: &[u8],
+    path: impl AsRef<[u8]>,
+    more: [(i16, Value); N],
+) -> Value {
     let Value::Struct(mut all) = args(table, key, path) else { unreachable!() };
     all.extend(more);
     Value::Struct(all)
@@ -19,7 +24,7 @@ fn args_and<const N: usize>(table: &str, key: &[u8], path: &str, more: [(i16, Va
 pub fn insert_args(
     table: &str,
     key: &[u8],
-    path: &str,
+    path: impl AsRef<[u8]>,
     value: &[u8],
     timestamp: i64,
     block: bool,
@@ -27,19 +32,19 @@ pub fn insert_args(
     args_and(table, key, path, [(4, text(value)), (5, Value::I64(timestamp)), (6, Value::Bool(block))])
 }
 
-pub fn remove_args(table: &str, key: &[u8], path: &str, timestamp: i64, block: bool) -> Value {
+pub fn remove_args(table: &str, key: &[u8], path: impl AsRef<[u8]>, timestamp: i64, block: bool) -> Value {
     args_and(table, key, path, [(4, Value::I64(timestamp)), (5, Value::Bool(block))])
 }
 
-pub fn slice_args(table: &str, key: &[u8], parent: &str, start: i32, count: i32) -> Value {
+pub fn slice_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, start: i32, count: i32) -> Value {
     args_and(table, key, parent, [(4, Value::I32(start)), (5, Value::I32(count))])
 }
 
-pub fn names_args(table: &str, key: &[u8], parent: &str, names: &[&str]) -> Value {
+pub fn names_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, names: &[&str]) -> Value {
     args_and(table, key, parent, [(4, texts(names))])
 }
 
-pub fn since_args(table: &str, key: &[u8], parent: &str, since: i64) -> Value {
+pub fn since_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, since: i64) -> Value {
     args_and(table, key, parent, [(4, Value::I64(since))])
 }
 
