@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use support::Chance;
 use support::calls::*;
 use support::client::Style;
+use support::first;
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::wire::{MessageKind, TType};
 
@@ -136,6 +137,37 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("get_string_property", name("token map")),
         ("get_string_list_property", name("keyspaces")),
         ("describe_version", fields([])),
+    ]
+    .into_iter()
+    .chain(first_calls())
+    .collect()
+}
+
+/// The same for 0.3.
+fn first_calls() -> Vec<(&'static str, Value)> {
+    use first::*;
+    const KS: &str = "Keyspace1";
+    let columns = vec![column(b"c", b"v", 5), column(b"d", b"", -1)];
+    let supers = vec![fields([(1, text("s")), (2, structs(columns.clone()))])];
+    vec![
+        ("insert", insert_args(KS, b"k", "Standard1:c", b"value", 1, true)),
+        ("insert", insert_args(KS, b" k ", "Super1:s:c", b"value", 1, false)),
+        ("batch_insert", batch_args(KS, b"k", vec![("Standard1", columns)], true)),
+        ("batch_insert_superColumn", batch_args(KS, b"k", vec![("Super1", supers)], true)),
+        ("remove", remove_args(KS, b"k", "Super1:s", 7, true)),
+        ("get_column", args(KS, b"k", "Super1:s:c")),
+        ("get_superColumn", args(KS, b"k", "Super1:s")),
+        ("get_slice", slice_args(KS, b"k", "Super1:s", 1, 5)),
+        ("get_slice_super", slice_args(KS, b"k", "Super1", -1, -1)),
+        ("get_slice_by_names", names_args(KS, b"k", "Standard1", &["c", "d"])),
+        ("get_slice_super_by_names", names_args(KS, b"k", "Super1", &["s"])),
+        ("get_columns_since", since_args(KS, b"k", "Standard1", 3)),
+        ("get_column_count", args(KS, b"k", "Super1")),
+        ("get_key_range", keys_args(KS, "", "", 10)),
+        ("getStringProperty", about_args("version")),
+        ("getStringListProperty", about_args("tables")),
+        ("describeTable", about_args(KS)),
+        ("executeQuery", about_args("SELECT")),
     ]
 }
 

@@ -9,22 +9,9 @@ use thriftstore::thrift::methods::{METHODS, Method, Thrown};
 use thriftstore::thrift::wire::TType;
 use thriftstore::util::Release;
 
-const LINES: [Release; 10] = [
-    Release::V0_4,
-    Release::V0_5,
-    Release::V0_6,
-    Release::V0_7,
-    Release::V0_8,
-    Release::V1_0,
-    Release::V1_1,
-    Release::V1_2,
-    Release::V2_0,
-    Release::V2_1,
-];
-
 #[test]
 fn every_method_of_every_line_has_its_row() -> TestResult {
-    for line in LINES {
+    for line in Release::ALL {
         let idl = Parser::new(&std::fs::read_to_string(idl_file(line.name()))?)?.document()?;
         let methods = idl["methods"].as_object().ok_or("no methods")?;
         assert!(methods.len() > 10, "{line} has few methods");

@@ -195,6 +195,7 @@ fn what_keeps_it_from_starting_is_said() {
     check_failure(directory, &["--config", "absent.xml"], &["absent.xml"]);
     check_failure(directory, &["--config", "."], &[]);
     check_failure(directory, &["--compat", "0.9"], &["0.9", "0.4"]);
+    check_failure(directory, &["--compat", "0.3"], &["0.3 always get the behaviour of 0.3"]);
     check_failure(directory, &["--thrift", "no port", "--ephemeral"], &["no port"]);
 
     let changed = storage_conf("").replacen(

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use support::calls::*;
 use support::client::{Client, Reply, Style};
+use support::first;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::methods::{METHODS, Method, Thrown};
@@ -154,6 +155,43 @@ fn refusal(method: &Method, reply: &Reply) -> String {
         Some((field, _)) => reply.thrown(*field).to_owned(),
         None => reply.application(6).to_owned(),
     }
+}
+
+/// 0.3 has no login of its own, and that of 0.7 opens nothing to its calls.
+#[test]
+fn calls_of_0_3_need_the_login_of_0_6() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = guarded(directory.path(), "", &[]);
+    let mut client = server.client(Style::UNFRAMED);
+    let key = b"k";
+    let guarded = [
+        ("insert", first::insert_args("BloggyAppy", key, "Authors:c", b"v", 1, true)),
+        ("remove", first::remove_args("BloggyAppy", key, "Authors:c", 1, true)),
+        ("batch_insert", first::batch_args("BloggyAppy", key, Vec::new(), true)),
+        ("batch_insert_superColumn", first::batch_args("BloggyAppy", key, Vec::new(), true)),
+        ("get_slice", first::slice_args("BloggyAppy", key, "Authors", -1, -1)),
+        ("get_slice_super", first::slice_args("BloggyAppy", key, "Comments", -1, -1)),
+        ("get_slice_by_names", first::names_args("BloggyAppy", key, "Authors", &["c"])),
+        ("get_slice_super_by_names", first::names_args("BloggyAppy", key, "Comments", &[])),
+        ("get_columns_since", first::since_args("BloggyAppy", key, "Authors", 1)),
+        ("get_column", first::args("BloggyAppy", key, "Authors:c")),
+        ("get_superColumn", first::args("BloggyAppy", key, "Authors:c")),
+        ("get_column_count", first::args("BloggyAppy", key, "Authors")),
+        ("get_key_range", first::keys_args("BloggyAppy", "", "", 9)),
+    ];
+    let names: Vec<&str> = guarded.iter().map(|(method, _)| *method).chain(["executeQuery"]).collect();
+    for method in METHODS.iter().filter(|method| method.since == Release::V0_3) {
+        assert_eq!(names.contains(&method.name), method.needs_login, "{}", method.name);
+    }
+    let text_of_refusal = "Login is required before any other API calls";
+    login(&mut client, "reader", "r").void();
+    for (method, args) in &guarded {
+        assert_eq!(client.call(method, args).why(), text_of_refusal, "{method}");
+    }
+    client.call("executeQuery", &first::about_args("SELECT")).application(6);
+    client.call("describeTable", &first::about_args("BloggyAppy")).value();
+    old_login(&mut client, "BloggyAppy", "old", "o").void();
+    client.call("insert", &guarded[0].1).void();
 }
 
 /// Every row of the table, each as of a release that has it.

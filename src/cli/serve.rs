@@ -34,7 +34,7 @@ pub struct ServeArgs {
     thrift: Option<String>,
     /// Whose behaviour applies where a call does not tell: 0.4, 0.5, 0.6 for calls that carry a keyspace, 0.7 to
     /// 2.1 for calls after set_keyspace; may be given once for each [default: 0.6 and 2.1]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = compat_level)]
     compat: Vec<Release>,
     /// Keep everything in memory and touch no disk: for tests
     #[arg(long)]
@@ -51,6 +51,16 @@ pub struct ServeArgs {
     /// Data that are kept in memory for reads, in megabytes
     #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
     cache_mb: u64,
+}
+
+/// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
+fn compat_level(text: &str) -> Result<Release, String> {
+    match text.parse()? {
+        Release::V0_3 => {
+            Err("the calls of 0.3 always get the behaviour of 0.3; a level is 0.4 or later".to_owned())
+        }
+        release => Ok(release),
+    }
 }
 
 /// Serves until SIGTERM or SIGINT.

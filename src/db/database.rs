@@ -107,6 +107,19 @@ impl Database {
         self.validation(&catalog, behaviour).defined(keyspace, family)
     }
 
+    /// Whether a column family is one of super columns; an error when it is not there.
+    pub fn is_super(
+        &self,
+        keyspace: &[u8],
+        family: &[u8],
+        behaviour: &'static Behaviour,
+    ) -> Result<bool, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        checks.keyspace(keyspace)?;
+        Ok(checks.column_family(keyspace, family)?.is_super())
+    }
+
     /// A version-1 UUID of now.
     pub fn new_time_uuid(&self) -> [u8; 16] {
         // The node's number is of no importance, and the clock never gives one moment twice.

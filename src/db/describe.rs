@@ -28,16 +28,21 @@ impl Database {
         self.parts.partitioner.class_name()
     }
 
-    /// Every keyspace's name, with "system", which the old servers list too.
+    /// Every keyspace's name, with "system", which the servers of 0.4 and later list too.
     pub fn keyspace_names(&self, behaviour: &Behaviour) -> Vec<String> {
+        let mut names = self.table_names(behaviour);
+        names.push(SYSTEM_KEYSPACE.to_owned());
+        names
+    }
+
+    /// Every keyspace's name, as 0.3 lists its tables.
+    pub fn table_names(&self, behaviour: &Behaviour) -> Vec<String> {
         let catalog = self.catalog();
         let is_listed = |keyspace: &&KeyspaceDef| {
             !behaviour.replication_is_global || keyspace.replication_factor == catalog.replication_factor
         };
         let listed = catalog.keyspaces.values().filter(is_listed);
-        let mut names: Vec<String> = listed.map(|keyspace| keyspace.name.clone()).collect();
-        names.push(SYSTEM_KEYSPACE.to_owned());
-        names
+        listed.map(|keyspace| keyspace.name.clone()).collect()
     }
 
     /// Each column family of a keyspace; `None` when there is no such keyspace.
@@ -54,6 +59,15 @@ impl Database {
         let keyspace = catalog.keyspace(name)?;
         let families = keyspace.column_families.values();
         Some(families.map(|cf| (cf.name.clone(), describe_family(keyspace, cf, release))).collect())
+    }
+
+    /// A keyspace as describeTable of 0.3 tells it: some lines for each column family, or that there is none.
+    pub fn describe_table(&self, table: &[u8]) -> String {
+        let name = String::from_utf8_lossy(table);
+        let catalog = self.catalog();
+        let Some(keyspace) = catalog.keyspace(&name) else { return format!("Table {name} not found.") };
+        let families = keyspace.column_families.values();
+        families.map(|cf| describe_lines(keyspace, cf)).collect()
     }
 
     /// Every keyspace, as 0.7 and later describe it.
@@ -121,7 +135,7 @@ impl Database {
         match name {
             b"cluster name" => self.cluster_name().to_owned(),
             b"config file" => self.parts.config_text.clone(),
-            b"token map" => {
+            b"token map" if release >= Release::V0_4 => {
                 format!("{{{}:{}}}", json_text(&self.parts.token), json_text(&self.parts.endpoint))
             }
             b"version" => api_version(release).to_owned(),
@@ -136,9 +150,10 @@ pub(super) const SYSTEM_KEYSPACE: &str = "system";
 /// Its column families, as 0.6 has them.
 pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
 
-/// The API version that a release answers with: 0.4 its product's, 0.5 and 0.6 the interface's.
+/// The API version that a release answers with: 0.3 and 0.4 their product's, 0.5 and 0.6 the interface's.
 pub fn api_version(release: Release) -> &'static str {
     match release {
+        Release::V0_3 => "0.3.0",
         Release::V0_4 => "0.4.2",
         Release::V0_5 => "0.5.1",
         Release::V0_6 => "2.2.0",
@@ -206,17 +221,7 @@ fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Colu
 fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> String {
     let full_name = format!("{}.{}", cf.keyspace, cf.name);
     if release == Release::V0_4 {
-        let labels = &cf.labels;
-        let columns = format!(
-            "{}({}, {}, {})",
-            labels.column_map, labels.column_key, labels.column_value, labels.column_timestamp
-        );
-        let content = if cf.is_super() {
-            format!("{}({}, {columns})", labels.super_column_map, labels.super_column_key)
-        } else {
-            columns
-        };
-        return format!("{full_name}({}, {content})", keyspace.row_key_label);
+        return describe_nesting(keyspace, cf);
     }
     cf.comment.clone().unwrap_or_else(|| {
         // The old servers print the comparator as a Java object: its class, an at sign and an address.
@@ -226,6 +231,31 @@ fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Strin
             cf.comparator.class_name()
         )
     })
+}
+
+/// A column family and what it is made of, by the names that the configuration has for them.
+fn describe_nesting(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
+    let labels = &cf.labels;
+    let columns = format!(
+        "{}({}, {}, {})",
+        labels.column_map, labels.column_key, labels.column_value, labels.column_timestamp
+    );
+    let content = if cf.is_super() {
+        format!("{}({}, {columns})", labels.super_column_map, labels.super_column_key)
+    } else {
+        columns
+    };
+    format!("{}.{}({}, {content})", cf.keyspace, cf.name, keyspace.row_key_label)
+}
+
+/// A column family in the lines of 0.3. Its rows are sorted by name: what 0.3 could sort by time is served by names.
+fn describe_lines(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
+    format!(
+        "{}\nColumn Family Type: {}\nColumns Sorted By: Name\nflush period: {} minutes\n-----\n",
+        describe_nesting(keyspace, cf),
+        cf.type_name(),
+        cf.flush_period_minutes
+    )
 }
 
 /// The column families of "system" as 0.6.6 and later show them.

@@ -1,5 +1,6 @@
 //! Reads of many rows: range scans, and scans that page through columns.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -113,22 +114,58 @@ impl Database {
         let cf = checks
             .column_family(keyspace, family)
             .map_err(|_| Error::invalid(format!("Column Family {family_name} is invalid.")))?;
+        let max_rows = self.keys_wanted(count)?;
+        self.live_keys(&cf, Bounds::Keys { start, end: finish }, max_rows, behaviour).await
+    }
+
+    /// The keys of a range that have something live in any column family of a table, in the order of the keys (0.3).
+    pub async fn get_table_keys(
+        &self,
+        table: &[u8],
+        (start, finish): (Bytes, Bytes),
+        count: i32,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Bytes>, Error> {
+        let catalog = self.catalog();
+        let max_rows = self.keys_wanted(count)?;
+        self.validation(&catalog, behaviour).keyspace(table)?;
+        let bounds = Bounds::Keys { start, end: finish };
+        let mut keys = BTreeMap::new();
+        let keyspace = catalog.keyspace(std::str::from_utf8(table).unwrap_or_default());
+        for cf in keyspace.iter().flat_map(|keyspace| keyspace.column_families.values()) {
+            for key in self.live_keys(cf, bounds.clone(), max_rows, behaviour).await? {
+                let mut token = Vec::new();
+                self.parts.partitioner.token(&key, &mut token);
+                keys.insert((token, key.clone()), key);
+            }
+        }
+        Ok(keys.into_values().take(max_rows).collect())
+    }
+
+    /// How many keys a call asks for, which needs a partitioner that keeps their order.
+    fn keys_wanted(&self, count: i32) -> Result<usize, Error> {
         if !self.parts.partitioner.preserves_order() {
             return Err(Error::invalid(
                 "range queries may only be performed against an order-preserving partitioner",
             ));
         }
-        let max_rows = usize::try_from(count).unwrap_or(0);
-        if max_rows == 0 {
-            return Err(Error::invalid("maxResults must be positive"));
+        match usize::try_from(count) {
+            Ok(max_rows) if max_rows > 0 => Ok(max_rows),
+            _ => Err(Error::invalid("maxResults must be positive")),
         }
+    }
+
+    /// The first keys of a range with something live in one column family.
+    async fn live_keys(
+        &self,
+        cf: &Arc<CfDef>,
+        bounds: Bounds,
+        max_rows: usize,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Bytes>, Error> {
         let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
-        let command = RangeCommand {
-            bounds: Bounds::Keys { start, end: finish },
-            max_rows,
-            read: self.command(&cf, None, first_live, behaviour),
-            skip_empty: true,
-        };
+        let read = self.command(cf, None, first_live, behaviour);
+        let command = RangeCommand { bounds, max_rows, read, skip_empty: true };
         let rows = self.store().scan(command, ConsistencyLevel::One).await?;
         Ok(rows.into_iter().map(|row| row.key).collect())
     }

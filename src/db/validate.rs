@@ -41,8 +41,9 @@ impl Validation<'_> {
             Some(_) => Ok(()),
             None if name == SYSTEM_KEYSPACE => Ok(()),
             None => {
+                let what = if self.from(Release::V0_4) { "Keyspace" } else { "Table" };
                 let ending = if self.from(Release::V0_7) { "" } else { " in this schema." };
-                Err(Error::invalid(format!("Keyspace {} does not exist{ending}", text_of(keyspace))))
+                Err(Error::invalid(format!("{what} {} does not exist{ending}", text_of(keyspace))))
             }
         }
     }
@@ -61,7 +62,14 @@ impl Validation<'_> {
             return Err(Error::invalid("the system keyspace is not for clients"));
         }
         let found = self.find(keyspace, family).cloned();
-        found.ok_or_else(|| Error::invalid(format!("unconfigured columnfamily {}", text_of(family))))
+        found.ok_or_else(|| {
+            let name = text_of(family);
+            Error::invalid(if self.from(Release::V0_4) {
+                format!("unconfigured columnfamily {name}")
+            } else {
+                format!("Column Family {name} is invalid.")
+            })
+        })
     }
 
     /// The column family that a write means, in a keyspace that must exist; with counters, or without.

@@ -12,7 +12,7 @@ pub struct AsciiType {
     since: Release,
 }
 
-static VIEWS: [AsciiType; 2] = [AsciiType { since: Release::V0_4 }, AsciiType { since: Release::V0_7 }];
+static VIEWS: [AsciiType; 2] = [AsciiType { since: Release::V0_3 }, AsciiType { since: Release::V0_7 }];
 
 impl Default for AsciiType {
     fn default() -> AsciiType {

@@ -15,7 +15,7 @@ pub struct LexicalUUIDType {
 }
 
 static VIEWS: [LexicalUUIDType; 3] = [
-    LexicalUUIDType { since: Release::V0_4 },
+    LexicalUUIDType { since: Release::V0_3 },
     LexicalUUIDType { since: Release::V0_7 },
     LexicalUUIDType { since: Release::V2_0 },
 ];

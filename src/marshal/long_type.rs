@@ -12,7 +12,7 @@ pub struct LongType {
     since: Release,
 }
 
-static VIEWS: [LongType; 2] = [LongType { since: Release::V0_4 }, LongType { since: Release::V0_7 }];
+static VIEWS: [LongType; 2] = [LongType { since: Release::V0_3 }, LongType { since: Release::V0_7 }];
 
 impl Default for LongType {
     fn default() -> LongType {

@@ -30,7 +30,7 @@ pub struct TimeUUIDType {
 }
 
 static VIEWS: [TimeUUIDType; 4] = [
-    TimeUUIDType { since: Release::V0_4 },
+    TimeUUIDType { since: Release::V0_3 },
     TimeUUIDType { since: Release::V0_6 },
     TimeUUIDType { since: Release::V0_7 },
     TimeUUIDType { since: Release::V2_0 },

@@ -24,7 +24,7 @@ pub struct UTF8Type {
 }
 
 static VIEWS: [UTF8Type; 3] =
-    [UTF8Type { since: Release::V0_4 }, UTF8Type { since: Release::V0_6 }, UTF8Type { since: Release::V0_7 }];
+    [UTF8Type { since: Release::V0_3 }, UTF8Type { since: Release::V0_6 }, UTF8Type { since: Release::V0_7 }];
 
 impl Default for UTF8Type {
     fn default() -> UTF8Type {
@@ -174,7 +174,7 @@ mod tests {
     fn malformed_bytes_pass_before_0_6_only() {
         for bad in BAD {
             assert_eq!(view(Release::V0_5).validate(bad), Ok(()));
-            for release in Release::ALL.into_iter().skip(2) {
+            for release in Release::ALL.into_iter().filter(|release| *release >= Release::V0_6) {
                 assert!(view(release).validate(bad).is_err(), "{release} {bad:x?}");
             }
         }
@@ -184,7 +184,7 @@ mod tests {
     fn the_holes_of_0_7_are_kept() {
         for lax in LAX {
             assert!(view(Release::V0_6).validate(lax).is_err(), "{lax:x?}");
-            for release in Release::ALL.into_iter().skip(3) {
+            for release in Release::ALL.into_iter().filter(|release| *release >= Release::V0_7) {
                 assert_eq!(view(release).validate(lax), Ok(()), "{release} {lax:x?}");
             }
         }

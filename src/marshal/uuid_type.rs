@@ -13,7 +13,7 @@ pub struct UUIDType {
     since: Release,
 }
 
-static VIEWS: [UUIDType; 2] = [UUIDType { since: Release::V0_4 }, UUIDType { since: Release::V2_0 }];
+static VIEWS: [UUIDType; 2] = [UUIDType { since: Release::V0_3 }, UUIDType { since: Release::V2_0 }];
 
 impl Default for UUIDType {
     fn default() -> UUIDType {

@@ -40,9 +40,9 @@ pub struct Behaviour {
     pub timestamps: TimestampOrder,
     pub value_tie: ValueTie,
     pub super_count: SuperCount,
-    /// get_count counts tombstones that are still kept (0.4).
+    /// get_count and get_column_count count tombstones that are still kept (0.3, 0.4).
     pub count_includes_tombstones: bool,
-    /// get_count checks keyspace and super column as other reads do (0.5 and later).
+    /// get_count checks keyspace and super column as other reads do (not in 0.4).
     pub count_checks_parent: bool,
     /// get of a super column answers NotFound when it has ever been deleted, and an empty one when only its
     /// columns were (0.4).
@@ -99,14 +99,15 @@ impl Behaviour {
             } else {
                 ValueTie::LargerSigned
             },
-            super_count: if before(release, Release::V0_7) {
-                SuperCount::WithoutTombstone
-            } else {
+            // A slice of 0.3 goes by positions: what takes one and is not returned would hide what comes after.
+            super_count: if is_first(release) || !before(release, Release::V0_7) {
                 SuperCount::WithLiveCell
+            } else {
+                SuperCount::WithoutTombstone
             },
             count_includes_tombstones: before(release, Release::V0_5),
-            count_checks_parent: !before(release, Release::V0_5),
-            get_sees_super_tombstones: before(release, Release::V0_5),
+            count_checks_parent: is_first(release) || !before(release, Release::V0_5),
+            get_sees_super_tombstones: !is_first(release) && before(release, Release::V0_5),
             predicate_is_checked: !before(release, Release::V0_5),
             refuses_reads_at_all: before(release, Release::V0_6),
             refuses_reads_at_any: !before(release, Release::V0_6),
@@ -123,7 +124,7 @@ impl Behaviour {
 
 /// One row a release, in the order of [`Release::ALL`].
 static TABLE: [Behaviour; Release::ALL.len()] = {
-    let mut table = [const { Behaviour::row(Release::V0_4) }; Release::ALL.len()];
+    let mut table = [const { Behaviour::row(Release::V0_3) }; Release::ALL.len()];
     let mut at = 0;
     while at < table.len() {
         table[at] = Behaviour::row(Release::ALL[at]);
@@ -131,6 +132,11 @@ static TABLE: [Behaviour; Release::ALL.len()] = {
     }
     table
 };
+
+/// Whether this is 0.3. Where nothing is known of it, it has the behaviour of 0.4.
+const fn is_first(release: Release) -> bool {
+    release as u8 == Release::V0_3 as u8
+}
 
 /// Whether `release` came out before `other`.
 const fn before(release: Release, other: Release) -> bool {

@@ -137,7 +137,7 @@ pub fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel>
         (1, _) => Some(ConsistencyLevel::One),
         (2, _) => Some(ConsistencyLevel::Quorum),
         (3, Release::V0_4) => Some(ConsistencyLevel::All),
-        (_, Release::V0_4) => None,
+        (_, Release::V0_3 | Release::V0_4) => None,
         (3, _) => Some(ConsistencyLevel::DcQuorum),
         (4, _) => Some(ConsistencyLevel::DcQuorumSync),
         (5, _) => Some(ConsistencyLevel::All),

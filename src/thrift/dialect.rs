@@ -12,7 +12,7 @@ use crate::util::Release;
 /// Whose behaviour applies where the bytes of a call do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compat {
-    /// For calls that carry a keyspace: 0.4 to 0.6.
+    /// For calls that carry a keyspace: 0.4 to 0.6. Those of 0.3 have shapes of their own, so they always tell.
     pub with_keyspace: Release,
     /// For calls after set_keyspace: 0.7 and later.
     pub after_set_keyspace: Release,
@@ -27,17 +27,19 @@ impl Default for Compat {
 impl Compat {
     fn level(&self, family: Family) -> Release {
         match family {
+            Family::WithTextPaths => Release::V0_3,
             Family::WithKeyspace => self.with_keyspace,
             Family::AfterSetKeyspace => self.after_set_keyspace,
         }
     }
 
-    /// Sets the level of the release's own family and leaves the other.
+    /// Sets the level of the release's own family and leaves the other. 0.3 is the whole of its family, which has
+    /// nothing to set.
     pub fn set(&mut self, release: Release) {
-        if release < Release::V0_7 {
-            self.with_keyspace = release;
-        } else {
-            self.after_set_keyspace = release;
+        match Family::of_release(release) {
+            Family::WithTextPaths => {}
+            Family::WithKeyspace => self.with_keyspace = release,
+            Family::AfterSetKeyspace => self.after_set_keyspace = release,
         }
     }
 }
@@ -45,6 +47,8 @@ impl Compat {
 /// Releases whose calls have the same shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
+    /// 0.3: calls carry a table, and say in one text what in it is meant.
+    WithTextPaths,
     /// 0.4 to 0.6: calls carry a keyspace.
     WithKeyspace,
     /// 0.7 and later: calls come after set_keyspace.
@@ -53,7 +57,15 @@ pub enum Family {
 
 impl Family {
     fn of(method: &Method) -> Family {
-        if method.since < Release::V0_7 { Family::WithKeyspace } else { Family::AfterSetKeyspace }
+        Family::of_release(method.since)
+    }
+
+    fn of_release(release: Release) -> Family {
+        match release {
+            Release::V0_3 => Family::WithTextPaths,
+            release if release < Release::V0_7 => Family::WithKeyspace,
+            _ => Family::AfterSetKeyspace,
+        }
     }
 }
 
@@ -81,17 +93,24 @@ impl Session {
     /// keyspace as a whole.
     pub fn is_open_to(&self, method: &Method) -> bool {
         match Family::of(method) {
-            Family::WithKeyspace => self.is_logged_in,
+            // 0.3 has no login: where one is needed, its calls pass after that of 0.6.
+            Family::WithTextPaths | Family::WithKeyspace => self.is_logged_in,
             Family::AfterSetKeyspace => self.user.is_some(),
         }
+    }
+
+    /// Whether the client may be one of 0.4 to 0.6 as well as one of 0.7 or later. A call of 0.3 tells neither.
+    pub fn is_of_either(&self) -> bool {
+        matches!(self.family, None | Some(Family::WithTextPaths))
     }
 }
 
 /// The row of the method table that a call means: that whose arguments have the call's types, and among those
 /// that of the release whose behaviour applies. `None` when there is no method of this name.
 ///
-/// What only one family has tells the session's family. What both have the session's family decides, and before
-/// that the transport: unframed was the default up to 0.6, and framed from 0.7 on.
+/// What only one family has tells the session's family. What several have the session's family decides, and where
+/// that has no such name, or nothing has been told yet, the transport: unframed was the default up to 0.6, and framed
+/// from 0.7 on.
 pub fn find_method(
     name: &[u8],
     args: &Args<'_>,
@@ -109,7 +128,8 @@ pub fn find_method(
     if is_told {
         session.family = first;
     }
-    let family = session.family.unwrap_or(likelier);
+    let is_named = |family: &Family| named().any(|method| Family::of(method) == *family);
+    let family = session.family.filter(is_named).unwrap_or(likelier);
     let level = compat.level(family);
     of_shape()
         .find(|method| Family::of(method) == family && (method.since..=method.until).contains(&level))

@@ -6,6 +6,7 @@ use std::str::FromStr;
 /// A release line of Cassandra, in the order in which they came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
+    V0_3,
     V0_4,
     V0_5,
     V0_6,
@@ -19,7 +20,8 @@ pub enum Release {
 }
 
 impl Release {
-    pub const ALL: [Release; 10] = [
+    pub const ALL: [Release; 11] = [
+        Release::V0_3,
         Release::V0_4,
         Release::V0_5,
         Release::V0_6,
@@ -35,6 +37,7 @@ impl Release {
     /// `"0.6"` and its like.
     pub fn name(self) -> &'static str {
         match self {
+            Release::V0_3 => "0.3",
             Release::V0_4 => "0.4",
             Release::V0_5 => "0.5",
             Release::V0_6 => "0.6",
@@ -76,6 +79,6 @@ mod tests {
             assert_eq!(release.name().parse::<Release>().unwrap(), release);
         }
         assert!(Release::ALL.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!("0.60".parse::<Release>().unwrap_err().contains("0.4, 0.5, 0.6"));
+        assert!("0.60".parse::<Release>().unwrap_err().contains("0.3, 0.4, 0.5, 0.6"));
     }
 }

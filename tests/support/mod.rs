@@ -6,6 +6,7 @@
 
 pub mod calls;
 pub mod client;
+pub mod first;
 pub mod idl;
 pub mod server;
 pub mod value;

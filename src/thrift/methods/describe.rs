@@ -21,7 +21,7 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        if call.session.family.is_none() {
+        if call.session.is_of_either() {
             modern::write_keyspaces(&mut call);
         }
         write_old_names(&mut call);
@@ -52,7 +52,7 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        if call.session.family.is_none() {
+        if call.session.is_of_either() {
             modern::write_keyspace(&mut call, &keyspace)?;
         }
         write_old_keyspace(&mut call, &keyspace)?;

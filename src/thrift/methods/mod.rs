@@ -2,6 +2,7 @@
 
 mod batches;
 mod describe;
+mod first;
 mod login;
 mod modern;
 mod properties;
@@ -104,14 +105,16 @@ const fn arg(id: i16, name: &'static str, ttype: TType) -> Arg {
     Arg { id, name, ttype }
 }
 
-/// Exceptions of data calls: 0.4 has no TimedOut.
+/// Exceptions of data calls: 0.3 and 0.4 have no TimedOut.
 const WITHOUT_TIMEOUT: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable)];
 const WITH_TIMEOUT: &[(i16, Thrown)] =
     &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable), (3, Thrown::TimedOut)];
 
 /// Every call that is served. Of two rows of one name the newer one stands last.
-pub static METHODS: LazyLock<Vec<&'static Method>> =
-    LazyLock::new(|| OLD_METHODS.iter().chain(modern::ROWS.iter().copied().flatten()).collect());
+pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
+    let rows = first::ROWS.iter().copied().chain([OLD_METHODS]).chain(modern::ROWS.iter().copied());
+    rows.flatten().collect()
+});
 
 /// The rows of a name, the newest last.
 pub fn named(name: &[u8]) -> &'static [&'static Method] {

@@ -87,7 +87,7 @@ pub const ROWS: &[Method] = &[
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        if call.session.family.is_none() {
+        if call.session.is_of_either() {
             write_old_names(&mut call);
         }
         write_keyspaces(&mut call);
@@ -109,7 +109,7 @@ pub fn write_keyspaces(call: &mut Call<'_>) {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.args.bytes(1)?;
-        if call.session.family.is_none() {
+        if call.session.is_of_either() {
             write_old_keyspace(&mut call, &name)?;
         }
         write_keyspace(&mut call, &name)?;

@@ -1,0 +1,143 @@
+//! get_column, get_slice, get_slice_by_names, get_columns_since and get_column_count of 0.3.
+
+use bytes::Bytes;
+
+use super::path::TextPath;
+use super::window::Window;
+use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or, timestamp};
+use crate::db::{Error, Found, RequestedRange, SlicePredicate};
+use crate::model::{Cell, ConsistencyLevel, RowColumns};
+use crate::thrift::failure::Failure;
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
+use crate::thrift::results;
+use crate::thrift::types;
+use crate::thrift::wire::TType;
+
+const PARENT: Arg = arg(3, "columnParent", TType::String);
+
+pub const ROWS: &[Method] = &[
+    data("get_column", &[TABLE, KEY, arg(3, "columnPath", TType::String)], INVALID_OR_ABSENT, get_column),
+    data(
+        "get_slice",
+        &[TABLE, KEY, PARENT, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
+        INVALID_OR_ABSENT,
+        get_slice,
+    ),
+    data(
+        "get_slice_by_names",
+        &[TABLE, KEY, PARENT, arg(4, "columnNames", TType::List)],
+        INVALID_OR_ABSENT,
+        get_slice_by_names,
+    ),
+    data(
+        "get_columns_since",
+        &[TABLE, KEY, PARENT, arg(4, "timeStamp", TType::I64)],
+        INVALID_OR_ABSENT,
+        get_columns_since,
+    ),
+    data("get_column_count", &[TABLE, KEY, PARENT], INVALID, get_column_count),
+];
+
+fn get_column(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let path = TextPath::parse(call.args.bytes(3)?);
+        let path = path.column(call.database.is_super(&table, &path.family, call.behaviour)?)?;
+        let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
+        let Found::Column(cell) = found else { return Err(Error::NotFound.into()) };
+        let mut writer = call.writer();
+        writer.field_struct(0);
+        results::write_column(&mut writer, &cell);
+        Ok(())
+    })
+}
+
+fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
+        let path = TextPath::parse(call.args.bytes(3)?);
+        // The columns of a super column stand in another order than they are read in: places are counted after all
+        // of them have been.
+        let is_row = path.parent()?.super_column.is_none();
+        let cells = cells(&call, &path, first(if is_row { window.end() } else { i32::MAX })).await?;
+        write_cells(&mut call, &window.of(cells));
+        Ok(())
+    })
+}
+
+fn get_slice_by_names(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let path = TextPath::parse(call.args.bytes(3)?);
+        let names = types::byte_strings(&mut call.args.required(4)?)?;
+        let named = SlicePredicate { column_names: Some(names), slice_range: None };
+        let cells = cells(&call, &path, named).await?;
+        write_cells(&mut call, &cells);
+        Ok(())
+    })
+}
+
+/// The columns that are not older than a time. 0.3 stopped at the first that was, since it made the call for column
+/// families that are sorted by time, newest first. Here rows are sorted by name, so the whole row is looked at.
+fn get_columns_since(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let since = timestamp(&call, 4)?;
+        let path = TextPath::parse(call.args.bytes(3)?);
+        let mut cells = cells(&call, &path, first(i32::MAX)).await?;
+        cells.retain(|cell| cell.timestamp >= since);
+        write_cells(&mut call, &cells);
+        Ok(())
+    })
+}
+
+/// Deleted columns count until they are forgotten.
+fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let parent = TextPath::parse(call.args.bytes(3)?).parent()?;
+        let consistency = ConsistencyLevel::One;
+        let count = call.database.get_count(&table, &key, &parent, consistency, call.behaviour).await?;
+        call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
+        Ok(())
+    })
+}
+
+/// The first so many columns.
+pub fn first(count: i32) -> SlicePredicate {
+    let range = RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count };
+    SlicePredicate { column_names: None, slice_range: Some(range) }
+}
+
+/// Columns of a row, in the comparator's order, or of a super column, newest first.
+async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> Result<Vec<Cell>, Failure> {
+    let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let parent = path.parent()?;
+    if call.database.is_super(&table, &path.family, call.behaviour)? && parent.super_column.is_none() {
+        return Err(Error::invalid(format!(
+            "columnfamily:supercolumn is required for super CF {}; get_slice_super reads whole super columns",
+            String::from_utf8_lossy(&path.family)
+        ))
+        .into());
+    }
+    let consistency = ConsistencyLevel::One;
+    let columns =
+        call.database.get_slice(&table, &key, &parent, &predicate, consistency, call.behaviour).await?;
+    // An absent row has none of either kind.
+    let RowColumns::Cells(mut cells) = columns else { return Ok(Vec::new()) };
+    if parent.super_column.is_some() {
+        newest_first(&mut cells);
+    }
+    Ok(cells)
+}
+
+/// Sorts what is in a super column as 0.3 kept it: by time, and by name where times are equal.
+pub fn newest_first(cells: &mut [Cell]) {
+    cells.sort_by_key(|cell| std::cmp::Reverse(cell.timestamp));
+}
+
+fn write_cells(call: &mut Call<'_>, cells: &[Cell]) {
+    let mut writer = call.writer();
+    writer.field_list(0, TType::Struct, cells.len());
+    for cell in cells {
+        results::write_column(&mut writer, cell);
+    }
+}

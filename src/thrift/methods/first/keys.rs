@@ -1,0 +1,33 @@
+//! get_key_range of 0.3.
+
+use super::{INVALID, TABLE, data, i32_or};
+use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::wire::TType;
+
+pub const ROWS: &[Method] = &[data(
+    "get_key_range",
+    &[
+        TABLE,
+        arg(2, "startWith", TType::String),
+        arg(3, "stopAt", TType::String),
+        arg(4, "maxResults", TType::I32),
+    ],
+    INVALID,
+    get_key_range,
+)];
+
+fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let table = call.args.bytes(1)?;
+        let bound = |id: i16| call.args.optional(id).map(|mut reader| reader.bytes()).transpose();
+        let bounds = (bound(2)?.unwrap_or_default(), bound(3)?.unwrap_or_default());
+        let count = i32_or(&call, 4, 1000)?;
+        let keys = call.database.get_table_keys(&table, bounds, count, call.behaviour).await?;
+        let mut writer = call.writer();
+        writer.field_list(0, TType::String, keys.len());
+        for key in &keys {
+            writer.bytes(key);
+        }
+        Ok(())
+    })
+}

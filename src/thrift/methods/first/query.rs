@@ -1,0 +1,28 @@
+//! executeQuery of 0.3, in a language that had nothing but its name in common with the CQL of 0.8 and later.
+
+use super::about;
+use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::wire::TType;
+
+pub const ROWS: &[Method] = &[Method {
+    needs_login: true,
+    ..about("executeQuery", &[arg(-1, "query", TType::String)], execute_query)
+}];
+
+/// The CqlResult_t of a query that failed. The call declares no exception: 0.3 told failures within its result, as
+/// a code that is not 0, and a text.
+const NOT_SPOKEN: (i32, &str) =
+    (1, "this server does not speak the query language of 0.3: use the calls of column families");
+
+fn execute_query(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (code, text) = NOT_SPOKEN;
+        let mut writer = call.writer();
+        writer.field_struct(0);
+        writer.field_i32(1, code);
+        writer.field_string(2, text.as_bytes());
+        writer.field_list(3, TType::Map, 0);
+        writer.stop();
+        Ok(())
+    })
+}

@@ -1,0 +1,119 @@
+//! get_superColumn, get_slice_super and get_slice_super_by_names of 0.3.
+
+use super::columns::{first, newest_first};
+use super::path::TextPath;
+use super::window::Window;
+use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or};
+use crate::db::{Error, Found, SlicePredicate};
+use crate::model::{ConsistencyLevel, RowColumns, SuperColumn};
+use crate::thrift::failure::Failure;
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
+use crate::thrift::results;
+use crate::thrift::types;
+use crate::thrift::wire::{TType, Writer};
+
+const FAMILY: Arg = arg(3, "columnFamily", TType::String);
+
+pub const ROWS: &[Method] = &[
+    data(
+        "get_superColumn",
+        &[TABLE, KEY, arg(3, "superColumnPath", TType::String)],
+        INVALID_OR_ABSENT,
+        get_super_column,
+    ),
+    data(
+        "get_slice_super",
+        &[TABLE, KEY, FAMILY, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
+        INVALID,
+        get_slice_super,
+    ),
+    data(
+        "get_slice_super_by_names",
+        &[TABLE, KEY, FAMILY, arg(4, "superColumnNames", TType::List)],
+        INVALID,
+        get_slice_super_by_names,
+    ),
+];
+
+fn get_super_column(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let path = TextPath::parse(call.args.bytes(3)?);
+        check_super(&call, &path)?;
+        let path = path.super_column()?;
+        let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
+        let Found::Super(mut found) = found else { return Err(Error::NotFound.into()) };
+        let mut writer = call.writer();
+        writer.field_struct(0);
+        write_super(&mut writer, &mut found);
+        Ok(())
+    })
+}
+
+fn get_slice_super(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
+        let supers = supers(&call, first(window.end())).await?;
+        write_supers(&mut call, window.of(supers));
+        Ok(())
+    })
+}
+
+fn get_slice_super_by_names(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let names = types::byte_strings(&mut call.args.required(4)?)?;
+        let named = SlicePredicate { column_names: Some(names), slice_range: None };
+        let supers = supers(&call, named).await?;
+        write_supers(&mut call, supers);
+        Ok(())
+    })
+}
+
+/// Super columns of a row, in the comparator's order.
+async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperColumn>, Failure> {
+    let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+    let path = TextPath::parse(call.args.bytes(3)?);
+    check_super(call, &path)?;
+    let parent = path.parent()?;
+    if parent.super_column.is_some() {
+        return Err(Error::invalid(format!(
+            "columnfamily alone is required to read whole super columns of {}",
+            String::from_utf8_lossy(&path.family)
+        ))
+        .into());
+    }
+    let consistency = ConsistencyLevel::One;
+    let columns =
+        call.database.get_slice(&table, &key, &parent, &predicate, consistency, call.behaviour).await?;
+    // An absent row has none of either kind.
+    let RowColumns::Supers(supers) = columns else { return Ok(Vec::new()) };
+    Ok(supers)
+}
+
+/// 0.3 fails inside where a standard column family is asked for super columns.
+fn check_super(call: &Call<'_>, path: &TextPath) -> Result<(), Failure> {
+    if call.database.is_super(&call.args.bytes(1)?, &path.family, call.behaviour)? {
+        return Ok(());
+    }
+    let family = String::from_utf8_lossy(&path.family);
+    Err(Error::invalid(format!("standard CF {family} has no super columns")).into())
+}
+
+/// A superColumn_t.
+fn write_super(writer: &mut Writer<'_>, found: &mut SuperColumn) {
+    newest_first(&mut found.cells);
+    writer.field_string(1, &found.name);
+    writer.field_list(2, TType::Struct, found.cells.len());
+    for cell in &found.cells {
+        results::write_column(writer, cell);
+    }
+    writer.stop();
+}
+
+fn write_supers(call: &mut Call<'_>, supers: Vec<SuperColumn>) {
+    let mut writer = call.writer();
+    writer.field_list(0, TType::Struct, supers.len());
+    for mut found in supers {
+        write_super(&mut writer, &mut found);
+    }
+}

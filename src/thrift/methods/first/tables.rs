@@ -1,0 +1,41 @@
+//! getStringProperty, getStringListProperty and describeTable of 0.3.
+
+use super::about;
+use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::wire::TType;
+
+pub const ROWS: &[Method] = &[
+    about("getStringProperty", &[arg(-1, "propertyName", TType::String)], get_string_property),
+    about("getStringListProperty", &[arg(-1, "propertyName", TType::String)], get_string_list_property),
+    about("describeTable", &[arg(-1, "tableName", TType::String)], describe_table),
+];
+
+fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let property = call.args.bytes(-1)?;
+        let value = call.database.string_property(&property, call.behaviour.release);
+        call.writer().field_string(0, value.as_bytes());
+        Ok(())
+    })
+}
+
+fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let is_tables = &call.args.bytes(-1)?[..] == b"tables";
+        let names = if is_tables { call.database.table_names(call.behaviour) } else { Vec::new() };
+        let mut writer = call.writer();
+        writer.field_list(0, TType::String, names.len());
+        for name in &names {
+            writer.bytes(name.as_bytes());
+        }
+        Ok(())
+    })
+}
+
+fn describe_table(mut call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let text = call.database.describe_table(&call.args.bytes(-1)?);
+        call.writer().field_string(0, text.as_bytes());
+        Ok(())
+    })
+}

@@ -1,0 +1,223 @@
+//! insert, batch_insert, batch_insert_superColumn and remove of 0.3.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::path::TextPath;
+use super::{KEY, TABLE, data, timestamp};
+use crate::db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
+use crate::model::ConsistencyLevel;
+use crate::thrift::failure::Failure;
+use crate::thrift::java_map::in_java_order;
+use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
+use crate::thrift::types;
+use crate::thrift::wire::{Reader, TType, WireError};
+use crate::util::Release;
+
+pub const ROWS: &[Method] = &[
+    data(
+        "insert",
+        &[
+            TABLE,
+            KEY,
+            arg(3, "columnPath", TType::String),
+            arg(4, "cellData", TType::String),
+            arg(5, "timestamp", TType::I64),
+            block(6),
+        ],
+        WITHOUT_TIMEOUT,
+        insert,
+    ),
+    data("batch_insert", &[arg(1, "batchMutation", TType::Struct), block(2)], WITHOUT_TIMEOUT, batch_insert),
+    data(
+        "batch_insert_superColumn",
+        &[arg(1, "batchMutationSuper", TType::Struct), block(2)],
+        WITHOUT_TIMEOUT,
+        batch_insert_super_column,
+    ),
+    data(
+        "remove",
+        &[TABLE, KEY, arg(3, "columnPathOrParent", TType::String), arg(4, "timestamp", TType::I64), block(5)],
+        WITHOUT_TIMEOUT,
+        remove,
+    ),
+];
+
+const fn block(id: i16) -> Arg {
+    arg(id, "block", TType::Bool)
+}
+
+/// What `block` asks for: a quorum of the replicas, or nobody.
+fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> {
+    let waits = call.args.optional(id).map_or(Ok(false), |mut reader| reader.bool())?;
+    Ok(if waits { ConsistencyLevel::Quorum } else { ConsistencyLevel::Zero })
+}
+
+/// The key of a write. 0.3 takes white space from both ends of it, by Java's `trim`, and leaves that of reads.
+fn trimmed(key: &Bytes) -> Bytes {
+    let is_black = |byte: &u8| *byte > b' ';
+    let start = key.iter().position(is_black).unwrap_or(key.len());
+    let end = key.iter().rposition(is_black).map_or(start, |last| last + 1);
+    key.slice(start..end)
+}
+
+fn insert(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
+        let path = TextPath::parse(call.args.bytes(3)?).written()?;
+        let written = (call.args.bytes(4)?, timestamp(&call, 5)?);
+        let consistency = consistency(&call, 6)?;
+        call.database.insert(&table, key, path, written, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}
+
+fn remove(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
+        let path = TextPath::parse(call.args.bytes(3)?);
+        let path = path.removed(call.database.is_super(&table, &path.family, call.behaviour)?)?;
+        let (timestamp, consistency) = (timestamp(&call, 4)?, consistency(&call, 5)?);
+        call.database.remove(&table, key, path, timestamp, consistency, call.behaviour).await?;
+        Ok(())
+    })
+}
+
+fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let batch = batch(&mut call.args.required(1)?, "batch_mutation_t", column)?;
+        let mut row = Row::default();
+        for (family, columns) in batch.families {
+            for column in columns {
+                row.add(&[&family, &column.name.clone()], column)?;
+            }
+        }
+        let consistency = consistency(&call, 2)?;
+        call.database
+            .batch_insert(&batch.table, batch.key, row.families, consistency, call.behaviour)
+            .await?;
+        Ok(())
+    })
+}
+
+fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        let batch = batch(&mut call.args.required(1)?, "batch_mutation_super_t", super_column)?;
+        let mut row = Row::default();
+        for (family, supers) in batch.families {
+            for NewSuper { name, columns } in supers {
+                for column in columns {
+                    row.add(&[&family, &name, &column.name.clone()], column)?;
+                }
+            }
+        }
+        let consistency = consistency(&call, 2)?;
+        call.database
+            .batch_insert(&batch.table, batch.key, row.families, consistency, call.behaviour)
+            .await?;
+        Ok(())
+    })
+}
+
+/// What a batch writes, by column family.
+#[derive(Default)]
+struct Row {
+    families: Vec<(Bytes, Vec<ColumnOrSuper>)>,
+    places: HashMap<Bytes, usize>,
+}
+
+impl Row {
+    /// Adds a column by its names. 0.3 joins them to one text and cuts that again, so a name with a colon is two: a
+    /// client can write into a super column with batch_insert, and some did.
+    fn add(&mut self, names: &[&Bytes], column: NewColumn) -> Result<(), Failure> {
+        let text = names.iter().map(|name| &name[..]).collect::<Vec<&[u8]>>().join(&b':');
+        let ColumnPath { column_family, super_column, column: name } =
+            TextPath::parse(Bytes::from(text)).written()?;
+        let column = NewColumn { name: name.unwrap_or_default(), ..column };
+        let insert = match super_column {
+            Some(name) => ColumnOrSuper {
+                super_column: Some(NewSuper { name, columns: vec![column] }),
+                ..ColumnOrSuper::default()
+            },
+            None => ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() },
+        };
+        let place = *self.places.entry(column_family.clone()).or_insert_with(|| {
+            self.families.push((column_family, Vec::new()));
+            self.families.len() - 1
+        });
+        self.families[place].1.push(insert);
+        Ok(())
+    }
+}
+
+/// A batch_mutation_t or batch_mutation_super_t.
+struct Batch<T> {
+    table: Bytes,
+    key: Bytes,
+    families: Vec<(Bytes, Vec<T>)>,
+}
+
+fn batch<'a, T>(
+    reader: &mut Reader<'a>,
+    holder: &str,
+    item: impl Fn(&mut Reader<'a>) -> Result<T, Failure>,
+) -> Result<Batch<T>, Failure> {
+    let (mut table, mut key, mut families) = (None, None, None);
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => table = Some(reader.bytes()?),
+            (2, TType::String) => key = Some(trimmed(&reader.bytes()?)),
+            (3, TType::Map) => {
+                let items = |reader: &mut Reader<'a>| types::list(reader, TType::Struct, &item);
+                families = Some(in_java_order(types::map(reader, TType::List, items)?));
+            }
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(table) = table else { return types::missing("table", holder) };
+    let Some(key) = key else { return types::missing("key", holder) };
+    let Some(families) = families else { return types::missing("cfmap", holder) };
+    Ok(Batch { table, key, families })
+}
+
+/// A column_t. Without a timestamp it is of the time 0.
+fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
+    // As 2.0 reads it, where nothing but the name is required.
+    let column = types::column(reader, Release::V2_0)?;
+    let Some(value) = column.value else { return types::missing("value", "column_t") };
+    Ok(NewColumn {
+        name: column.name,
+        value: Some(value),
+        timestamp: Some(column.timestamp.unwrap_or_default()),
+        ttl_s: None,
+    })
+}
+
+/// A superColumn_t.
+fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
+    let (mut name, mut columns) = (None, Vec::new());
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (id, ttype) {
+            (1, TType::String) => name = Some(reader.bytes()?),
+            (2, TType::List) => columns = types::list(reader, TType::Struct, column)?,
+            _ => reader.skip(ttype)?,
+        }
+    }
+    let Some(name) = name else { return types::missing("name", "superColumn_t") };
+    Ok(NewSuper { name, columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_trimmed_as_java_does() {
+        for (key, expected) in
+            [("k", "k"), (" \tk k\n\0", "k k"), (" \n", ""), ("", ""), ("\u{a0}k", "\u{a0}k")]
+        {
+            assert_eq!(trimmed(&Bytes::from(key)), expected);
+        }
+    }
+}

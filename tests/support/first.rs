@@ -1,0 +1,75 @@
+//! The calls of 0.3.
+
+use thriftstore::thrift::wire::TType;
+
+use super::value::{Value, fields, map, structs, text, texts};
+
+/// A table, a row, and what in it is meant.
+pub fn args(table: &str, key: &[u8], path: impl AsRef<[u8]>) -> Value {
+    fields([(1, text(table)), (2, text(key)), (3, text(path))])
+}
+
+/// The same with more behind.
+fn args_and<const N: usize>(
+    table: &str,
+    key: &[u8],
+    path: impl AsRef<[u8]>,
+    more: [(i16, Value); N],
+) -> Value {
+    let Value::Struct(mut all) = args(table, key, path) else { unreachable!() };
+    all.extend(more);
+    Value::Struct(all)
+}
+
+pub fn insert_args(
+    table: &str,
+    key: &[u8],
+    path: impl AsRef<[u8]>,
+    value: &[u8],
+    timestamp: i64,
+    block: bool,
+) -> Value {
+    args_and(table, key, path, [(4, text(value)), (5, Value::I64(timestamp)), (6, Value::Bool(block))])
+}
+
+pub fn remove_args(table: &str, key: &[u8], path: impl AsRef<[u8]>, timestamp: i64, block: bool) -> Value {
+    args_and(table, key, path, [(4, Value::I64(timestamp)), (5, Value::Bool(block))])
+}
+
+pub fn slice_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, start: i32, count: i32) -> Value {
+    args_and(table, key, parent, [(4, Value::I32(start)), (5, Value::I32(count))])
+}
+
+pub fn names_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, names: &[&str]) -> Value {
+    args_and(table, key, parent, [(4, texts(names))])
+}
+
+pub fn since_args(table: &str, key: &[u8], parent: impl AsRef<[u8]>, since: i64) -> Value {
+    args_and(table, key, parent, [(4, Value::I64(since))])
+}
+
+pub fn keys_args(table: &str, start: &str, stop: &str, count: i32) -> Value {
+    fields([(1, text(table)), (2, text(start)), (3, text(stop)), (4, Value::I32(count))])
+}
+
+/// A batch of columns or super columns by column family.
+pub fn batch_args(table: &str, key: &[u8], families: Vec<(&str, Vec<Value>)>, block: bool) -> Value {
+    let families = families.into_iter().map(|(family, items)| (family, structs(items))).collect();
+    let batch = fields([(1, text(table)), (2, text(key)), (3, map(TType::List, families))]);
+    fields([(1, batch), (2, Value::Bool(block))])
+}
+
+/// The one argument of a call about the server, whose id Thrift chose.
+pub fn about_args(about: &str) -> Value {
+    fields([(-1, text(about))])
+}
+
+/// Names and values of a list of column_t.
+pub fn columns(list: &Value) -> Vec<(&str, &str)> {
+    list.items().iter().map(|column| (column.field(1).str(), column.field(2).str())).collect()
+}
+
+/// Names of a list of column_t or superColumn_t.
+pub fn names(list: &Value) -> Vec<&str> {
+    list.items().iter().map(|item| item.field(1).str()).collect()
+}
