@@ -41,4 +41,21 @@ impl Catalog {
     pub fn column_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
         self.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values())
     }
+
+    /// The same without a column family, be it an index or retained.
+    #[must_use]
+    pub fn without(&self, cf: &CfDef) -> Catalog {
+        let mut catalog = self.clone();
+        let is_other = |other: &Arc<CfDef>| (&other.keyspace, &other.name) != (&cf.keyspace, &cf.name);
+        catalog.retained.retain(is_other);
+        if let Some(keyspace) = catalog.keyspaces.get_mut(&cf.keyspace) {
+            keyspace.column_families.retain(|_, other| is_other(other));
+            for indexed in keyspace.column_families.values_mut() {
+                if !indexed.index_families.values().all(is_other) {
+                    Arc::make_mut(indexed).index_families.retain(|_, index| is_other(index));
+                }
+            }
+        }
+        catalog
+    }
 }

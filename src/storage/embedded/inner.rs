@@ -384,15 +384,28 @@ impl Inner {
         self.check_open()?;
         let _altering = self.altering.lock();
         let _rows = self.locks.lock_all();
-        let Ok(family) = self.family(cf) else { return Ok(()) };
+        let Some(family) = self.recorded_family(cf)? else { return Ok(()) };
         self.next_generation(cf, &family, true)?;
         let mut families = self.families.write();
+        families.undefined.retain(|name| *name != format!("{}.{}", cf.keyspace, cf.name));
         families.by_id.remove(&family.id);
         if let Some(named) = families.by_name.get_mut(&cf.keyspace) {
             named.remove(&cf.name);
         }
         self.definitions.write().remove(&family.id);
         Ok(())
+    }
+
+    /// A column family that holds or held data, be it defined or not. `None`: there is none to forget.
+    fn recorded_family(&self, cf: &CfDef) -> Result<Option<Arc<Family>>, StoreError> {
+        if let Ok(family) = self.family(cf) {
+            return Ok(Some(family));
+        }
+        let name = (cf.keyspace.clone(), cf.name.clone());
+        let recorded = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
+        let Some((_, record)) = recorded.filter(|(_, record)| !record.is_dropped) else { return Ok(None) };
+        let trees = Trees::open(&self.database, record.id, record.generation)?;
+        Ok(Some(Arc::new(Family { id: record.id, trees: RwLock::new(Arc::new(trees)) })))
     }
 
     /// Notes another generation of a column family, puts its empty trees in the place of the old ones, and drops

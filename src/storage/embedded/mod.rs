@@ -2,8 +2,9 @@
 //!
 //! One engine keyspace a column family, one for what we keep about ourselves. `key` and `value` are the disk
 //! format; `long_keys` lets keys be longer than the engine's; `write` decides at once which write wins, under
-//! `locks`; `row_cache` keeps busy rows in memory; `appender` and `commit` make writes durable; `purge` forgets old tombstones;
-//! `log_check`, `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
+//! `locks`; `row_cache` keeps busy rows in memory; `appender` and `commit` make writes durable; `purge` forgets old
+//! tombstones, and `range_shadow` tells it what those of runs of names shadow; `log_check`, `file_check`, `shield`
+//! and `disk_guard` stand between the engine and what it does not survive well.
 
 mod appender;
 mod blocking;
@@ -20,6 +21,7 @@ mod locks;
 mod log_check;
 mod long_keys;
 mod purge;
+mod range_shadow;
 mod row_cache;
 mod row_reader;
 mod row_source;

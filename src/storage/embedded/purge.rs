@@ -15,6 +15,7 @@ use super::family::Trees;
 use super::inner::Inner;
 use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
 use super::ledger::QueuedDeletion;
+use super::range_shadow::shadowed_by_ranges;
 use super::row_cache::RowId;
 use super::row_source::RowSource;
 use super::value::{self, Value};
@@ -63,7 +64,7 @@ struct Pass {
 impl CompactionFilter for Pass {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _ctx: &Context) -> lsm_tree::Result<Verdict> {
         let value = item.value()?;
-        let is_over = value::tombstone_made_at(&value).is_some_and(|made_at| made_at <= self.gc_before);
+        let is_over = value::tombstone_since(&value).is_some_and(|since| since <= self.gc_before);
         // `Remove` leaves the engine's own tombstone, so that no older version shows through.
         Ok(if is_over { Verdict::Remove } else { Verdict::Keep })
     }
@@ -81,8 +82,7 @@ pub fn sweep(inner: &Inner) -> Result<usize, StoreError> {
 
 fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     let Some((family, gc_grace_s)) = inner.family_by_id(queued.family) else {
-        // Its column family is no longer defined: come back in a day, in case it is again.
-        return requeue(inner, queued, i64::from(inner.clock.now_s()) + 86_400);
+        return sweep_undefined(inner, queued);
     };
     let Some(row) = RowPrefix::of_entry(&queued.marker, &*inner.partitioner) else {
         return Err(StoreError::Corrupt("a queued deletion belongs to no row".to_owned()));
@@ -100,7 +100,10 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
         if marker.starts_with(RANGES) {
             inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
-            return sweep_range(inner, (queued, gc_grace_s), &source, (&trees, &row), &marker);
+            if sweep_range(inner, (queued, gc_grace_s), &source, (&trees, &row))? {
+                continue;
+            }
+            return Ok(());
         }
         let (deletion, kept_name) = source.deletion_and_name_at(&marker)?;
         let mut batch = EngineBatch::default();
@@ -123,41 +126,66 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
             let nameplate = value::encode_deletion(DeletionTime::LIVE, Some(&name));
             trees.put(&mut batch, queued.marker.clone(), Some(nameplate.into()))?;
         } else if deletion != DeletionTime::LIVE {
-            trees.put(&mut batch, queued.marker.clone(), None)?;
+            // Where a row's deletion stood it may have to be said still that the row has ranges.
+            let has_ranges = marker == ROW_MARKER && !source.row_deletions()?.1.is_empty();
+            let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE).into());
+            trees.put(&mut batch, queued.marker.clone(), left)?;
         }
         return batch.commit(&inner.database);
     }
 }
 
-/// Takes a tombstone of a run of names away after gc_grace. What it shadows stays hidden for so long, and is
-/// forgotten with it: a row has few such tombstones, and they are rarely large.
+/// Takes a tombstone of a run of names away after gc_grace, and what it shadows first; until then that only stays
+/// hidden. Says whether there is more to take away.
 fn sweep_range(
     inner: &Inner,
     (queued, gc_grace_s): (&QueuedDeletion, i32),
     source: &RowSource<'_>,
     (trees, row): (&Trees, &RowPrefix),
-    marker: &[u8],
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
+    let Some(cf) = inner.definition(queued.family) else {
+        return sweep_undefined(inner, queued).map(|()| false);
+    };
+    let mut batch = EngineBatch::default();
+    let (deletion, ranges) = source.row_deletions()?;
+    let found = ranges.iter().find(|range| row.entry(&key::range(range)) == queued.marker);
+    let gone_s = found.map(|range| i64::from(range.deletion.local_deletion_time) + i64::from(gc_grace_s));
+    match gone_s {
+        None => {}
+        Some(gone_s) if gone_s > i64::from(inner.clock.now_s()) => {
+            inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
+        }
+        Some(_) => {
+            let shadowed = shadowed_by_ranges(source, &ranges, &cf, SWEEP_BATCH)?;
+            let has_more = shadowed.len() == SWEEP_BATCH;
+            for key in shadowed {
+                trees.put(&mut batch, row.entry(&key), None)?;
+            }
+            if has_more {
+                return batch.commit(&inner.database).map(|()| true);
+            }
+            trees.put(&mut batch, queued.marker.clone(), None)?;
+            if ranges.len() == 1 {
+                let is_deleted = deletion != DeletionTime::LIVE;
+                let left = is_deleted.then(|| value::encode_deletion(deletion, None).into());
+                trees.put(&mut batch, row.entry(ROW_MARKER), left)?;
+            }
+        }
+    }
+    inner.ledger.dequeue(&mut batch, queued);
+    batch.commit(&inner.database).map(|()| false)
+}
+
+/// What becomes of a deletion whose column family is not defined. One that is dropped has forgotten what the
+/// deletion shadowed; another may be defined again, so it is looked at once a day.
+fn sweep_undefined(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
+    let is_dropped =
+        inner.ledger.families()?.iter().any(|(_, record)| record.id == queued.family && record.is_dropped);
+    if !is_dropped {
+        return requeue(inner, queued, i64::from(inner.clock.now_s()) + 86_400);
+    }
     let mut batch = EngineBatch::default();
     inner.ledger.dequeue(&mut batch, queued);
-    let (deletion, ranges) = source.row_deletions()?;
-    let Some(range) = ranges.iter().find(|range| key::range(range) == marker) else {
-        return batch.commit(&inner.database);
-    };
-    let gone_s = i64::from(range.deletion.local_deletion_time) + i64::from(gc_grace_s);
-    if gone_s > i64::from(inner.clock.now_s()) {
-        inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
-        return batch.commit(&inner.database);
-    }
-    let Some(cf) = inner.definition(queued.family) else { return Ok(()) };
-    for key in source.shadowed_by(range, &cf)? {
-        trees.put(&mut batch, row.entry(&key), None)?;
-    }
-    trees.put(&mut batch, queued.marker.clone(), None)?;
-    if ranges.len() == 1 {
-        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None).into());
-        trees.put(&mut batch, row.entry(ROW_MARKER), left)?;
-    }
     batch.commit(&inner.database)
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_END, ROW_MARKER, SuperEntry, SuperPrefix};
+use super::key::{self, COLUMNS_LEVEL, RANGES, RANGES_END, ROW_MARKER, SuperEntry, SuperPrefix};
 use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
@@ -10,7 +10,6 @@ use crate::model::{
     Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, ReadCommand, RowColumns, SliceRange,
     SuperColumn,
 };
-use crate::schema::CfDef;
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
 use crate::storage::order::{Regrouped, group_prefix};
@@ -82,37 +81,6 @@ impl RowSource<'_> {
             }
         }
         Ok((deletion, ranges))
-    }
-
-    /// The keys of the cells that the tombstone of a run of names shadows.
-    pub fn shadowed_by(&self, range: &RangeDeletion, cf: &CfDef) -> Result<Vec<Vec<u8>>, StoreError> {
-        let ranges = std::slice::from_ref(range);
-        let level = COLUMNS_LEVEL.len();
-        let mut shadowed = Vec::new();
-        for entry in self.entries(COLUMNS_LEVEL, ROW_END, false) {
-            let (key, value) = entry?;
-            let Value::Cell { timestamp, .. } = value::decode(&value)? else { continue };
-            let over = match cf.subcomparator() {
-                None => match decode_cell(key.tail(level), &value, &*cf.comparator)? {
-                    Some(cell) => LevelRanges::of_row(ranges, &*cf.comparator).over(&cell.name),
-                    None => continue,
-                },
-                Some(subcomparator) => {
-                    let Some(parsed) = SuperEntry::parse(key.as_slice(), level) else { continue };
-                    let holder = key::name_of(parsed.ordered_super.into(), &*cf.comparator);
-                    let (Some(holder), Some(at)) = (holder, parsed.cell_at) else { continue };
-                    let Some(cell) = decode_cell(key.tail(at), &value, &**subcomparator)? else { continue };
-                    let inside = LevelRanges::of_super(ranges, &holder, &*cf.comparator, &**subcomparator);
-                    LevelRanges::of_supers(ranges, &*cf.comparator)
-                        .over(&holder)
-                        .merged(inside.over(&cell.name))
-                }
-            };
-            if over.shadows(timestamp) {
-                shadowed.push(key.as_slice().to_vec());
-            }
-        }
-        Ok(shadowed)
     }
 
     /// The deletion that stands at a key.

@@ -276,7 +276,13 @@ impl Store for EmbeddedStore {
     }
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { blocking::long(|| self.with(|inner| inner.drop_family(&cf))) })
+        Box::pin(async move {
+            blocking::long(|| self.with(|inner| inner.drop_family(&cf)))?;
+            // An engine that is opened again must not take it up again.
+            let mut catalog = self.setup.catalog.lock();
+            *catalog = Arc::new(catalog.without(&cf));
+            Ok(())
+        })
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {

@@ -146,12 +146,19 @@ pub fn is_pointer(value: &[u8]) -> bool {
     value == [FORMAT, POINTER]
 }
 
-/// When a cell's tombstone was made, or an expiring cell becomes one; `None` for anything else. For the compaction
-/// filter.
-pub fn tombstone_made_at(value: &[u8]) -> Option<i32> {
-    let kind = value.get(1)? & KIND;
-    let is_tombstone = value.first() == Some(&FORMAT) && (kind == TOMBSTONE || kind == EXPIRING);
-    is_tombstone.then(|| value.get(HEAD..HEAD + 4).map(BigEndian::read_i32)).flatten()
+/// The second from which on a cell is a tombstone, whoever looks; `None` for what never is one by itself. For the
+/// compaction filter.
+pub fn tombstone_since(value: &[u8]) -> Option<i32> {
+    if value.first() != Some(&FORMAT) {
+        return None;
+    }
+    let second = value.get(HEAD..HEAD + 4).map(BigEndian::read_i32);
+    match *value.get(1)? & KIND {
+        TOMBSTONE => second,
+        // Up to 1.0 an expiring cell is seen for the whole of its last second.
+        EXPIRING => second.map(|second| second.saturating_add(1)),
+        _ => None,
+    }
 }
 
 /// Reads a stored value.
@@ -228,29 +235,75 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn any_kind() -> impl Strategy<Value = CellKind> {
+        prop_oneof![
+            Just(CellKind::Live),
+            Just(CellKind::Counter),
+            (any::<i32>(), any::<i32>())
+                .prop_map(|(ttl_s, expires_at_s)| CellKind::Expiring { ttl_s, expires_at_s }),
+            any::<i32>().prop_map(|local_deletion_time| CellKind::Deleted { local_deletion_time }),
+        ]
+    }
+
+    fn any_bytes() -> impl Strategy<Value = Bytes> {
+        prop::collection::vec(any::<u8>(), 0..9).prop_map(Bytes::from)
+    }
+
+    fn any_deletion() -> impl Strategy<Value = DeletionTime> {
+        (any::<i64>(), any::<i32>()).prop_map(|(marked_for_delete_at, local_deletion_time)| DeletionTime {
+            marked_for_delete_at,
+            local_deletion_time,
+        })
+    }
+
     proptest! {
         #[test]
         fn cells_round_trip(
-            name in prop::option::of(prop::collection::vec(any::<u8>(), 0..9)),
-            data in prop::collection::vec(any::<u8>(), 0..9),
+            name in prop::option::of(any_bytes()),
+            data in any_bytes(),
             timestamp in any::<i64>(),
-            deleted in prop::option::of(any::<i32>()),
+            kind in any_kind(),
         ) {
-            let kind = deleted.map_or(CellKind::Live, |local_deletion_time| CellKind::Deleted {
-                local_deletion_time,
-            });
-            let data = if deleted.is_some() { Bytes::new() } else { Bytes::from(data) };
+            let (since, data) = match kind {
+                CellKind::Deleted { local_deletion_time } => (Some(local_deletion_time), Bytes::new()),
+                CellKind::Expiring { expires_at_s, .. } => (Some(expires_at_s.saturating_add(1)), data),
+                _ => (None, data),
+            };
             let cell = Cell { name: Bytes::new(), value: data.clone(), timestamp, kind };
             let encoded = Bytes::from(encode_cell(&cell, name.as_deref()));
-            prop_assert_eq!(tombstone_made_at(&encoded), deleted);
-            let name = name.map(Bytes::from);
+            prop_assert_eq!(tombstone_since(&encoded), since);
             prop_assert_eq!(decode(&encoded).unwrap(), Value::Cell { timestamp, kind, name, data });
         }
 
         #[test]
-        fn foreign_bytes_are_an_error_and_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+        fn deletions_and_runs_round_trip(
+            deletion in any_deletion(),
+            super_column in prop::option::of(any_bytes()),
+            (start, finish) in (any_bytes(), any_bytes()),
+        ) {
+            let range = RangeDeletion { super_column: super_column.clone(), start, finish, deletion };
+            let encoded = Bytes::from(encode_range(&range));
+            prop_assert_eq!(tombstone_since(&encoded), None);
+            prop_assert_eq!(decode(&encoded).unwrap(), Value::Range(range));
+            let with_ranges = Bytes::from(encode_deletion_with_ranges(deletion));
+            let expected = Value::Deletion { deletion, name: None, has_ranges: true };
+            prop_assert_eq!(decode(&with_ranges).unwrap(), expected);
+            let plain = Bytes::from(encode_deletion(deletion, super_column.as_deref()));
+            let expected = Value::Deletion { deletion, name: super_column, has_ranges: false };
+            prop_assert_eq!(decode(&plain).unwrap(), expected);
+        }
+
+        #[test]
+        fn foreign_bytes_are_an_error_and_no_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..40),
+            kind in prop::option::of(any::<u8>()),
+        ) {
+            let mut bytes = bytes;
+            if let (Some(kind), true) = (kind, bytes.len() > 1) {
+                bytes[..2].copy_from_slice(&[FORMAT, kind]);
+            }
             let _ = decode(&Bytes::from(bytes.clone()));
-            let _ = tombstone_made_at(&bytes);
+            let _ = tombstone_since(&bytes);
         }
     }
 }

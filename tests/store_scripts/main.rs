@@ -5,25 +5,32 @@
 //!
 //! ```text
 //!   partitioner P                       first of all; RandomPartitioner if absent
-//!   standard CF TYPE [grace SECONDS]    define; before the first other command
+//!   standard CF TYPE [grace SECONDS]    define, or define otherwise
 //!   super CF TYPE SUBTYPE [grace SECONDS]
+//!   drop CF                             forget it for good
 //!   release 0.6                         whose rules apply from here on
-//!   put CF KEY [SUPER/]NAME VALUE @TIMESTAMP
+//!   put CF KEY [SUPER/]NAME VALUE @TIMESTAMP [ttl SECONDS]
+//!   add CF KEY [SUPER/]NAME DELTA @TIMESTAMP
 //!   delete CF KEY [[SUPER/][NAME]] @TIMESTAMP
-//!   batch ... end                       the puts and deletes between are one mutation a row
+//!   delete-range CF KEY [in SUPER] [from NAME] [to NAME] @TIMESTAMP
+//!   batch ... end                       the writes between are one mutation a row
 //!   get CF KEY [in SUPER] names NAME...
 //!   slice CF KEY [in SUPER] [from NAME] [to NAME] [reversed] [count N]
 //!   scan CF [keys FROM TO | tokens FROM TO] [rows N] [skip-empty] [slice words]
 //!   splits FROM TO KEYS                 tokens in their text form; `min` is the ring's minimum
 //!   truncate CF
+//!   undefined                           column families that hold data and are not defined
+//!   note NAME [VALUE]                   keep a note, or take it away; `notes` shows all
 //!   restart, compact, sweep             the embedded store's own; the memory store has nothing to do
 //!   clock SECONDS                       moves the clock on
 //! ```
 //!
-//! `tombstones` among slice words returns them too. Names are written in the comparator's text form, or as
+//! A cell that expires is shown with its ttl, a counter as its total. `tombstones` among slice words returns them too. Names are written in the comparator's text form, or as
 //! `0x...`; `-` is the empty name.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+mod command;
+#[path = "../store_support/mod.rs"]
 mod store_support;
 
 use std::collections::BTreeMap;
@@ -32,179 +39,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use command::{Command, Read, Write, Written, bytes_of, parse};
 use store_support as support;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{
     Behaviour, Bounds, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation,
-    Predicate, RangeCommand, ReadCommand, RowColumns, SliceRange,
+    Predicate, RangeCommand, RangeDeletion, ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
 use thriftstore::util::{Clock, Release};
-
-/// The words of a command line, taken from the left.
-struct Words<'a>(std::iter::Peekable<std::str::SplitWhitespace<'a>>);
-
-impl<'a> Words<'a> {
-    fn of(line: &'a str) -> Words<'a> {
-        Words(line.split_whitespace().peekable())
-    }
-
-    fn next(&mut self) -> &'a str {
-        self.0.next().unwrap_or_else(|| panic!("a word is missing"))
-    }
-
-    fn number<T: std::str::FromStr>(&mut self) -> T {
-        let word = self.next();
-        word.parse().unwrap_or_else(|_| panic!("{word} is no number"))
-    }
-
-    fn take_if(&mut self, word: &str) -> bool {
-        self.0.next_if_eq(&word).is_some()
-    }
-
-    fn timestamp(&mut self) -> i64 {
-        let word = self.next();
-        word.strip_prefix('@').and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{word}: @N?"))
-    }
-}
-
-/// One command of a script.
-enum Command {
-    Partitioner(String),
-    Define(Box<CfDef>),
-    Release(Release),
-    Write(Vec<(String, Bytes, Vec<Written>)>),
-    Get { cf: String, key: Bytes, read: Read },
-    Scan { cf: String, bounds: Vec<String>, rows: usize, skip_empty: bool, read: Read },
-    Splits { start: String, end: String, keys: usize },
-    Truncate(String),
-    Restart,
-    Compact,
-    Sweep,
-    Clock(i64),
-}
-
-/// A put or delete, names still as text.
-struct Written {
-    path: String,
-    /// `None` deletes.
-    value: Option<String>,
-    timestamp: i64,
-}
-
-/// What to read in a row, names still as text.
-#[derive(Default)]
-struct Read {
-    within: Option<String>,
-    names: Option<Vec<String>>,
-    from: Option<String>,
-    to: Option<String>,
-    reversed: bool,
-    count: Option<usize>,
-    with_tombstones: bool,
-}
-
-fn parse_read(words: &mut Words<'_>) -> Read {
-    let mut read = Read::default();
-    while let Some(word) = words.0.next() {
-        match word {
-            "in" => read.within = Some(words.next().to_owned()),
-            "names" => read.names = Some(words.0.by_ref().map(str::to_owned).collect()),
-            "from" => read.from = Some(words.next().to_owned()),
-            "to" => read.to = Some(words.next().to_owned()),
-            "reversed" => read.reversed = true,
-            "count" => read.count = Some(words.number()),
-            "tombstones" => read.with_tombstones = true,
-            other => panic!("{other} says nothing of a slice"),
-        }
-    }
-    read
-}
-
-fn parse_write(verb: &str, words: &mut Words<'_>) -> (String, Bytes, Written) {
-    let (cf, key) = (words.next().to_owned(), bytes_of(words.next()));
-    let mut rest: Vec<&str> = words.0.by_ref().collect();
-    let timestamp = Words::of(rest.pop().unwrap()).timestamp();
-    let value = (verb == "put").then(|| rest.pop().unwrap().to_owned());
-    (cf, key, Written { path: rest.join(" "), value, timestamp })
-}
-
-fn parse_define(is_super: bool, words: &mut Words<'_>) -> CfDef {
-    let (name, comparator) = (words.next(), words.next());
-    let subcomparator = is_super.then(|| words.next());
-    let mut cf = support::family(name, comparator, subcomparator);
-    if words.take_if("grace") {
-        cf.gc_grace_s = words.number();
-    }
-    cf
-}
-
-fn parse(line: &str, rest: &mut std::str::Lines<'_>) -> Command {
-    let mut words = Words::of(line);
-    match words.next() {
-        "partitioner" => Command::Partitioner(words.next().to_owned()),
-        verb @ ("standard" | "super") => Command::Define(Box::new(parse_define(verb == "super", &mut words))),
-        "release" => Command::Release(words.next().parse().unwrap()),
-        verb @ ("put" | "delete") => {
-            let (cf, key, written) = parse_write(verb, &mut words);
-            Command::Write(vec![(cf, key, vec![written])])
-        }
-        "batch" => Command::Write(parse_batch(rest)),
-        "get" | "slice" => {
-            let (cf, key) = (words.next().to_owned(), bytes_of(words.next()));
-            Command::Get { cf, key, read: parse_read(&mut words) }
-        }
-        "scan" => {
-            let cf = words.next().to_owned();
-            let bounds = match words.0.next_if(|word| matches!(*word, "keys" | "tokens")) {
-                Some(kind) => [kind, words.next(), words.next()].map(str::to_owned).to_vec(),
-                None => ["keys", "-", "-"].map(str::to_owned).to_vec(),
-            };
-            let rows = if words.take_if("rows") { words.number() } else { usize::MAX };
-            let skip_empty = words.take_if("skip-empty");
-            Command::Scan { cf, bounds, rows, skip_empty, read: parse_read(&mut words) }
-        }
-        "splits" => Command::Splits {
-            start: words.next().to_owned(),
-            end: words.next().to_owned(),
-            keys: words.number(),
-        },
-        "truncate" => Command::Truncate(words.next().to_owned()),
-        "restart" => Command::Restart,
-        "compact" => Command::Compact,
-        "sweep" => Command::Sweep,
-        "clock" => Command::Clock(words.number()),
-        other => panic!("unknown command {other}"),
-    }
-}
-
-fn parse_batch(rest: &mut std::str::Lines<'_>) -> Vec<(String, Bytes, Vec<Written>)> {
-    let mut families: Vec<(String, Bytes, Vec<Written>)> = Vec::new();
-    for line in rest.take_while(|line| line.trim() != "end") {
-        let mut words = Words::of(line);
-        let verb = words.next();
-        let (cf, key, written) = parse_write(verb, &mut words);
-        match families.iter_mut().find(|(other, row, _)| *other == cf && *row == key) {
-            Some((_, _, all)) => all.push(written),
-            None => families.push((cf, key, vec![written])),
-        }
-    }
-    families
-}
-
-/// Bytes from `0x...`, or the text itself; `-` is nothing.
-fn bytes_of(word: &str) -> Bytes {
-    match (word, word.strip_prefix("0x")) {
-        ("-", _) => Bytes::new(),
-        (_, Some(hex)) => {
-            let digits = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-            (0..hex.len()).step_by(2).map(digits).collect()
-        }
-        _ => Bytes::copy_from_slice(word.as_bytes()),
-    }
-}
 
 fn text_of(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
@@ -282,7 +127,6 @@ impl Run {
     /// Opens the store when the first command needs it.
     fn open(&mut self) -> &Opened {
         if self.opened.is_none() {
-            self.catalog = support::catalog(self.families.iter().cloned());
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
                 Backend::Memory => Opened::Memory(MemoryStore::new(partitioner, self.clock.clone())),
@@ -301,7 +145,7 @@ impl Run {
     fn run(&mut self, command: Command) -> String {
         match command {
             Command::Partitioner(name) => self.partitioner = support::partitioner(&name),
-            Command::Define(cf) => self.families.push(*cf),
+            Command::Define(cf) => self.define(*cf),
             Command::Release(release) => self.behaviour = Behaviour::of(release),
             Command::Clock(seconds) => self.clock.advance_ms(seconds * 1000),
             Command::Restart => {
@@ -316,8 +160,29 @@ impl Run {
         String::new()
     }
 
+    /// Defines a column family; one of its name that is defined already is defined anew.
+    fn define(&mut self, cf: CfDef) {
+        self.families.retain(|other| other.name != cf.name);
+        self.families.push(cf);
+        self.alter();
+    }
+
+    /// Tells the store which column families there are now.
+    fn alter(&mut self) {
+        self.catalog = support::catalog(self.families.iter().cloned());
+        if let Some(opened) = &self.opened {
+            support::wait(opened.store().alter(Arc::new(self.catalog.clone()))).unwrap();
+        }
+    }
+
     fn call(&mut self, command: Command) -> String {
         self.open();
+        if let Command::Drop(name) = &command {
+            support::wait(self.opened.as_ref().unwrap().store().drop_family(self.cf(name))).unwrap();
+            self.families.retain(|cf| cf.name != *name);
+            self.alter();
+            return String::new();
+        }
         let opened = self.opened.as_ref().unwrap();
         let store = opened.store();
         match (command, opened) {
@@ -345,6 +210,14 @@ impl Run {
                 });
             }
             (Command::Truncate(cf), _) => support::wait(store.truncate(self.cf(&cf))).unwrap(),
+            (Command::Undefined, _) => return lines(store.status().undefined),
+            (Command::Note { name, value }, _) => support::wait(store.note(vec![(name, value)])).unwrap(),
+            (Command::Notes, _) => {
+                let notes = support::wait(store.notes()).unwrap();
+                return lines(
+                    notes.iter().map(|(name, value)| format!("{name} {}", text_of(value))).collect(),
+                );
+            }
             (Command::Compact, Opened::Embedded(store)) => store.compact().unwrap(),
             (Command::Sweep, Opened::Embedded(store)) => while store.sweep().unwrap() > 0 {},
             _ => {}
@@ -377,7 +250,7 @@ impl Run {
     }
 
     /// One mutation for each row, all its column families in it.
-    fn mutations(&self, written: Vec<(String, Bytes, Vec<Written>)>) -> Vec<Mutation> {
+    fn mutations(&self, written: Vec<Write>) -> Vec<Mutation> {
         let mut rows: BTreeMap<Bytes, Vec<CfMutation>> = BTreeMap::new();
         for (cf, key, written) in written {
             let cf = self.cf(&cf);
@@ -388,45 +261,80 @@ impl Run {
     }
 
     fn change(&self, cf: &CfDef, written: &Written) -> Change {
-        let deletion =
-            DeletionTime { marked_for_delete_at: written.timestamp, local_deletion_time: self.clock.now_s() };
-        let (holder, name) = match (cf.subcomparator(), written.path.split_once('/')) {
-            (Some(sub), Some((holder, name))) => {
-                let holder = name_of(&*cf.comparator, holder);
-                if name.is_empty() {
-                    return Change::DeleteSuper { name: holder, deletion };
-                }
-                (Some(holder), name_of(&**sub, name))
+        let now_s = self.clock.now_s();
+        let deleted = |marked_for_delete_at: i64| DeletionTime {
+            marked_for_delete_at,
+            local_deletion_time: self.clock.now_s(),
+        };
+        match written {
+            Written::Put { path, value, ttl_s, timestamp } => {
+                let (super_column, name) = self.path(cf, path);
+                let value = bytes_of(value);
+                let cell = match ttl_s {
+                    Some(ttl_s) => Cell::expiring(name, value, *timestamp, *ttl_s, now_s),
+                    None => Cell::live(name, value, *timestamp),
+                };
+                Change::Cell { super_column, cell }
             }
-            _ if written.path.is_empty() => return Change::DeleteRow { deletion },
-            _ => (None, name_of(&*cf.comparator, &written.path)),
+            Written::Add { path, delta, timestamp } => {
+                let (super_column, name) = self.path(cf, path);
+                Change::Cell { super_column, cell: Cell::increment(name, *delta, *timestamp) }
+            }
+            Written::Delete { path, timestamp } if path.is_empty() => {
+                Change::DeleteRow { deletion: deleted(*timestamp) }
+            }
+            Written::Delete { path, timestamp } => match self.path(cf, path) {
+                (Some(name), rest) if rest.is_empty() => {
+                    Change::DeleteSuper { name, deletion: deleted(*timestamp) }
+                }
+                (super_column, name) => {
+                    Change::Cell { super_column, cell: Cell::tombstone(name, *timestamp, now_s) }
+                }
+            },
+            Written::DeleteRange { read, timestamp } => {
+                let (super_column, [start, finish]) = self.bounds_of_names(cf, read);
+                let deletion = deleted(*timestamp);
+                Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion })
+            }
+        }
+    }
+
+    /// Super column and name; the name is empty in `SUPER/`.
+    fn path(&self, cf: &CfDef, path: &str) -> (Option<Bytes>, Bytes) {
+        match (cf.subcomparator(), path.split_once('/')) {
+            (Some(_), Some((holder, ""))) => (Some(name_of(&*cf.comparator, holder)), Bytes::new()),
+            (Some(sub), Some((holder, name))) => {
+                (Some(name_of(&*cf.comparator, holder)), name_of(&**sub, name))
+            }
+            _ => (None, name_of(&*cf.comparator, path)),
+        }
+    }
+
+    /// The super column that a slice is within, and its bounds.
+    fn bounds_of_names(&self, cf: &CfDef, read: &Read) -> (Option<Bytes>, [Bytes; 2]) {
+        let holder = read.within.as_ref().map(|name| name_of(&*cf.comparator, name));
+        let bound = |word: &Option<String>| {
+            word.as_ref().map(|word| name_of(level_of(cf, read), word)).unwrap_or_default()
         };
-        let cell = match &written.value {
-            Some(value) => Cell::live(name, bytes_of(value), written.timestamp),
-            None => Cell::tombstone(name, written.timestamp, self.clock.now_s()),
-        };
-        Change::Cell { super_column: holder, cell }
+        (holder, [bound(&read.from), bound(&read.to)])
     }
 
     fn read(&self, cf: &Arc<CfDef>, read: &Read) -> ReadCommand {
-        let level = match (&read.within, cf.subcomparator()) {
-            (Some(_), Some(sub)) => &**sub,
-            _ => &*cf.comparator,
-        };
-        let bound =
-            |word: &Option<String>| word.as_ref().map(|word| name_of(level, word)).unwrap_or_default();
+        let (super_column, [start, finish]) = self.bounds_of_names(cf, read);
         let predicate = match &read.names {
-            Some(names) => Predicate::Names(names.iter().map(|name| name_of(level, name)).collect()),
+            Some(names) => {
+                Predicate::Names(names.iter().map(|name| name_of(level_of(cf, read), name)).collect())
+            }
             None => Predicate::Range(SliceRange {
-                start: bound(&read.from),
-                finish: bound(&read.to),
+                start,
+                finish,
                 reversed: read.reversed,
                 count: read.count.unwrap_or(100),
             }),
         };
         ReadCommand {
             cf: cf.clone(),
-            super_column: read.within.as_ref().map(|name| name_of(&*cf.comparator, name)),
+            super_column,
             predicate,
             behaviour: self.behaviour,
             with_tombstones: read.with_tombstones,
@@ -461,13 +369,28 @@ impl Run {
     }
 }
 
+/// Whose names a read of the row, or of a super column in it, has.
+fn level_of<'a>(cf: &'a CfDef, read: &Read) -> &'a dyn AbstractType {
+    match (&read.within, cf.subcomparator()) {
+        (Some(_), Some(sub)) => &**sub,
+        _ => &*cf.comparator,
+    }
+}
+
+fn lines(lines: Vec<String>) -> String {
+    if lines.is_empty() { "nothing\n".to_owned() } else { lines.join("\n") + "\n" }
+}
+
 fn show_cell(cell: &Cell, names: &dyn AbstractType, indent: &str, text: &mut String) {
     let name = name_text(names, &cell.name);
-    let value = match cell.kind {
-        CellKind::Live => text_of(&cell.value),
-        _ => "deleted".to_owned(),
+    let (value, life) = match cell.kind {
+        CellKind::Live => (text_of(&cell.value), String::new()),
+        CellKind::Expiring { ttl_s, .. } => (text_of(&cell.value), format!(" ttl {ttl_s}")),
+        CellKind::Counter => (cell.count().unwrap().to_string(), String::new()),
+        CellKind::Increment => panic!("{name}: an increment was stored"),
+        CellKind::Deleted { .. } => ("deleted".to_owned(), String::new()),
     };
-    writeln!(text, "{indent}{name} {value} @{}", cell.timestamp).unwrap();
+    writeln!(text, "{indent}{name} {value} @{}{life}", cell.timestamp).unwrap();
 }
 
 /// The whole script as it should be, by what this backend answers.
