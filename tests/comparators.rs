@@ -357,3 +357,18 @@ fn a_registered_type_replaces_one_of_the_same_name() {
     types.register(Arc::new(BytesType));
     assert_eq!(types.class_names().count(), before);
 }
+
+/// Else a name of 60,000 bytes would be thousands of calls deep.
+#[test]
+fn a_dynamic_name_brings_no_dynamic_type_along() {
+    let dynamic = Types::builtin().resolve("DynamicCompositeType(a=>LongType)").unwrap();
+    for text in ["DynamicCompositeType(a=>LongType)", "ReversedType(DynamicCompositeType(a=>LongType))"] {
+        let mut name = u16::try_from(text.len()).unwrap().to_be_bytes().to_vec();
+        name.extend_from_slice(text.as_bytes());
+        name.extend_from_slice(&[0, 0, 0]);
+        assert!(dynamic.validate(&name).is_err(), "{text}");
+        assert!(dynamic.parse_text(&format!("{text}@")).is_err(), "{text}");
+        // What is no name is compared all the same.
+        assert_eq!(dynamic.compare(&name, &name), Ordering::Equal);
+    }
+}

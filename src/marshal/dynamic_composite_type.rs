@@ -60,7 +60,7 @@ impl DynamicCompositeType {
             return fail("Not enough bytes to read comparator name of");
         };
         *name = rest;
-        let found = std::str::from_utf8(text).ok().and_then(|text| TYPES.resolve(text));
+        let found = std::str::from_utf8(text).ok().and_then(nameable);
         found.map_or_else(|| fail("Cannot find comparator for"), Ok)
     }
 
@@ -79,6 +79,12 @@ impl DynamicCompositeType {
             None => &**of,
         }
     }
+}
+
+/// The type that a name may bring along. None whose values bring types along themselves: a name could hold names in
+/// names without end.
+fn nameable(text: &str) -> Option<TypeRef> {
+    TYPES.resolve(text).filter(|of| !of.class_name().contains("DynamicCompositeType"))
 }
 
 /// A class name without its package.
@@ -223,7 +229,7 @@ impl AbstractType for DynamicCompositeType {
                     of
                 }
                 None => {
-                    let of = TYPES.resolve(label).ok_or_else(unreadable)?;
+                    let of = nameable(label).ok_or_else(unreadable)?;
                     let length = u16::try_from(label.len()).map_err(|_| unreadable())?;
                     name.extend_from_slice(&length.to_be_bytes());
                     name.extend_from_slice(label.as_bytes());

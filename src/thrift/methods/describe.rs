@@ -4,7 +4,7 @@ use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
 use crate::db::{self, TokenRange};
 use crate::thrift::failure::Thrown;
-use crate::thrift::wire::TType;
+use crate::thrift::wire::{TType, Writer};
 use crate::util::Release;
 
 pub const DESCRIBE_KEYSPACES: Method = Method {
@@ -145,18 +145,37 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Writes the ring, with what later releases say of it too: earlier readers skip it.
+/// Writes the ring, with what the release says of it: clients of 1.0.1 and later look at the details without asking
+/// whether they are there.
 pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
+    let release = call.behaviour.release;
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, ring.len());
     for range in ring {
         writer.field_string(1, range.start_token.as_bytes());
         writer.field_string(2, range.end_token.as_bytes());
-        writer.field_list(3, TType::String, range.endpoints.len());
-        for endpoint in &range.endpoints {
-            writer.bytes(endpoint.as_bytes());
+        write_endpoints(&mut writer, 3, &range.endpoints);
+        if release >= Release::V0_8 {
+            write_endpoints(&mut writer, 4, &range.endpoints);
+        }
+        if release >= Release::V1_0 {
+            writer.field_list(5, TType::Struct, range.endpoints.len());
+            for endpoint in &range.endpoints {
+                writer.field_string(1, endpoint.as_bytes());
+                // What SimpleSnitch says of every node.
+                writer.field_string(2, b"datacenter1");
+                writer.field_string(3, b"rack1");
+                writer.stop();
+            }
         }
         writer.stop();
+    }
+}
+
+fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
+    writer.field_list(id, TType::String, endpoints.len());
+    for endpoint in endpoints {
+        writer.bytes(endpoint.as_bytes());
     }
 }
 
