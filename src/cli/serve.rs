@@ -42,7 +42,7 @@ pub struct ServeArgs {
     /// SimpleAuthenticator's users: lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
-    /// SimpleAuthority's rights: lines of keyspace=user,user or keyspace.columnfamily.<rw>=user,user
+    /// SimpleAuthority's rights: lines of `keyspace=user,user` or `keyspace.columnfamily.<rw>=user,user`
     #[arg(long, value_name = "FILE")]
     access: Option<PathBuf>,
     /// How passwords stand in the passwd file: PLAIN or MD5
