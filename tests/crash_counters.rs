@@ -1,8 +1,6 @@
 //! Counters under sixteen connections that all add to the same two, while the server is killed again and again: each
 //! holds what was acknowledged, and may hold what was under way. Never less, never anything twice.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 mod support;
 
 use std::thread;
