@@ -95,6 +95,10 @@ pub fn collect_supers(
     }
     for super_column in supers {
         let mut super_column = super_column?;
+        if super_column.cells.is_empty() && super_column.deletion == DeletionTime::LIVE {
+            // Only a name is left of it, which others may need still: for a read it is not there.
+            continue;
+        }
         for cell in &mut super_column.cells {
             cell.expire(command.now_s, command.behaviour);
         }

@@ -28,6 +28,13 @@ struct MemoryRow {
     ranges: Vec<RangeDeletion>,
 }
 
+impl MemoryRow {
+    /// Whether all that came for it were increments that are hidden, so that there is no such row.
+    fn holds_nothing(&self) -> bool {
+        self.deletion.is_none() && self.cells.is_empty() && self.supers.is_empty() && self.ranges.is_empty()
+    }
+}
+
 /// Token and key of a row, in ring order.
 type RingKey = (Vec<u8>, Bytes);
 type Rows = BTreeMap<RingKey, MemoryRow>;
@@ -60,8 +67,13 @@ impl MemoryStore {
                     continue;
                 }
                 let name = (family.cf.keyspace.clone(), family.cf.name.clone());
-                let row = families.entry(name).or_default().entry(self.ring_key(&mutation.key)).or_default();
-                apply_to_row(row, family, now_s, behaviour);
+                let rows = families.entry(name).or_default();
+                let key = self.ring_key(&mutation.key);
+                let mut row = rows.remove(&key).unwrap_or_default();
+                apply_to_row(&mut row, family, now_s, behaviour);
+                if !row.holds_nothing() {
+                    rows.insert(key, row);
+                }
             }
         }
     }
@@ -136,6 +148,9 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
         let inside = LevelRanges::of_super(&row.ranges, &change.name, comparator, subcomparator);
         let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
         apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
+        if old.cells.is_empty() && old.deletion == DeletionTime::LIVE {
+            row.supers.swap_remove(at);
+        }
     }
 }
 

@@ -227,7 +227,7 @@ impl RowChanges<'_> {
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
         let holder = SuperPrefix::of(COLUMNS_LEVEL, &name, names.stored);
         let kept_name = (!is_told_by_key(&name, names.stored)).then_some(&name[..]);
-        if change.deletion != DeletionTime::LIVE || kept_name.is_some() {
+        if change.deletion != DeletionTime::LIVE {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         let level = holder.cells();
@@ -235,8 +235,13 @@ impl RowChanges<'_> {
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
         let inside = LevelRanges::of_super(ranges, &name, names.view, subnames.view);
+        let unchanged = self.changes.len();
         for cell in change.cells {
             self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
+        }
+        // A super column that stays empty, since its increments are hidden, keeps no name either.
+        if change.deletion == DeletionTime::LIVE && kept_name.is_some() && self.changes.len() > unchanged {
+            self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         Ok(())
     }

@@ -1,0 +1,100 @@
+//! The law of the embedded store: whatever is done to it, it answers as the naive twin in memory does, across
+//! compactions and restarts.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod case;
+mod names;
+mod ops;
+#[path = "../store_support/mod.rs"]
+mod store_support;
+
+use bytes::Bytes;
+use case::{Case, Pools};
+use names::{SHORT, long_names, names_for};
+use ops::op;
+use proptest::prelude::*;
+use store_support as support;
+use thriftstore::partitioner::PARTITIONERS;
+use thriftstore::util::Release;
+
+const COMPARATORS: [&str; 9] = [
+    "AsciiType",
+    "BytesType",
+    "LexicalUUIDType",
+    "LongType",
+    "TimeUUIDType",
+    "UTF8Type",
+    "com.example.AnyCaseType",
+    "com.example.FoldedType",
+    "com.example.BackwardsType",
+];
+const RELEASES: [Release; 6] =
+    [Release::V0_4, Release::V0_5, Release::V0_6, Release::V0_7, Release::V1_2, Release::V2_1];
+fn some_of(names: Vec<Bytes>, most: usize) -> impl Strategy<Value = Vec<Bytes>> {
+    let most = most.min(names.len());
+    prop::sample::subsequence(names, 1..=most)
+}
+
+fn any_types() -> impl Strategy<Value = [&'static str; 3]> {
+    [0..COMPARATORS.len(), 0..COMPARATORS.len(), 0..COMPARATORS.len()]
+        .prop_map(|picked| picked.map(|at| COMPARATORS[at]))
+}
+
+fn case() -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
+    let release = prop::sample::select(RELEASES.to_vec());
+    (any_types(), 0..PARTITIONERS.len(), release).prop_flat_map(|(types, partitioner, release)| {
+        let keys = some_of(SHORT.iter().map(|key| Bytes::from_static(key)).collect(), 4);
+        let names = types.map(|name| some_of(names_for(name, release), 6));
+        (Just(types), Just(partitioner), Just(release), (keys, names)).prop_map(
+            |(types, partitioner, release, (keys, names))| {
+                (types, partitioner, release, Pools { keys, names })
+            },
+        )
+    })
+}
+
+/// Cases of each law; more with `PROPTEST_CASES`.
+fn cases(usual: u32) -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig { cases: cases.unwrap_or(usual), max_shrink_iters: 2000, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(250))]
+
+    #[test]
+    fn both_stores_answer_alike(
+        (types, partitioner, release, pools) in case(),
+        ops in prop::collection::vec(op(), 1..60),
+    ) {
+        Case::new(types, PARTITIONERS[partitioner].1(), release, pools).run(ops)?;
+    }
+
+    #[test]
+    fn both_stores_count_alike(
+        (types, partitioner, release, pools) in case(),
+        ops in prop::collection::vec(op(), 1..40),
+    ) {
+        let mut case = Case::new(types, PARTITIONERS[partitioner].1(), release, pools);
+        case.counts = true;
+        case.run(ops)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn keys_and_names_of_any_length_are_kept(
+        keys in some_of(long_names(), 3),
+        names in [some_of(long_names(), 4), some_of(long_names(), 3), some_of(long_names(), 4)],
+        partitioner in 0..PARTITIONERS.len(),
+        release in prop::sample::select(RELEASES.to_vec()),
+        compare_with in prop::sample::select(vec!["BytesType", "com.example.BackwardsType"]),
+        ops in prop::collection::vec(op(), 1..25),
+    ) {
+        let make = PARTITIONERS[partitioner].1;
+        Case::new([compare_with; 3], make(), release, Pools { keys, names }).run(ops)?;
+    }
+}

@@ -1,0 +1,60 @@
+//! Names and keys that are hard to keep apart and in order.
+
+use bytes::Bytes;
+use thriftstore::marshal;
+use thriftstore::util::Release;
+
+use super::support;
+
+/// Short keys and names that are beginnings of one another, or sort by sign and by case.
+pub const SHORT: [&[u8]; 16] = [
+    b"a",
+    b"A",
+    b"ab",
+    b"aB",
+    b"b",
+    b"\0",
+    b"\0\0",
+    b"a\0",
+    b"a\0b",
+    b"a\xff",
+    b"\xff",
+    b"\xff\xff",
+    b"\x01",
+    b"\x7f",
+    b"\x80",
+    b"a\0\xff",
+];
+
+/// Names that the comparator takes.
+pub fn names_for(compare_with: &str, release: Release) -> Vec<Bytes> {
+    let mut names: Vec<Vec<u8>> = SHORT.iter().map(|name| name.to_vec()).collect();
+    let edges = [0x00u8, 0x01, 0x7f, 0x80, 0xff];
+    names.extend(edges.iter().map(|byte| vec![*byte, 0, 0, 0, 0, 0, 0, 1]));
+    for (high, low) in edges.iter().flat_map(|high| edges.map(|low| (*high, low))) {
+        let mut uuid = vec![0; 16];
+        (uuid[0], uuid[6], uuid[8], uuid[15]) = (high & 1, 0x10, low, high);
+        names.push(uuid);
+    }
+    names.extend(["\u{e000}", "\u{ffff}", "\u{10000}", "é"].map(|text| text.as_bytes().to_vec()));
+    let comparator = support::comparator(compare_with);
+    let comparator = marshal::at(&*comparator, release);
+    names.retain(|name| comparator.validate(name).is_ok());
+    names.into_iter().map(Bytes::from).collect()
+}
+
+/// Names around every length at which something changes.
+pub fn long_names() -> Vec<Bytes> {
+    let mut names =
+        vec![Bytes::from_static(b"a"), Bytes::from_static(b"\0"), Bytes::from_static(b"\xff\xff")];
+    for length in [29_990, 59_990, 59_999, 60_000, 60_001, 65_534, 65_535] {
+        names.push(Bytes::from(vec![b'a'; length]));
+        names.push(Bytes::from([&vec![b'a'; length - 1][..], b"b"].concat()));
+    }
+    for byte in [0, 0xff] {
+        names.push(Bytes::from(vec![byte; 30_000]));
+        names.push(Bytes::from(vec![byte; 65_535]));
+        names.push(Bytes::from([&vec![byte; 65_534][..], b"\x01"].concat()));
+    }
+    names
+}

@@ -1,0 +1,229 @@
+//! What is done to the stores, as the dice say: names, keys and families are picked when it is done.
+
+use bytes::Bytes;
+use proptest::prelude::*;
+
+/// A name or key is a number that picks from the case's pool.
+pub type Pick = prop::sample::Index;
+
+#[derive(Debug, Clone)]
+pub enum Op {
+    Apply(Vec<MutationOp>),
+    Read {
+        key: Pick,
+        read: ReadOp,
+    },
+    Scan {
+        bounds: BoundsOp,
+        rows: usize,
+        skip_empty: bool,
+        read: ReadOp,
+    },
+    Splits {
+        start: Pick,
+        end: Pick,
+        keys: usize,
+    },
+    Truncate {
+        is_super: bool,
+    },
+    Drop(DropOp),
+    Compact,
+    Restart,
+    /// A second passes.
+    Tick,
+}
+
+/// A column family is dropped and made again.
+#[derive(Debug, Clone)]
+pub struct DropOp {
+    pub is_super: bool,
+    /// Which of the case's types its names have from then on: the family's own, and that of columns in super
+    /// columns.
+    pub types: [usize; 2],
+    /// The store is restarted while it is not there.
+    pub restarts: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct MutationOp {
+    pub key: Pick,
+    pub standard: Vec<ChangeOp>,
+    pub supers: Vec<ChangeOp>,
+}
+
+/// A change; a Standard column family takes the cell out of its super column.
+#[derive(Debug, Clone)]
+pub enum ChangeOp {
+    /// A counter family adds a number made of the value.
+    Put {
+        holder: Pick,
+        name: Pick,
+        value: Bytes,
+        timestamp: i64,
+        /// Seconds after the start of everything, and the ttl.
+        expires: Option<(i32, i32)>,
+    },
+    Delete {
+        holder: Pick,
+        name: Pick,
+        timestamp: i64,
+        at: i32,
+    },
+    DeleteSuper {
+        holder: Pick,
+        timestamp: i64,
+        at: i32,
+    },
+    DeleteRow {
+        timestamp: i64,
+        at: i32,
+    },
+    DeleteRange(RangeOp),
+}
+
+/// Of a row's own names, or of those in a super column.
+#[derive(Debug, Clone)]
+pub struct RangeOp {
+    pub holder: Option<Pick>,
+    pub start: Option<Pick>,
+    pub finish: Option<Pick>,
+    pub timestamp: i64,
+    pub at: i32,
+}
+
+#[derive(Debug, Clone)]
+pub struct ReadOp {
+    pub is_super: bool,
+    pub holder: Option<Pick>,
+    pub predicate: PredicateOp,
+    pub with_tombstones: bool,
+    pub gc_before: i32,
+    /// How far the reader's clock is from the store's.
+    pub skew_s: i32,
+}
+
+#[derive(Debug, Clone)]
+pub enum PredicateOp {
+    Names(Vec<Pick>),
+    Range { start: Option<Pick>, finish: Option<Pick>, reversed: bool, count: usize },
+}
+
+#[derive(Debug, Clone)]
+pub enum BoundsOp {
+    Keys(Option<Pick>, Option<Pick>),
+    /// Tokens of keys; `None` is the ring's minimum.
+    Tokens(Option<Pick>, Option<Pick>),
+    /// The first and the last tokens that there can be.
+    Edges(Option<bool>, Option<bool>),
+}
+
+fn timestamp() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        6 => 0i64..4,
+        1 => prop::sample::select(vec![i64::MIN, i64::MIN + 1, -1, 1 << 62, i64::MAX - 1, i64::MAX]),
+    ]
+}
+
+fn second() -> impl Strategy<Value = i32> {
+    prop_oneof![8 => 1i32..4, 1 => Just(i32::MAX)]
+}
+
+fn expires() -> impl Strategy<Value = (i32, i32)> {
+    let after_s = prop_oneof![8 => 0i32..5, 1 => Just(i32::MAX)];
+    (after_s, 1i32..3)
+}
+
+fn value() -> impl Strategy<Value = Bytes> {
+    prop::collection::vec(prop::sample::select(vec![0u8, b'a', 0x7f, 0x80, 0xff]), 0..3).prop_map(Bytes::from)
+}
+
+fn change(is_super: bool) -> BoxedStrategy<ChangeOp> {
+    let put = (any::<Pick>(), any::<Pick>(), value(), timestamp(), prop::option::weighted(0.3, expires()))
+        .prop_map(|(holder, name, value, timestamp, expires)| ChangeOp::Put {
+            holder,
+            name,
+            value,
+            timestamp,
+            expires,
+        });
+    let delete = (any::<Pick>(), any::<Pick>(), timestamp(), second())
+        .prop_map(|(holder, name, timestamp, at)| ChangeOp::Delete { holder, name, timestamp, at });
+    let delete_row =
+        (timestamp(), second()).prop_map(|(timestamp, at)| ChangeOp::DeleteRow { timestamp, at });
+    let bound = || prop::option::weighted(0.8, any::<Pick>());
+    let delete_range = (prop::option::of(any::<Pick>()), bound(), bound(), timestamp(), second()).prop_map(
+        |(holder, start, finish, timestamp, at)| {
+            ChangeOp::DeleteRange(RangeOp { holder, start, finish, timestamp, at })
+        },
+    );
+    if !is_super {
+        return prop_oneof![24 => put, 8 => delete, 2 => delete_row, 3 => delete_range].boxed();
+    }
+    let delete_super = (any::<Pick>(), timestamp(), second())
+        .prop_map(|(holder, timestamp, at)| ChangeOp::DeleteSuper { holder, timestamp, at });
+    prop_oneof![24 => put, 8 => delete, 2 => delete_row, 6 => delete_super, 3 => delete_range].boxed()
+}
+
+fn mutation() -> impl Strategy<Value = MutationOp> {
+    let changes = |is_super| prop::collection::vec(change(is_super), 0..5);
+    (any::<Pick>(), changes(false), changes(true)).prop_map(|(key, standard, supers)| MutationOp {
+        key,
+        standard,
+        supers,
+    })
+}
+
+fn read() -> impl Strategy<Value = ReadOp> {
+    let names = prop::collection::vec(any::<Pick>(), 0..4).prop_map(PredicateOp::Names);
+    let bound = || prop::option::of(any::<Pick>());
+    let count = prop_oneof![1 => Just(0usize), 4 => 1usize..5, 2 => Just(usize::MAX)];
+    let range = (bound(), bound(), any::<bool>(), count)
+        .prop_map(|(start, finish, reversed, count)| PredicateOp::Range { start, finish, reversed, count });
+    let gc_before = prop::sample::select(vec![i32::MIN, 0, 2, i32::MAX]);
+    let predicate = prop_oneof![1 => names, 3 => range];
+    let skew_s = prop::sample::select(vec![0, 0, -2, 1, 3]);
+    (any::<bool>(), bound(), predicate, any::<bool>(), gc_before, skew_s).prop_map(
+        |(is_super, holder, predicate, with_tombstones, gc_before, skew_s)| ReadOp {
+            is_super,
+            holder,
+            predicate,
+            with_tombstones,
+            gc_before,
+            skew_s,
+        },
+    )
+}
+
+fn scan() -> impl Strategy<Value = Op> {
+    let pick = || prop::option::weighted(0.7, any::<Pick>());
+    let edge = || prop::option::of(any::<bool>());
+    let bounds = prop_oneof![
+        (pick(), pick()).prop_map(|(start, end)| BoundsOp::Keys(start, end)),
+        (pick(), pick()).prop_map(|(start, end)| BoundsOp::Tokens(start, end)),
+        (edge(), edge()).prop_map(|(start, end)| BoundsOp::Edges(start, end)),
+    ];
+    let rows = prop_oneof![1 => 0usize..4, 1 => Just(usize::MAX)];
+    (bounds, rows, any::<bool>(), read()).prop_map(|(bounds, rows, skip_empty, read)| Op::Scan {
+        bounds,
+        rows,
+        skip_empty,
+        read,
+    })
+}
+
+pub fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        30 => prop::collection::vec(mutation(), 1..3).prop_map(Op::Apply),
+        20 => (any::<Pick>(), read()).prop_map(|(key, read)| Op::Read { key, read }),
+        12 => scan(),
+        2 => (any::<Pick>(), any::<Pick>(), 0usize..3)
+            .prop_map(|(start, end, keys)| Op::Splits { start, end, keys }),
+        1 => any::<bool>().prop_map(|is_super| Op::Truncate { is_super }),
+        1 => (any::<bool>(), [0usize..3, 0..3], any::<bool>())
+            .prop_map(|(is_super, types, restarts)| Op::Drop(DropOp { is_super, types, restarts })),
+        2 => Just(Op::Compact),
+        2 => Just(Op::Restart),
+        4 => Just(Op::Tick),
+    ]
+}
