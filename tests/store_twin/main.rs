@@ -31,6 +31,7 @@ const COMPARATORS: [&str; 9] = [
 ];
 const RELEASES: [Release; 6] =
     [Release::V0_4, Release::V0_5, Release::V0_6, Release::V0_7, Release::V1_2, Release::V2_1];
+
 fn some_of(names: Vec<Bytes>, most: usize) -> impl Strategy<Value = Vec<Bytes>> {
     let most = most.min(names.len());
     prop::sample::subsequence(names, 1..=most)
@@ -54,10 +55,16 @@ fn case() -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
     })
 }
 
-/// Cases of each law; more with `PROPTEST_CASES`.
+/// Cases of each law; more with `PROPTEST_CASES`. No seeds are kept: they say nothing once a strategy changes, so that
+/// what a failure shows becomes a script.
 fn cases(usual: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig { cases: cases.unwrap_or(usual), max_shrink_iters: 2000, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: cases.unwrap_or(usual),
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
