@@ -1,10 +1,11 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `thrift`, `server`, `stress`, `cli`.
+//! `storage`, `db`, `cql`, `thrift`, `server`, `stress`, `cli`.
 
 pub mod cli;
 pub mod config;
+pub mod cql;
 pub mod db;
 pub mod marshal;
 pub mod model;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "util",
     "marshal",
     "schema",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 12] = [
     "config",
     "storage",
     "db",
+    "cql",
     "thrift",
     "server",
     "stress",

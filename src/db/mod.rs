@@ -4,6 +4,7 @@ mod access;
 mod access_file;
 mod authenticate;
 mod cas;
+mod cells;
 mod counts;
 mod database;
 mod describe;

@@ -28,6 +28,19 @@ pub(super) struct Component<'a> {
     pub end: u8,
 }
 
+/// What the name of a static column of a CQL table begins with: no component is as long as this would say.
+pub const STATIC_PREFIX: [u8; 2] = [0xFF, 0xFF];
+
+/// The components of a stored name; `None` where it is not made of whole ones.
+pub fn components(name: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut rest = name;
+    let mut found = Vec::new();
+    while let Some(component) = take(&mut rest) {
+        found.push(component.ok()?.value);
+    }
+    Some(found)
+}
+
 /// Why a component cannot be taken off.
 pub(super) enum Cut {
     Length,
@@ -78,8 +91,9 @@ pub(super) fn end_of_rank(rank: u8) -> u8 {
     }
 }
 
-/// Writes a component.
-pub(super) fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
+/// Writes a component of a composite name. `end` is 0 in stored names; in bounds, FF before and 01 after all names that
+/// go on.
+pub fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
     out.extend_from_slice(value);
     out.push(end);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{ColumnDef, Setting};
+use super::{ColumnDef, Setting, TableDef};
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef};
 
 /// Whether the columns of a row hold values or further columns.
@@ -68,6 +68,8 @@ pub struct CfDef {
     pub column_metadata: BTreeMap<Bytes, ColumnDef>,
     /// What clients have said and this server only repeats.
     pub settings: BTreeMap<String, Setting>,
+    /// What CREATE TABLE said; `None` where a Thrift client or the configuration made it.
+    pub table: Option<Arc<TableDef>>,
     /// The column families that hold its indexes, by the columns' names. Clients do not see them.
     pub index_families: BTreeMap<Bytes, Arc<CfDef>>,
 }
@@ -93,6 +95,7 @@ impl CfDef {
             key_alias: None,
             column_metadata: BTreeMap::new(),
             settings: BTreeMap::new(),
+            table: None,
             index_families: BTreeMap::new(),
         }
     }

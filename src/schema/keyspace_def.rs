@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::CfDef;
+use crate::marshal::UserType;
 
 /// A keyspace: its column families and how an old cluster would have replicated it.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct KeyspaceDef {
     pub strategy_options: BTreeMap<String, String>,
     /// Said by clients from 0.8 on, and repeated to them; this server logs every write.
     pub durable_writes: bool,
+    /// What CREATE TYPE made, by name.
+    pub user_types: BTreeMap<String, Arc<UserType>>,
     /// The configuration file defines it, so that clients cannot change it.
     pub is_configured: bool,
 }
@@ -51,6 +54,7 @@ impl KeyspaceDef {
             row_key_label: "ROW_KEY".to_owned(),
             strategy_options: BTreeMap::new(),
             durable_writes: true,
+            user_types: BTreeMap::new(),
             is_configured: false,
         }
     }

@@ -6,6 +6,8 @@ mod column_def;
 mod keyspace_def;
 mod setting;
 mod stored;
+mod table_def;
+mod table_names;
 
 pub use catalog::Catalog;
 pub use cf_def::{CfDef, CfLabels, ColumnType, FIRST_CF_ID};
@@ -13,3 +15,5 @@ pub use column_def::{ColumnDef, IndexDef, IndexKind};
 pub use keyspace_def::KeyspaceDef;
 pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
 pub use stored::{StoredError, keyspace_from_json, keyspace_to_json};
+pub use table_def::{ColumnKind, Layout, TableColumn, TableDef};
+pub use table_names::{CellPlace, row_key, row_key_parts};

@@ -1,0 +1,56 @@
+//! What a statement answers.
+
+use bytes::Bytes;
+
+use crate::marshal::CqlType;
+
+/// A column of a result, or a value that a marker stands for.
+#[derive(Debug, Clone)]
+pub struct ColumnSpec {
+    pub keyspace: String,
+    pub table: String,
+    pub name: String,
+    pub cql_type: CqlType,
+}
+
+/// Rows. A collection's value has 32-bit lengths, as from protocol 3 on; older protocols turn it into theirs.
+#[derive(Debug, Clone)]
+pub struct ResultSet {
+    pub columns: Vec<ColumnSpec>,
+    /// `None` is null.
+    pub rows: Vec<Vec<Option<Bytes>>>,
+    /// Where the next page begins; `None` on the last.
+    pub paging_state: Option<Bytes>,
+}
+
+/// What has changed in the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaChange {
+    pub change: ChangeKind,
+    pub keyspace: String,
+    /// `None`: the keyspace itself.
+    pub target: Option<ChangedTarget>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    Created,
+    Updated,
+    Dropped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangedTarget {
+    Table(String),
+    Type(String),
+}
+
+/// What a statement answers.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Void,
+    Rows(ResultSet),
+    /// USE: the session's keyspace is this one from now on.
+    Keyspace(String),
+    Schema(SchemaChange),
+}

@@ -1,0 +1,63 @@
+//! Who runs a statement, and where.
+
+use std::sync::Arc;
+
+use super::CqlError;
+use super::syntax::TableName;
+use crate::db::{Access, Database, User};
+use crate::model::Behaviour;
+use crate::schema::{CfDef, TableDef};
+use crate::util::Release;
+
+/// The session that a statement comes from.
+#[derive(Clone, Copy)]
+pub struct QueryState<'a> {
+    pub database: &'a Arc<Database>,
+    pub behaviour: &'static Behaviour,
+    /// The keyspace that the session uses.
+    pub keyspace: Option<&'a str>,
+    pub user: Option<&'a User>,
+}
+
+/// A table, with the column family that holds it.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub cf: Arc<CfDef>,
+    pub def: Arc<TableDef>,
+}
+
+impl<'a> QueryState<'a> {
+    /// Whether the session's user may do this.
+    pub fn check(&self, access: Access<'_>) -> Result<(), CqlError> {
+        match self.user {
+            Some(user) => Ok(user.check(access, self.behaviour.release)?),
+            None if self.database.requires_login() => Err(CqlError::invalid("You have not logged in")),
+            None => Ok(()),
+        }
+    }
+
+    /// The keyspace that a statement means.
+    pub fn keyspace_of<'n>(&self, named: Option<&'n str>) -> Result<&'n str, CqlError>
+    where
+        'a: 'n,
+    {
+        let text = match self.behaviour.release {
+            release if release < Release::V2_0 => "no keyspace has been specified",
+            _ => "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
+        };
+        named.or(self.keyspace).ok_or_else(|| CqlError::invalid(text))
+    }
+
+    /// The table that a statement means.
+    pub fn table(&self, name: &TableName) -> Result<Table, CqlError> {
+        let keyspace = self.keyspace_of(name.keyspace.as_deref())?;
+        let catalog = self.database.catalog();
+        let Some(found) = catalog.keyspace(keyspace) else {
+            return Err(CqlError::invalid(format!("Keyspace {keyspace} does not exist")));
+        };
+        let Some(cf) = found.column_families.get(&name.name) else {
+            return Err(CqlError::invalid(format!("unconfigured columnfamily {}", name.name)));
+        };
+        Ok(Table { cf: cf.clone(), def: TableDef::of(cf, self.behaviour.release) })
+    }
+}

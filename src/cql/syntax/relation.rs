@@ -1,0 +1,63 @@
+//! The conditions of WHERE and IF.
+
+use super::Term;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    Eq,
+    Neq,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+    Contains,
+    ContainsKey,
+}
+
+/// What stands after IN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InValues {
+    List(Vec<Term>),
+    /// The place of a marker for the whole list.
+    Marker(usize),
+}
+
+/// One condition of WHERE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Relation {
+    /// `c > 1`; with an element, `m['k'] = 1`.
+    Column { column: String, element: Option<Term>, operator: Operator, value: Term },
+    /// `c IN (1, 2)`.
+    In { column: String, values: InValues },
+    /// `(a, b) > (1, 2)`: the value is a tuple or a marker.
+    Columns { columns: Vec<String>, operator: Operator, value: Term },
+    /// `(a, b) IN ((1, 2), (3, 4))`.
+    ColumnsIn { columns: Vec<String>, values: InValues },
+    /// `token(a, b) > 5`.
+    Token { columns: Vec<String>, operator: Operator, value: Term },
+}
+
+/// One condition of IF.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    pub column: String,
+    /// `IF m['k'] = 1`.
+    pub element: Option<Term>,
+    pub test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Test {
+    Compare(Operator, Term),
+    In(InValues),
+}
+
+/// What a modification asks of the row that is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Conditions {
+    #[default]
+    None,
+    IfExists,
+    IfNotExists,
+    If(Vec<Condition>),
+}

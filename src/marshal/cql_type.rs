@@ -1,0 +1,192 @@
+//! The types of CQL: names for the types of cells, and the types that are made of others.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{PACKAGE, TypeRef};
+
+/// A type as CQL writes it.
+#[derive(Debug, Clone)]
+pub enum CqlType {
+    /// One of Cassandra's own: `text`, `bigint`.
+    Native(Native),
+    /// A class by its name, in quotes: a comparator of a user's, or a composite one.
+    Custom(TypeRef),
+    /// Collections. One that is not frozen takes a cell for each element; a frozen one is a single value.
+    List {
+        element: Box<CqlType>,
+        is_frozen: bool,
+    },
+    Set {
+        element: Box<CqlType>,
+        is_frozen: bool,
+    },
+    Map {
+        key: Box<CqlType>,
+        value: Box<CqlType>,
+        is_frozen: bool,
+    },
+    /// Always a single value.
+    Tuple(Vec<CqlType>),
+    /// Always a single value.
+    User(Arc<UserType>),
+}
+
+/// A type that was made with CREATE TYPE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserType {
+    pub keyspace: String,
+    pub name: String,
+    pub fields: Vec<(String, CqlType)>,
+}
+
+/// Cassandra's own types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Native {
+    Ascii,
+    Bigint,
+    Blob,
+    Boolean,
+    Counter,
+    Date,
+    Decimal,
+    Double,
+    Float,
+    Inet,
+    Int,
+    Smallint,
+    Text,
+    Time,
+    Timestamp,
+    Timeuuid,
+    Tinyint,
+    Uuid,
+    Varint,
+}
+
+/// The types of CQL by their names, with the classes that they stand for.
+pub const NATIVES: &[(&str, Native, &str)] = &[
+    ("ascii", Native::Ascii, "AsciiType"),
+    ("bigint", Native::Bigint, "LongType"),
+    ("blob", Native::Blob, "BytesType"),
+    ("boolean", Native::Boolean, "BooleanType"),
+    ("counter", Native::Counter, "CounterColumnType"),
+    ("date", Native::Date, "SimpleDateType"),
+    ("decimal", Native::Decimal, "DecimalType"),
+    ("double", Native::Double, "DoubleType"),
+    ("float", Native::Float, "FloatType"),
+    ("inet", Native::Inet, "InetAddressType"),
+    ("int", Native::Int, "Int32Type"),
+    ("smallint", Native::Smallint, "ShortType"),
+    ("text", Native::Text, "UTF8Type"),
+    ("time", Native::Time, "TimeType"),
+    ("timestamp", Native::Timestamp, "TimestampType"),
+    ("timeuuid", Native::Timeuuid, "TimeUUIDType"),
+    ("tinyint", Native::Tinyint, "ByteType"),
+    ("uuid", Native::Uuid, "UUIDType"),
+    ("varint", Native::Varint, "IntegerType"),
+];
+
+impl Native {
+    /// The type of a name; `varchar` is text.
+    pub fn named(name: &str) -> Option<Native> {
+        if name == "varchar" {
+            return Some(Native::Text);
+        }
+        NATIVES.iter().find(|(known, ..)| *known == name).map(|(_, native, _)| *native)
+    }
+
+    /// What CQL calls it.
+    pub fn name(self) -> &'static str {
+        NATIVES.iter().find(|(_, native, _)| *native == self).map_or("", |(name, ..)| name)
+    }
+
+    /// Its class, without the package.
+    pub fn class(self) -> &'static str {
+        NATIVES.iter().find(|(_, native, _)| *native == self).map_or("", |(.., class)| class)
+    }
+}
+
+impl CqlType {
+    /// Whether it takes a cell for each element.
+    pub fn is_multi_cell(&self) -> bool {
+        matches!(
+            self,
+            CqlType::List { is_frozen: false, .. }
+                | CqlType::Set { is_frozen: false, .. }
+                | CqlType::Map { is_frozen: false, .. }
+        )
+    }
+
+    pub fn is_counter(&self) -> bool {
+        matches!(self, CqlType::Native(Native::Counter))
+    }
+
+    /// The full class name, as schemas and Thrift's results have it.
+    pub fn class_name(&self) -> String {
+        let frozen = |is_frozen: bool, class: String| {
+            if is_frozen { format!("{PACKAGE}FrozenType({class})") } else { class }
+        };
+        match self {
+            CqlType::Native(native) => format!("{PACKAGE}{}", native.class()),
+            CqlType::Custom(class) => class.class_name().to_owned(),
+            CqlType::List { element, is_frozen } => {
+                frozen(*is_frozen, format!("{PACKAGE}ListType({})", element.class_name()))
+            }
+            CqlType::Set { element, is_frozen } => {
+                frozen(*is_frozen, format!("{PACKAGE}SetType({})", element.class_name()))
+            }
+            CqlType::Map { key, value, is_frozen } => {
+                frozen(*is_frozen, format!("{PACKAGE}MapType({},{})", key.class_name(), value.class_name()))
+            }
+            CqlType::Tuple(fields) => {
+                let fields: Vec<String> = fields.iter().map(CqlType::class_name).collect();
+                format!("{PACKAGE}TupleType({})", fields.join(","))
+            }
+            CqlType::User(user) => user.class_name(),
+        }
+    }
+}
+
+impl PartialEq for CqlType {
+    /// Types are the same when their classes are.
+    fn eq(&self, other: &CqlType) -> bool {
+        self.class_name() == other.class_name()
+    }
+}
+
+impl Eq for CqlType {}
+
+impl fmt::Display for CqlType {
+    /// As CQL writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frozen = |f: &mut fmt::Formatter<'_>, is_frozen: bool, text: String| {
+            if is_frozen { write!(f, "frozen<{text}>") } else { f.write_str(&text) }
+        };
+        match self {
+            CqlType::Native(native) => f.write_str(native.name()),
+            CqlType::Custom(class) => write!(f, "'{}'", class.class_name()),
+            CqlType::List { element, is_frozen } => frozen(f, *is_frozen, format!("list<{element}>")),
+            CqlType::Set { element, is_frozen } => frozen(f, *is_frozen, format!("set<{element}>")),
+            CqlType::Map { key, value, is_frozen } => frozen(f, *is_frozen, format!("map<{key}, {value}>")),
+            CqlType::Tuple(fields) => {
+                let fields: Vec<String> = fields.iter().map(CqlType::to_string).collect();
+                write!(f, "frozen<tuple<{}>>", fields.join(", "))
+            }
+            CqlType::User(user) => write!(f, "frozen<{}>", user.name),
+        }
+    }
+}
+
+impl UserType {
+    /// The full class name: keyspace, then in hex the name and the fields' names, with their types.
+    pub fn class_name(&self) -> String {
+        let hex = |text: &str| -> String { text.bytes().map(|byte| format!("{byte:02x}")).collect() };
+        let mut class = format!("{PACKAGE}UserType({},{}", self.keyspace, hex(&self.name));
+        for (field, cql_type) in &self.fields {
+            class.push_str(&format!(",{}:{}", hex(field), cql_type.class_name()));
+        }
+        class.push(')');
+        class
+    }
+}

@@ -1,0 +1,193 @@
+//! The names of a table's cells: from clustering values and a column to a name, and back.
+
+use bytes::Bytes;
+
+use super::{Layout, TableDef};
+use crate::marshal::{STATIC_PREFIX, components, push_component};
+
+/// A row key of the partition key's values: one stands alone, several are a composite.
+pub fn row_key(values: &[Bytes]) -> Bytes {
+    match values {
+        [value] => value.clone(),
+        values => {
+            let mut key = Vec::new();
+            values.iter().for_each(|value| push_component(value, 0, &mut key));
+            Bytes::from(key)
+        }
+    }
+}
+
+/// The partition key's values of a row key; `None` where there are not so many.
+pub fn row_key_parts(key: &Bytes, count: usize) -> Option<Vec<Bytes>> {
+    if count == 1 {
+        return Some(vec![key.clone()]);
+    }
+    let parts = components(key)?;
+    (parts.len() == count).then(|| parts.into_iter().map(|part| key.slice_ref(part)).collect())
+}
+
+/// Where a cell of a table belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellPlace {
+    pub is_static: bool,
+    /// May be fewer than the table has where the table is composite and dense.
+    pub clustering: Vec<Bytes>,
+    /// What the column is called in names; `None` for the value of a dense table, empty for a row's marker.
+    pub column: Option<Bytes>,
+    /// A collection's element.
+    pub element: Option<Bytes>,
+}
+
+impl TableDef {
+    /// The composite name, or its beginning, of the row with these clustering values; `end` as in `push_component`,
+    /// for the last of them. Of a Sparse or CompositeDense table.
+    pub fn clustering_prefix(&self, clustering: &[Bytes], end: u8) -> Bytes {
+        let mut name = Vec::new();
+        for (at, value) in clustering.iter().enumerate() {
+            push_component(value, if at + 1 == clustering.len() { end } else { 0 }, &mut name);
+        }
+        Bytes::from(name)
+    }
+
+    /// What the names of static cells begin with.
+    fn static_prefix(&self) -> Vec<u8> {
+        let mut name = STATIC_PREFIX.to_vec();
+        self.clustering.iter().for_each(|_| push_component(&[], 0, &mut name));
+        name
+    }
+
+    /// The name of a cell of a Sparse table. `column` is empty for the row's marker; `end` as in `push_component`, for
+    /// the last component.
+    pub fn sparse_name(
+        &self,
+        is_static: bool,
+        clustering: &[Bytes],
+        column: &[u8],
+        element: Option<&[u8]>,
+        end: u8,
+    ) -> Bytes {
+        let mut name = if is_static { self.static_prefix() } else { Vec::new() };
+        if !is_static {
+            clustering.iter().for_each(|value| push_component(value, 0, &mut name));
+        }
+        push_component(column, if element.is_none() { end } else { 0 }, &mut name);
+        if let Some(element) = element {
+            push_component(element, end, &mut name);
+        }
+        Bytes::from(name)
+    }
+
+    /// The name of the cell of a dense row: of a Dense or CompositeDense table.
+    pub fn dense_name(&self, clustering: &[Bytes]) -> Bytes {
+        match (self.layout, clustering) {
+            (Layout::Dense, [value]) => value.clone(),
+            _ => self.clustering_prefix(clustering, 0),
+        }
+    }
+
+    /// Where the cell of a name belongs; `None` where the name is none of the table's. Not of a Super one, whose cells
+    /// have two names.
+    pub fn place_of(&self, name: &Bytes) -> Option<CellPlace> {
+        let part = |part: &[u8]| name.slice_ref(part);
+        match self.layout {
+            Layout::StaticCompact => Some(CellPlace {
+                is_static: false,
+                clustering: Vec::new(),
+                column: Some(name.clone()),
+                element: None,
+            }),
+            Layout::Dense => Some(CellPlace {
+                is_static: false,
+                clustering: vec![name.clone()],
+                column: None,
+                element: None,
+            }),
+            Layout::CompositeDense => {
+                let clustering = components(name)?.into_iter().map(part).collect();
+                Some(CellPlace { is_static: false, clustering, column: None, element: None })
+            }
+            Layout::Sparse => self.sparse_place_of(name),
+            Layout::Super => None,
+        }
+    }
+
+    fn sparse_place_of(&self, name: &Bytes) -> Option<CellPlace> {
+        let is_static = name.starts_with(&STATIC_PREFIX);
+        let parts = components(if is_static { &name[STATIC_PREFIX.len()..] } else { name })?;
+        let mut parts = parts.into_iter().map(|part| name.slice_ref(part));
+        let mut clustering: Vec<Bytes> = parts.by_ref().take(self.clustering.len()).collect();
+        if clustering.len() < self.clustering.len() {
+            return None;
+        }
+        let column = parts.next()?;
+        let element = parts.next();
+        if parts.next().is_some() {
+            return None;
+        }
+        if is_static {
+            clustering.clear();
+        }
+        Some(CellPlace { is_static, clustering, column: Some(column), element })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::marshal::{CqlType, Native};
+    use crate::schema::{ColumnKind, TableColumn};
+
+    fn table(clustering: usize) -> TableDef {
+        let column = |position| TableColumn {
+            name: format!("c{position}"),
+            kind: ColumnKind::Clustering,
+            position,
+            cql_type: CqlType::Native(Native::Text),
+            is_reversed: false,
+            cell_name: Bytes::new(),
+        };
+        TableDef {
+            layout: Layout::Sparse,
+            partition_key: Vec::new(),
+            clustering: (0..clustering).map(column).collect(),
+            others: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_old_servers() {
+        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+        let values = [Bytes::from_static(&[0, 0, 0, 103])];
+        let marker = table(1).sparse_name(false, &values, b"", None, 0);
+        assert_eq!(hex(&marker), "00040000006700000000");
+        let element = table(1).sparse_name(false, &values, b"cvalue", Some(b"hoge1"), 0);
+        assert_eq!(hex(&element), "000400000067000006".to_owned() + "6376616c7565000005686f67653100");
+        let of_static = table(2).sparse_name(true, &[], b"sl", Some(&[0, 0, 0, 5]), 0);
+        assert_eq!(hex(&of_static), "ffff0000000000000002736c0000040000000500");
+    }
+
+    #[test]
+    fn names_are_taken_apart() {
+        let values = vec![Bytes::from_static(b"a"), Bytes::from_static(b"")];
+        let name = table(2).sparse_name(false, &values, b"m", Some(b"k"), 0);
+        let place = table(2).place_of(&name).unwrap();
+        assert_eq!(
+            (place.clustering, place.column.as_deref(), place.element.as_deref()),
+            (values, Some(&b"m"[..]), Some(&b"k"[..]))
+        );
+        let place = table(2).place_of(&table(2).sparse_name(true, &[], b"s", None, 0)).unwrap();
+        assert!(place.is_static && place.clustering.is_empty());
+        assert_eq!(table(2).place_of(&Bytes::from_static(b"\0\x01a\0")), None);
+    }
+
+    #[test]
+    fn keys_of_several_values_are_composites() {
+        let values = vec![Bytes::from_static(b"theo"), Bytes::from_static(b"v")];
+        let key = row_key(&values);
+        assert_eq!(&key[..], b"\0\x04theo\0\0\x01v\0");
+        assert_eq!(row_key_parts(&key, 2), Some(values));
+        assert_eq!(row_key_parts(&key, 3), None);
+    }
+}
