@@ -138,6 +138,8 @@ impl CommitLog {
     }
 }
 
+/// A full disk refuses writes, and may have room again; anything else is a failure.
 fn io_error(error: &io::Error) -> StoreError {
-    StoreError::Io(format!("the write log: {error}"))
+    let text = format!("the write log: {error}");
+    if error.kind() == io::ErrorKind::StorageFull { StoreError::ReadOnly(text) } else { StoreError::Io(text) }
 }
