@@ -268,9 +268,9 @@ impl RowChanges<'_> {
     ) -> Result<Option<Met>, StoreError> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            // Nobody asks for its name, which would have to be copied where the key is the name.
+            // Where the key is the name, the new cell's own name spares a copy.
             let is_name = names.stored.ordered_is_name();
-            let ordered = if is_name { Bytes::new() } else { Bytes::copy_from_slice(&key[level.len()..]) };
+            let ordered = if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
             decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell })
         } else {
             let found = self.source.find_cell(level, &cell.name, names)?;
