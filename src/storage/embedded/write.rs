@@ -270,7 +270,8 @@ impl RowChanges<'_> {
             let Some(value) = self.source.get(key)? else { return Ok(None) };
             // Where the key is the name, the new cell's own name spares a copy.
             let is_name = names.stored.ordered_is_name();
-            let ordered = if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
+            let ordered =
+                if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
             decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell })
         } else {
             let found = self.source.find_cell(level, &cell.name, names)?;
