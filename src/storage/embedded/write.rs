@@ -54,6 +54,7 @@ impl<'a> Writer<'a> {
     /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
     pub fn add(&mut self, mutation: Mutation) -> Result<(), StoreError> {
         let row = RowPrefix::of(&mutation.key, &*self.inner.partitioner);
+        let mutation = mutation.joined();
         for change in mutation.families {
             if !change.changes.is_empty() {
                 self.add_family(&mutation.key, &row, change)?;
