@@ -1,9 +1,14 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
+mod access;
+mod define;
 mod error;
+mod modify;
 mod options;
 mod outcome;
+mod prepared;
 mod run;
+mod select;
 mod state;
 pub mod syntax;
 pub mod values;
@@ -11,5 +16,6 @@ pub mod values;
 pub use error::{CqlError, Place};
 pub use options::{CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
-pub use run::{Prepared, execute, prepare};
+pub use prepared::{PreparedStatements, StatementId};
+pub use run::{Prepared, execute, execute_prepared, prepare, query};
 pub use state::{QueryState, Table};

@@ -42,3 +42,16 @@ pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 /// comparison for each.
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const TYPE_NESTING_MAX: usize = 16;
+
+/// Markers of one statement: the native protocol counts them in 16 bits, and the old servers everywhere.
+pub const MARKERS_MAX: usize = 65_535;
+
+/// Longest text of a statement that comes packed, in bytes unpacked: as for a message that is not packed, one request
+/// has no more of the memory than this.
+pub const QUERY_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Memory of all prepared statements, in bytes, estimated from their texts.
+pub const PREPARED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Longest text that is prepared, in bytes: a single statement leaves room for others.
+pub const PREPARED_STATEMENT_BYTES_MAX: usize = 1024 * 1024;
