@@ -3,19 +3,24 @@
 mod access;
 mod define;
 mod error;
+mod explain;
 mod modify;
 mod options;
 mod outcome;
 mod prepared;
 mod run;
 mod select;
+pub mod show;
 mod state;
+mod stored_row;
 pub mod syntax;
 pub mod values;
 
 pub use error::{CqlError, Place};
+pub use explain::explain;
 pub use options::{CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId};
 pub use run::{Prepared, execute, execute_prepared, prepare, query};
 pub use state::{QueryState, Table};
+pub use stored_row::stored_row;
