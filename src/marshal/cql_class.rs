@@ -115,6 +115,9 @@ fn read(class: &str, depth: usize) -> Option<CqlType> {
 }
 
 fn custom(class: &str) -> Option<CqlType> {
+    if class.trim().is_empty() {
+        return None;
+    }
     BUILTIN.resolve(class).map(CqlType::Custom)
 }
 

@@ -3,6 +3,7 @@
 mod abstract_type;
 mod ascii_type;
 mod bytes_type;
+mod column_to_collection_type;
 mod composite_type;
 mod cql_class;
 mod cql_type;
@@ -27,6 +28,7 @@ mod views;
 pub use abstract_type::{AbstractType, MarshalError, StoredOrder, TypeRef, at};
 pub use ascii_type::AsciiType;
 pub use bytes_type::BytesType;
+pub use column_to_collection_type::ColumnToCollectionType;
 pub use composite_type::{CompositeType, STATIC_PREFIX, components, push_component};
 pub use cql_class::{composite_parts, split_arguments, split_class, unreversed};
 pub use cql_type::{CqlType, NATIVES, Native, UserType};
