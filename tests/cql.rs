@@ -23,11 +23,11 @@ use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
-    self, ChangedTarget, CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+    self, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
-use thriftstore::model::{Behaviour, ConsistencyLevel};
+use thriftstore::model::Behaviour;
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
 use thriftstore::util::{Clock, Release};
@@ -159,15 +159,7 @@ fn kind_of(error: &CqlError) -> &'static str {
 }
 
 fn options(values: &[Option<Bytes>]) -> QueryOptions {
-    QueryOptions {
-        consistency: ConsistencyLevel::One,
-        serial_consistency: ConsistencyLevel::Serial,
-        values: values.to_vec(),
-        collection_form: CollectionForm::Short,
-        timestamp: None,
-        page_size: None,
-        paging_state: None,
-    }
+    QueryOptions { values: values.to_vec(), ..QueryOptions::default() }
 }
 
 /// A marker's value: `null`, `'text'` or hex.

@@ -76,12 +76,9 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
 fn options(consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
     QueryOptions {
         consistency,
-        serial_consistency: ConsistencyLevel::Serial,
         values: values.into_iter().map(Some).collect(),
         collection_form: CollectionForm::Short,
-        timestamp: None,
-        page_size: None,
-        paging_state: None,
+        ..QueryOptions::default()
     }
 }
 
