@@ -1,7 +1,7 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
 mod access;
-mod define;
+pub mod define;
 mod error;
 mod explain;
 mod modify;
