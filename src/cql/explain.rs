@@ -15,11 +15,7 @@ use crate::storage::{Asked, WatchedStore};
 
 /// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything, and tells the row keys and cells that it
 /// reads and would write, each with what it means.
-pub async fn explain(
-    state: &QueryState<'_>,
-    text: &str,
-    options: &QueryOptions,
-) -> Result<String, CqlError> {
+pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<String, CqlError> {
     let watched = Arc::new(WatchedStore::new(state.database.store().clone()));
     let database = Arc::new(state.database.with_store(watched.clone()));
     let state = QueryState { database: &database, ..*state };
@@ -162,7 +158,10 @@ impl Explained<'_> {
                 let (from, meaning) = self.bound(table, start);
                 let (to, _) = self.bound(table, finish);
                 let at = deletion.marked_for_delete_at;
-                vec![(format!("delete from {from}"), meaning), (format!("         to {to} @{at}"), String::new())]
+                vec![
+                    (format!("delete from {from}"), meaning),
+                    (format!("         to {to} @{at}"), String::new()),
+                ]
             }
         }
     }

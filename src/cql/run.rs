@@ -113,19 +113,15 @@ async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outco
     match statement {
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::refuse(state, statement),
-        Statement::Refused(what) => {
-            Err(CqlError::invalid(format!("{what} is not there: this server has neither functions nor triggers")))
-        }
+        Statement::Refused(what) => Err(CqlError::invalid(format!(
+            "{what} is not there: this server has neither functions nor triggers"
+        ))),
         other => define(state, other).await,
     }
 }
 
 /// Runs a statement whose text comes with it.
-pub async fn query(
-    state: &QueryState<'_>,
-    text: &str,
-    options: &QueryOptions,
-) -> Result<Outcome, CqlError> {
+pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
     let prepared = prepare(state, text)?;
     if options.values.len() != prepared.markers.len() {
         return Err(CqlError::invalid(match state.behaviour.release {

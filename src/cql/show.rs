@@ -73,8 +73,7 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
             let class = database.types().resolve(native.class())?;
             class.validate(value).ok()?;
             let text = class.to_text(value);
-            let is_quoted =
-                matches!(native, Native::Inet | Native::Timestamp | Native::Date | Native::Time);
+            let is_quoted = matches!(native, Native::Inet | Native::Timestamp | Native::Date | Native::Time);
             Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
         }
     }

@@ -10,11 +10,7 @@ use crate::model::{Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, Slic
 use crate::schema::{CfDef, Layout, TableDef};
 
 /// Shows the row of a key as the table's rows and as cells, which are told as cassandra-cli's `list` does.
-pub async fn stored_row(
-    state: &QueryState<'_>,
-    name: &TableName,
-    key: &Bytes,
-) -> Result<String, CqlError> {
+pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String, CqlError> {
     let table = state.table(name)?;
     let predicate = Predicate::Range(SliceRange::all());
     let at = (ConsistencyLevel::One, state.behaviour);
@@ -35,9 +31,12 @@ pub async fn stored_row(
                     format!("=> (super_column={name},"),
                 )];
                 let names = table.cf.subcomparator().unwrap_or(&table.cf.comparator);
-                sides.extend(holder.cells.iter().map(|cell| {
-                    (String::new(), format!("     {}", told(&table.cf, cell, names)))
-                }));
+                sides.extend(
+                    holder
+                        .cells
+                        .iter()
+                        .map(|cell| (String::new(), format!("     {}", told(&table.cf, cell, names)))),
+                );
                 sides
             };
             supers.iter().flat_map(sides).collect()

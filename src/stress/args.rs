@@ -193,7 +193,10 @@ impl LoadArgs {
         let plan = self.client.plan(address, &self.data, shape, operation, stop);
         match plan.is_possible() {
             true => Ok(plan),
-            false => Err("CQL 3 is of 1.2 and later, for plain column families: say --dialect 1.2, and not --super".to_owned()),
+            false => Err(
+                "CQL 3 is of 1.2 and later, for plain column families: say --dialect 1.2, and not --super"
+                    .to_owned(),
+            ),
         }
     }
 }

@@ -205,8 +205,13 @@ mod tests {
     #[test]
     fn constant_answers_pass_the_check() {
         let answers = Answers::new(10, 34);
-        let columns =
-            |method: &[u8], call| check(&reply(MessageKind::Reply, answers.result(method, &mut Reader::over(b"\0")).unwrap()), call, 5);
+        let columns = |method: &[u8], call| {
+            check(
+                &reply(MessageKind::Reply, answers.result(method, &mut Reader::over(b"\0")).unwrap()),
+                call,
+                5,
+            )
+        };
         assert_eq!(columns(b"insert", Some(Call::Insert)), Ok(0));
         assert_eq!(columns(b"get", Some(Call::Get)), Ok(1));
         assert_eq!(columns(b"get_slice", Some(Call::GetSlice)), Ok(10));

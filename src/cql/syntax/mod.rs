@@ -1,7 +1,11 @@
 //! CQL 3 as it is written: from text to statements.
 
-pub fn show_place(_: &str, _: crate::cql::Place) -> String { String::new() }
-pub fn parse(_: &str) -> Result<Parsed, crate::cql::CqlError> { Err(crate::cql::CqlError::invalid("stub")) }
+pub fn show_place(_: &str, _: crate::cql::Place) -> String {
+    String::new()
+}
+pub fn parse(_: &str) -> Result<Parsed, crate::cql::CqlError> {
+    Err(crate::cql::CqlError::invalid("stub"))
+}
 mod definition;
 mod relation;
 mod statement;

@@ -125,8 +125,7 @@ pub(super) fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
     let text = query_text(&call.args)?;
     let keyspace = keyspace_of(&call);
     let statements = call.statements;
-    let (id, prepared) =
-        statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
+    let (id, prepared) = statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
     if let StatementId::Hash(id) = id {
         write_prepared(&mut call.writer(), id, &prepared);
     }
