@@ -22,9 +22,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
-use thriftstore::cql::{
-    self, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
-};
+use thriftstore::cql::{self, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
