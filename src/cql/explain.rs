@@ -170,7 +170,7 @@ impl Explained<'_> {
         let composite = table.is_some_and(show::has_composite_names);
         let holder = holder.map_or(String::new(), |name| format!("{}/", show::hex(name)));
         let name = format!("{holder}{}", show::framed(&cell.name, composite));
-        let value = (cell.is_live()).then_some(&cell.value[..]);
+        let value = cell.is_live().then_some(&cell.value);
         let meaning = table.map(|table| show::meaning(self.state.database, table, &cell.name, value));
         let at = cell.timestamp;
         let bytes = match cell.kind {

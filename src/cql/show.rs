@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 
+use super::CollectionForm;
+use super::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::db::Database;
 use crate::marshal::{CqlType, Native, STATIC_PREFIX, components};
-use crate::schema::{ColumnKind, Layout, TableColumn, TableDef, row_key_parts};
+use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
 
 /// Bytes in hex.
 pub fn hex(bytes: &[u8]) -> String {
@@ -12,28 +14,28 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// A value as CQL writes it; bytes that are no value of the type in hex. Collections are in the form of 32 bits.
-pub fn literal(database: &Database, cql_type: &CqlType, value: &[u8]) -> String {
+pub fn literal(database: &Database, cql_type: &CqlType, value: &Bytes) -> String {
     shown(database, cql_type, value).unwrap_or_else(|| format!("0x{}", hex(value)))
 }
 
-fn shown(database: &Database, cql_type: &CqlType, value: &[u8]) -> Option<String> {
-    let items = |types: &[&CqlType]| -> Option<Vec<String>> {
-        let mut reader = Parts { rest: value };
-        let count = usize::try_from(i32::from_be_bytes(reader.take(4)?.try_into().ok()?)).ok()?;
-        let mut items = Vec::new();
-        for _ in 0..count {
-            let item: Option<Vec<String>> =
-                types.iter().map(|of| Some(literal(database, of, reader.part()??))).collect();
-            items.push(item?.join(": "));
-        }
-        reader.rest.is_empty().then_some(items)
+fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<String> {
+    let items = |of: &CqlType| -> Option<String> {
+        let items = list_from_bytes(value, CollectionForm::Long)?;
+        Some(items.iter().map(|item| literal(database, of, item)).collect::<Vec<_>>().join(", "))
     };
     match cql_type {
         CqlType::Native(native) => shown_native(database, *native, value),
         CqlType::Custom(class) => Some(format!("'{}'", class.to_text(value))),
-        CqlType::List { element, .. } => Some(format!("[{}]", items(&[element])?.join(", "))),
-        CqlType::Set { element, .. } => Some(format!("{{{}}}", items(&[element])?.join(", "))),
-        CqlType::Map { key, value, .. } => Some(format!("{{{}}}", items(&[key, value])?.join(", "))),
+        CqlType::List { element, .. } => Some(format!("[{}]", items(element)?)),
+        CqlType::Set { element, .. } => Some(format!("{{{}}}", items(element)?)),
+        CqlType::Map { key, value: of, .. } => {
+            let entries = map_from_bytes(value, CollectionForm::Long)?;
+            let entry = |(entry_key, entry_value): &(Bytes, Bytes)| {
+                let (key, value) = (literal(database, key, entry_key), literal(database, of, entry_value));
+                format!("{key}: {value}")
+            };
+            Some(format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", ")))
+        }
         CqlType::Tuple(types) => {
             let fields = fields(database, types.iter(), value)?;
             Some(format!("({})", fields.join(", ")))
@@ -50,14 +52,14 @@ fn shown(database: &Database, cql_type: &CqlType, value: &[u8]) -> Option<String
 fn fields<'a>(
     database: &Database,
     types: impl Iterator<Item = &'a CqlType>,
-    value: &[u8],
+    value: &Bytes,
 ) -> Option<Vec<String>> {
-    let mut reader = Parts { rest: value };
-    let mut field = |of: &CqlType| match reader.rest.is_empty() {
-        true => Some("null".to_owned()),
-        false => Some(reader.part()?.map_or("null".to_owned(), |part| literal(database, of, part))),
+    let mut found = tuple_from_bytes(value)?.into_iter();
+    let field = |of: &CqlType| match found.next().flatten() {
+        Some(field) => literal(database, of, &field),
+        None => "null".to_owned(),
     };
-    types.map(|of| field(of)).collect()
+    Some(types.map(field).collect())
 }
 
 fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<String> {
@@ -75,28 +77,6 @@ fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<Str
             let text = class.to_text(value);
             let is_quoted = matches!(native, Native::Inet | Native::Timestamp | Native::Date | Native::Time);
             Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
-        }
-    }
-}
-
-/// Values with their lengths before them.
-struct Parts<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Parts<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    /// The next value; inside, `None` for null.
-    fn part(&mut self) -> Option<Option<&'a [u8]>> {
-        let length = i32::from_be_bytes(self.take(4)?.try_into().ok()?);
-        match usize::try_from(length) {
-            Ok(length) => Some(Some(self.take(length)?)),
-            Err(_) => Some(None),
         }
     }
 }
@@ -150,7 +130,7 @@ pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) 
 
 /// What a cell is to CQL: the row that it is in, then `column`, `column['element']` or `(marker)`; with the value where
 /// there is one.
-pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&[u8]>) -> String {
+pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
     let Some(place) = table.place_of(name) else { return "(not a name of this table)".to_owned() };
     let mut words = assigned(database, &table.clustering, &place.clustering);
     if place.is_static {
@@ -209,9 +189,4 @@ pub fn bound(database: &Database, table: &TableDef, name: &Bytes) -> String {
         words.extend(elements.iter().map(|element| format!("[{}]", hex(element))));
     }
     words.join(" ")
-}
-
-/// Whether a column stands in the table's rows and not in their keys.
-pub fn is_plain(column: &TableColumn) -> bool {
-    !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
 }

@@ -27,7 +27,8 @@ pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -
             let sides = |holder: &SuperColumn| {
                 let name = table.cf.comparator.to_text(&holder.name);
                 let mut sides = vec![(
-                    show::assigned(state.database, &table.def.clustering, &[holder.name.clone()]).join(" "),
+                    show::assigned(state.database, &table.def.clustering, std::slice::from_ref(&holder.name))
+                        .join(" "),
                     format!("=> (super_column={name},"),
                 )];
                 let names = table.cf.subcomparator().unwrap_or(&table.cf.comparator);
