@@ -156,7 +156,8 @@ const EMPTY: &str = "<Storage>
 pub fn told(error: &CqlError, statement: &str) -> String {
     match error {
         CqlError::Syntax { message, place } => {
-            format!("{message}\n{}", cql::syntax::show_place(statement, *place))
+            let hint = cql::syntax::hint(statement, *place).map_or(String::new(), |hint| format!("\n{hint}"));
+            format!("{message}\n{}{hint}", cql::syntax::show_place(statement, *place))
         }
         other => other.to_string(),
     }
