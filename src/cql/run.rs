@@ -11,7 +11,6 @@ use super::values::Markers;
 use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::schema::Catalog;
 use crate::util::Release;
-use crate::util::limits::MARKERS_MAX;
 
 /// A statement that has been read and checked, and may be run many times.
 pub struct Prepared {
@@ -50,12 +49,6 @@ impl Prepared {
 /// Reads a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
     let parsed = syntax::parse(text)?;
-    if parsed.markers.len() > MARKERS_MAX {
-        return Err(CqlError::invalid(format!(
-            "Too many markers(?). {} markers exceed the allowed maximum of {MARKERS_MAX}",
-            parsed.markers.len()
-        )));
-    }
     // Taken before the plan is made: should it change meanwhile, the plan counts as old and is made again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());

@@ -8,7 +8,7 @@ use flate2::bufread::ZlibDecoder;
 use super::args::Args;
 use super::failure::Failure;
 use crate::db;
-use crate::util::limits::QUERY_BYTES_MAX;
+use crate::util::limits::STATEMENT_BYTES_MAX;
 
 /// The numbers of the interface's Compression. Its GZIP is a stream of zlib's.
 const GZIP: i32 = 1;
@@ -28,12 +28,12 @@ pub fn query_text(args: &Args<'_>) -> Result<String, Failure> {
 
 fn inflate(packed: &Bytes) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    let limit = QUERY_BYTES_MAX as u64 + 1;
+    let limit = STATEMENT_BYTES_MAX as u64 + 1;
     if ZlibDecoder::new(&packed[..]).take(limit).read_to_end(&mut text).is_err() {
         return Err(db::Error::invalid("Error deflating query string.").into());
     }
-    if text.len() > QUERY_BYTES_MAX {
-        let text = format!("the query is longer than {QUERY_BYTES_MAX} bytes when it is unpacked");
+    if text.len() > STATEMENT_BYTES_MAX {
+        let text = format!("the query is longer than {STATEMENT_BYTES_MAX} bytes when it is unpacked");
         return Err(db::Error::invalid(text).into());
     }
     Ok(text)
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_small_message_does_not_become_a_huge_text() {
-        let Err(Failure::Failed(error)) = inflate(&packed(&vec![b' '; QUERY_BYTES_MAX + 1])) else {
+        let Err(Failure::Failed(error)) = inflate(&packed(&vec![b' '; STATEMENT_BYTES_MAX + 1])) else {
             unreachable!("it was unpacked")
         };
         assert!(error.to_string().contains("longer than"), "{error}");

@@ -43,13 +43,6 @@ pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const TYPE_NESTING_MAX: usize = 16;
 
-/// Markers of one statement: the native protocol counts them in 16 bits, and the old servers everywhere.
-pub const MARKERS_MAX: usize = 65_535;
-
-/// Longest text of a statement that comes packed, in bytes unpacked: as for a message that is not packed, one request
-/// has no more of the memory than this.
-pub const QUERY_BYTES_MAX: usize = 64 * 1024 * 1024;
-
 /// Memory of all prepared statements, in bytes, estimated from their texts.
 pub const PREPARED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -59,7 +52,8 @@ pub const PREPARED_STATEMENT_BYTES_MAX: usize = 1024 * 1024;
 /// Longest element of a collection with a cell for each, in bytes: its length is a u16 in a cell's name and in the
 /// older forms of a collection's value.
 pub const CQL_ELEMENT_BYTES_MAX: usize = 65_535;
-/// Longest CQL statement, in bytes: the old servers' longest frame has 15 MiB.
+
+/// Longest CQL statement, in bytes, unpacked if it came packed: the old servers' longest frame has 15 MiB.
 pub const STATEMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Words of a CQL statement, spaces between them too: each takes 20 bytes, and its meaning some more.
