@@ -15,6 +15,7 @@ pub mod show;
 mod state;
 mod stored_row;
 pub mod syntax;
+pub mod system;
 pub mod values;
 
 pub use error::{CqlError, Place};

@@ -1,152 +1,11 @@
-use std::sync::Arc;
-
-use super::define;
+use super::testing::*;
+use crate::cql::CqlError;
 use crate::cql::syntax::{
-    Alter, AlterType, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties,
-    PropertyValue, Statement, TableName, TypeName,
+    Alter, AlterType, CreateIndex, CreateTable, IndexTarget, Properties, PropertyValue, Statement,
 };
-use crate::cql::{CqlError, Outcome, QueryState};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::{PACKAGE, Types};
-use crate::model::Behaviour;
-use crate::partitioner::RandomPartitioner;
-use crate::schema::{Catalog, CfDef, TableDef};
-use crate::storage::MemoryStore;
-use crate::util::{Clock, Release};
-
-fn database() -> Arc<Database> {
-    let clock = Arc::new(Clock::system());
-    let partitioner = Arc::new(RandomPartitioner);
-    Arc::new(Database::new(DatabaseParts {
-        catalog: Arc::new(Catalog::default()),
-        store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
-        partitioner,
-        authenticator: Authenticator::AllowAll,
-        clock,
-        types: Types::builtin(),
-        cluster_name: "Test Cluster".to_owned(),
-        config_text: String::new(),
-        token: "0".to_owned(),
-        endpoint: "127.0.0.1".to_owned(),
-    }))
-}
-
-async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
-    let behaviour = Behaviour::of(Release::V2_1);
-    let state = QueryState { database, behaviour, keyspace: Some("k"), user: None };
-    define(&state, &statement).await
-}
-
-async fn said(database: &Arc<Database>, statement: Statement) -> String {
-    match run(database, statement).await {
-        Ok(_) => "done".to_owned(),
-        Err(error) => error.to_string(),
-    }
-}
-
-async fn with_keyspace() -> Arc<Database> {
-    let database = database();
-    assert_eq!(
-        said(&database, keyspace("k", &[("class", "SimpleStrategy"), ("replication_factor", "1")])).await,
-        "done"
-    );
-    database
-}
-
-fn map(pairs: &[(&str, &str)]) -> PropertyValue {
-    PropertyValue::Map(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
-}
-
-fn keyspace(name: &str, replication: &[(&str, &str)]) -> Statement {
-    Statement::CreateKeyspace {
-        name: name.to_owned(),
-        if_not_exists: false,
-        properties: Properties(vec![("replication".to_owned(), map(replication))]),
-    }
-}
-
-fn in_k(name: &str) -> TableName {
-    TableName { keyspace: None, name: name.to_owned() }
-}
-
-/// `int`, `list<int>`, `frozen<address>`.
-fn type_name(text: &str) -> TypeName {
-    let boxed = |text: &str| Box::new(type_name(text.trim()));
-    match text.strip_suffix('>').and_then(|text| text.split_once('<')) {
-        Some(("list", inner)) => TypeName::List(boxed(inner)),
-        Some(("set", inner)) => TypeName::Set(boxed(inner)),
-        Some(("frozen", inner)) => TypeName::Frozen(boxed(inner)),
-        Some(("map", inner)) => {
-            let (key, value) = inner.split_once(',').unwrap();
-            TypeName::Map(boxed(key), boxed(value))
-        }
-        _ => TypeName::Named { keyspace: None, name: text.to_owned() },
-    }
-}
-
-/// `k int, c text, s int static` with a key such as `a b;c d`: the partition key, then clustering columns.
-fn create(name: &str, columns: &str, key: &str) -> CreateTable {
-    let column = |text: &str| {
-        let (name, cql_type) = text.trim().split_once(' ').unwrap();
-        let is_static = cql_type.ends_with(" static");
-        ColumnDefinition {
-            name: name.to_owned(),
-            cql_type: type_name(cql_type.trim_end_matches(" static")),
-            is_static,
-            is_primary_key: false,
-        }
-    };
-    let names = |text: &str| text.split_whitespace().map(str::to_owned).collect();
-    let (partition_key, clustering) = key.split_once(';').unwrap_or((key, ""));
-    let key = PrimaryKey { partition_key: names(partition_key), clustering: names(clustering) };
-    CreateTable {
-        table: in_k(name),
-        if_not_exists: false,
-        columns: columns.split(", ").map(column).collect(),
-        primary_keys: vec![key],
-        is_compact: false,
-        clustering_order: Vec::new(),
-        properties: Properties::default(),
-    }
-}
-
-fn compact(table: CreateTable) -> Statement {
-    Statement::CreateTable(CreateTable { is_compact: true, ..table })
-}
-
-fn ordered(table: CreateTable, order: &[(&str, bool)]) -> CreateTable {
-    let order = order.iter().map(|(name, is_reversed)| ((*name).to_owned(), *is_reversed)).collect();
-    CreateTable { clustering_order: order, ..table }
-}
-
-fn family(database: &Database, name: &str) -> Arc<CfDef> {
-    database.catalog().column_family("k", name).cloned().unwrap()
-}
-
-fn comparator(database: &Database, name: &str) -> String {
-    family(database, name).comparator.class_name().replace(PACKAGE, "")
-}
-
-fn alter(table: &str, alter: Alter) -> Statement {
-    Statement::AlterTable { table: in_k(table), alter }
-}
-
-fn add(table: &str, column: &str, cql_type: &str) -> Statement {
-    alter(table, Alter::Add { column: column.to_owned(), cql_type: type_name(cql_type), is_static: false })
-}
-
-fn index(name: Option<&str>, table: &str, column: &str) -> CreateIndex {
-    CreateIndex {
-        name: name.map(str::to_owned),
-        if_not_exists: false,
-        table: in_k(table),
-        column: column.to_owned(),
-        target: IndexTarget::Values,
-        is_custom: false,
-        class: None,
-        properties: Properties::default(),
-    }
-}
+use crate::marshal::PACKAGE;
+use crate::schema::TableDef;
+use crate::util::Release;
 
 #[tokio::test]
 async fn keyspaces_are_made_once_and_dropped() {
@@ -245,7 +104,7 @@ async fn tables_that_cannot_be_are_refused() {
         (plain("k nosuch", "k"), "Unknown type k.nosuch"),
         (
             plain("k int, l list<list<int>>", "k"),
-            "Non-frozen collections are not allowed inside collections: list<int>",
+            "Non-frozen collections are not allowed inside collections: list<list<int>>",
         ),
         (
             plain("k text, hits counter, v int", "k"),
