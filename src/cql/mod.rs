@@ -2,6 +2,7 @@
 
 pub mod define;
 mod error;
+pub mod modify;
 mod options;
 mod outcome;
 mod run;
