@@ -8,6 +8,7 @@ mod outcome;
 mod run;
 mod state;
 pub mod syntax;
+pub mod system;
 pub mod values;
 
 pub use error::{CqlError, Place};
