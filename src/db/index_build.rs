@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::{Database, Error};
 use crate::model::{
-    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns,
+    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns, SliceRange,
 };
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
@@ -76,7 +76,12 @@ impl Database {
             if !is_defined {
                 break;
             }
-            let read = self.command(cf, None, Predicate::Names(vec![column.clone()]), behaviour);
+            // A table's column is part of many names.
+            let predicate = match cf.table {
+                Some(_) => Predicate::Range(SliceRange::all()),
+                None => Predicate::Names(vec![column.clone()]),
+            };
+            let read = self.command(cf, None, predicate, behaviour);
             let command =
                 RangeCommand { bounds: bounds.clone(), max_rows: ROWS_PER_STEP, read, skip_empty: false };
             let page = self.store().scan(command, ConsistencyLevel::One).await?;
@@ -107,7 +112,7 @@ impl Database {
         let RowColumns::Cells(cells) = columns else { return Ok(()) };
         for cell in cells {
             let change = Change::Cell { super_column: None, cell };
-            if let Some((index_key, family)) = self.index_entry(cf, &key, &change) {
+            for (index_key, family) in self.index_entries(cf, &key, &change) {
                 let mutation = Mutation { key: index_key, families: vec![family] };
                 self.store().apply(vec![mutation], behaviour, ConsistencyLevel::One).await?;
             }

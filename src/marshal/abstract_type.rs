@@ -69,6 +69,11 @@ pub trait AbstractType: Debug + Send + Sync {
         None
     }
 
+    /// The type of a composite name's component after one of this value, where that tells it; `None`: this type.
+    fn after(&self, _previous: &[u8]) -> Option<&TypeRef> {
+        None
+    }
+
     /// The text form that tools show.
     fn to_text(&self, value: &[u8]) -> String;
 

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{CompositeType, DynamicCompositeType, PACKAGE, ReversedType, TypeRef, Types};
+use super::{
+    AbstractType, BytesType, ColumnToCollectionType, CompositeType, CqlType, DynamicCompositeType, PACKAGE,
+    ReversedType, TypeRef, Types,
+};
 use crate::util::limits::{TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 
 /// Why a text is no type.
@@ -113,6 +116,10 @@ impl Parser<'_> {
                 }
                 Ok(Arc::new(CompositeType::new(&components)))
             }
+            "ColumnToCollectionType" if is_one_of_ours => {
+                let collections = self.collections()?;
+                Ok(Arc::new(ColumnToCollectionType::new(&collections, self.types)))
+            }
             "DynamicCompositeType" if is_one_of_ours => {
                 Ok(Arc::new(DynamicCompositeType::new(self.aliases(depth)?)))
             }
@@ -139,6 +146,48 @@ impl Parser<'_> {
                 return Err(self.fail("a comma or a bracket is missing"));
             }
         }
+    }
+
+    /// `hex:MapType(A,B)` in brackets.
+    fn collections(&mut self) -> Result<Vec<(Vec<u8>, CqlType)>, TypeError> {
+        let mut found = Vec::new();
+        if !self.takes("(") || self.takes(")") {
+            return Ok(found);
+        }
+        loop {
+            let name = self.identifier()?;
+            let name = BytesType.parse_text(&name).map_err(|error| self.fail(&error.0))?;
+            if !self.takes(":") {
+                return Err(self.fail(": is missing"));
+            }
+            let cql_type = CqlType::of_class(self.balanced());
+            if !cql_type.is_multi_cell() {
+                return Err(self.fail("a collection is missing"));
+            }
+            found.push((name, cql_type));
+            if self.takes(")") {
+                return Ok(found);
+            }
+            if !self.takes(",") {
+                return Err(self.fail("a comma or a bracket is missing"));
+            }
+        }
+    }
+
+    /// The text up to the next comma or closing bracket that belongs to no bracket opened in it.
+    fn balanced(&mut self) -> &str {
+        let from = self.at;
+        let mut depth = 0usize;
+        while let Some(byte) = self.next() {
+            match byte {
+                b'(' => depth += 1,
+                b')' | b',' if depth == 0 => break,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        &self.text[from..self.at]
     }
 
     /// `a=>Type` in brackets.

@@ -22,6 +22,20 @@ impl Inner {
         Inner { of: Arc::clone(&self.of), release: Some(release) }
     }
 
+    /// The type of a component after one of this value.
+    pub fn of_after(&self, previous: &[u8]) -> &TypeRef {
+        self.of.after(previous).unwrap_or(&self.of)
+    }
+
+    /// The same in the view of the release.
+    pub fn view_after(&self, previous: &[u8]) -> &dyn AbstractType {
+        let of = self.of_after(previous);
+        match self.release {
+            Some(release) => at(&**of, release),
+            None => &**of,
+        }
+    }
+
     pub fn view(&self) -> &dyn AbstractType {
         match self.release {
             Some(release) => at(&*self.of, release),
