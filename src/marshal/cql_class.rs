@@ -95,7 +95,6 @@ fn read(class: &str, depth: usize) -> Option<CqlType> {
     let arguments = inner.map(split_arguments).unwrap_or_default();
     let part = |at: usize| read(arguments.get(at)?, depth + 1).map(Box::new);
     match (name, arguments.len()) {
-        ("DateType", 0) => Some(CqlType::Native(Native::Timestamp)),
         ("ReversedType", 1) => read(arguments[0], depth + 1),
         ("FrozenType", 1) => read(arguments[0], depth + 1).map(frozen),
         ("ListType", 1) => Some(CqlType::List { element: part(0)?, is_frozen: false }),

@@ -42,3 +42,7 @@ pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 /// comparison for each.
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const TYPE_NESTING_MAX: usize = 16;
+
+/// Longest element of a collection with a cell for each, in bytes: its length is a u16 in a cell's name and in the
+/// older forms of a collection's value.
+pub const CQL_ELEMENT_BYTES_MAX: usize = 65_535;
