@@ -90,6 +90,3 @@ impl Parser<'_> {
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod tests;
