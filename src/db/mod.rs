@@ -23,6 +23,7 @@ mod schema_change;
 mod schema_check;
 mod schema_edit;
 mod schema_request;
+mod table_cells;
 mod table_index;
 mod user;
 mod validate;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::abstract_type::component_of;
 use super::{AbstractType, StoredOrder, TypeRef, at};
 use crate::util::Release;
 
@@ -14,7 +15,7 @@ pub(super) struct Inner {
 
 impl Inner {
     pub fn new(of: TypeRef) -> Inner {
-        Inner { of, release: None }
+        Inner { of: component_of(of), release: None }
     }
 
     /// The same in the view of a release.

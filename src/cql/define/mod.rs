@@ -46,4 +46,6 @@ fn table_changed(change: ChangeKind, keyspace: &str, table: &str) -> Outcome {
 }
 
 #[cfg(test)]
+pub mod testing;
+#[cfg(test)]
 mod tests;

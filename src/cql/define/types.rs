@@ -41,41 +41,26 @@ impl DefinedTypes<'_> {
         if depth > TYPE_NESTING_MAX {
             return invalid("types are nested too deep");
         }
-        let inner = |name: &TypeName| self.element(name, is_frozen, depth);
-        match name {
-            TypeName::Named { keyspace, name } => self.named(keyspace.as_deref(), name),
+        let inner = |name: &TypeName| self.resolve(name, is_frozen, depth + 1);
+        let collection = match name {
+            TypeName::Named { keyspace, name } => return self.named(keyspace.as_deref(), name),
             TypeName::Custom(class) => {
                 let class = self.types.parse(class).map_err(|error| CqlError::invalid(error.to_string()))?;
-                Ok(CqlType::of(&class))
-            }
-            TypeName::List(element) => Ok(CqlType::List { element: Box::new(inner(element)?), is_frozen }),
-            TypeName::Set(element) => Ok(CqlType::Set { element: Box::new(inner(element)?), is_frozen }),
-            TypeName::Map(key, value) => {
-                Ok(CqlType::Map { key: Box::new(inner(key)?), value: Box::new(inner(value)?), is_frozen })
+                return Ok(CqlType::of(&class));
             }
             TypeName::Tuple(fields) => {
                 let field = |field: &TypeName| self.resolve(field, true, depth + 1);
-                Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_, _>>()?))
+                return Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_, _>>()?));
             }
-            TypeName::Frozen(inner) => self.resolve(inner, true, depth + 1),
-        }
-    }
-
-    /// What stands in a collection: not a collection that is not frozen.
-    fn element(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType, CqlError> {
-        let cql_type = self.resolve(name, is_frozen, depth + 1)?;
-        if cql_type.is_multi_cell() {
-            return invalid(format!("Non-frozen collections are not allowed inside collections: {cql_type}"));
-        }
-        if cql_type.is_counter() {
-            return invalid("Counters are not allowed inside collections");
-        }
-        match (&cql_type, name) {
-            (CqlType::User(_), TypeName::Named { .. }) if !is_frozen => {
-                invalid("Non-frozen User-Defined types are not supported, please use frozen<>")
+            TypeName::Frozen(inner) => return self.resolve(inner, true, depth + 1),
+            TypeName::List(element) => CqlType::List { element: Box::new(inner(element)?), is_frozen },
+            TypeName::Set(element) => CqlType::Set { element: Box::new(inner(element)?), is_frozen },
+            TypeName::Map(key, value) => {
+                CqlType::Map { key: Box::new(inner(key)?), value: Box::new(inner(value)?), is_frozen }
             }
-            _ => Ok(cql_type),
-        }
+        };
+        check_elements(name, &collection, is_frozen)?;
+        Ok(collection)
     }
 
     fn named(&self, keyspace: Option<&str>, name: &str) -> Result<CqlType, CqlError> {
@@ -97,4 +82,30 @@ impl DefinedTypes<'_> {
             None => invalid(format!("Unknown type {meant}.{name}")),
         }
     }
+}
+
+/// What stands in a collection: neither counters nor what takes several cells.
+fn check_elements(name: &TypeName, collection: &CqlType, is_frozen: bool) -> Result<(), CqlError> {
+    let parts: Vec<(&TypeName, &CqlType)> = match (name, collection) {
+        (TypeName::List(name), CqlType::List { element, .. })
+        | (TypeName::Set(name), CqlType::Set { element, .. }) => vec![(name, element)],
+        (TypeName::Map(of_key, of_value), CqlType::Map { key, value, .. }) => {
+            vec![(of_key, key), (of_value, value)]
+        }
+        _ => Vec::new(),
+    };
+    for (name, part) in parts {
+        if part.is_multi_cell() {
+            return invalid(format!(
+                "Non-frozen collections are not allowed inside collections: {collection}"
+            ));
+        }
+        if part.is_counter() {
+            return invalid(format!("Counters are not allowed inside collections: {collection}"));
+        }
+        if matches!((part, name), (CqlType::User(_), TypeName::Named { .. })) && !is_frozen {
+            return invalid("Non-frozen User-Defined types are not supported, please use frozen<>");
+        }
+    }
+    Ok(())
 }
