@@ -18,6 +18,7 @@ mod ranges;
 mod reads;
 mod request;
 mod rights;
+mod ring_walk;
 mod schema_change;
 mod schema_check;
 mod schema_edit;

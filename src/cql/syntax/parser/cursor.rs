@@ -14,7 +14,7 @@ pub struct Parser<'t> {
     visible: Vec<usize>,
     at: usize,
     depth: usize,
-    shows_words: bool,
+    pub(super) release: Release,
     pub(super) markers: Vec<Option<String>>,
     /// What was wrong although reading went on. The old servers report the last fault of a text.
     fault: Option<CqlError>,
@@ -24,8 +24,7 @@ impl<'t> Parser<'t> {
     pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, CqlError> {
         let tokens = lexer::tokens(text)?;
         let visible = (0..tokens.len()).filter(|at| tokens[*at].kind != TokenKind::Hidden).collect();
-        let shows_words = release >= Release::V2_1;
-        Ok(Parser { text, tokens, visible, at: 0, depth: 0, shows_words, markers: Vec::new(), fault: None })
+        Ok(Parser { text, tokens, visible, at: 0, depth: 0, release, markers: Vec::new(), fault: None })
     }
 
     /// The place among all tokens of the one so many ahead.
@@ -255,7 +254,7 @@ impl<'t> Parser<'t> {
     }
 
     fn failure(&self, misfit: Misfit, message: &str) -> CqlError {
-        failure::at_token(self.text, &self.tokens, &misfit, message, self.shows_words)
+        failure::at_token(self.text, &self.tokens, &misfit, message, self.release >= Release::V2_1)
     }
 
     /// Something is wrong with what was read; reading goes on. Such messages name no place.

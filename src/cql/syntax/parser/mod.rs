@@ -23,7 +23,8 @@ pub fn parse(text: &str) -> Result<Parsed, CqlError> {
     parse_as(text, Release::V2_1)
 }
 
-/// Reads a statement. The language is that of the newest release; only the messages are those of this one.
+/// Reads a statement with this release's messages. The language is that of the newest, but for what the old server
+/// would have taken for something else.
 pub fn parse_as(text: &str, release: Release) -> Result<Parsed, CqlError> {
     let mut parser = Parser::new(text, release)?;
     let statement = parser.statement()?;

@@ -4,11 +4,17 @@ use super::Parser;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Select, Selected, Selection, Selector};
+use crate::util::Release;
+use crate::util::limits::STATEMENT_NESTING_MAX;
 
 impl Parser<'_> {
     pub(super) fn select(&mut self) -> Result<Select, CqlError> {
         self.expect_word("SELECT")?;
         let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
+        if self.release < Release::V2_0 && self.is_modifier("DISTINCT") {
+            // A column's name there, so what follows is one too many.
+            return Err(self.no_viable(1));
+        }
         let is_distinct = self.is_modifier("DISTINCT") && self.eat_word("DISTINCT");
         let selection = self.selection()?;
         self.expect_word("FROM")?;
@@ -75,7 +81,7 @@ impl Parser<'_> {
             while parser.eat_symbol(".") {
                 // Each makes the selector one deeper.
                 fields += 1;
-                if fields > crate::util::limits::STATEMENT_NESTING_MAX {
+                if fields > STATEMENT_NESTING_MAX {
                     return Err(parser.no_viable(0));
                 }
                 selector = Selector::Field { of: Box::new(selector), field: parser.name()? };

@@ -246,7 +246,7 @@ fn wrong_words_are_named_with_their_places() {
         ("NSERT INTO t (a) VALUES (1)", "line 1:0 no viable alternative at input 'NSERT' ([NSERT]...)"),
         (
             "SELECT a FROM posts WHERE user_id = \"Anna_id\" LIMIT 20;",
-            "line 1:36 no viable alternative at input 'Anna_id' (... a FROM posts WHERE user_id = [\"Anna_i]...)",
+            "line 1:36 no viable alternative at input 'Anna_id' (...FROM posts WHERE user_id = [\"Anna_i]...)",
         ),
         (
             "INSERT INTO t (k, d) VALUES (2, maybe);",
@@ -258,7 +258,7 @@ fn wrong_words_are_named_with_their_places() {
         ),
         (
             "INSERT INTO t (a, b) VALUES(\n1, 'c', {'d': 'e'}), 'f12';",
-            "line 2:19 missing EOF at ',' (...1, 'c', {'d': 'e'})[,] 'f1...)",
+            "line 2:19 missing EOF at ',' (...'c', {'d': 'e'})[,] 'f1...)",
         ),
         (
             "CREATE TABLE t (a int, b int, PRIMARY KEY ((a),\n (b)))",
@@ -276,6 +276,8 @@ fn wrong_words_are_named_with_their_places() {
     }
     let plain = parse_as("NSERT INTO t", Release::V1_2).unwrap_err().to_string();
     assert_eq!(plain, "line 1:0 no viable alternative at input 'NSERT'");
+    let distinct = parse_as("SELECT DISTINCT k FROM t", Release::V1_2).unwrap_err().to_string();
+    assert_eq!(distinct, "line 1:16 no viable alternative at input 'k'");
 }
 
 #[test]
