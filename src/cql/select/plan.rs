@@ -78,11 +78,7 @@ impl SelectPlan {
     }
 
     /// Runs it.
-    pub async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let Some(cf) = &self.target.cf else { return self.no_rows() };
         let release = state.behaviour.release;
         let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
@@ -188,15 +184,14 @@ impl SelectPlan {
         let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
         rows.sort_by(|a, b| {
             let value = |row: &Answered, at: usize| row.clustering.get(at).cloned().flatten();
-            let mut orders = columns.iter().map(|(at, cql_type, is_reversed)| {
-                match (value(a, *at), value(b, *at)) {
+            let mut orders =
+                columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
                     (Some(a), Some(b)) => {
                         let order = marshal::at(&**cql_type, release).compare(&a, &b);
                         if *is_reversed { order.reverse() } else { order }
                     }
                     (a, b) => a.is_some().cmp(&b.is_some()),
-                }
-            });
+                });
             orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         });
         if self.restrictions.is_reversed {
@@ -263,9 +258,7 @@ impl SelectPlan {
         for (columns, restriction) in self.restricted() {
             let is_open = match columns.first().map(|column| column.kind) {
                 Some(ColumnKind::PartitionKey) => self.restrictions.is_key_range,
-                Some(ColumnKind::Clustering) => {
-                    rest.iter().any(|other| std::ptr::eq(*other, restriction))
-                }
+                Some(ColumnKind::Clustering) => rest.iter().any(|other| std::ptr::eq(*other, restriction)),
                 Some(_) => true,
                 None => false,
             };
