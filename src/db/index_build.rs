@@ -35,13 +35,19 @@ impl Database {
         self.building.read().contains(&build_note(index))
     }
 
+    /// Whether some index is not complete.
+    pub(super) fn is_building(&self) -> bool {
+        !self.building.read().is_empty()
+    }
+
     /// Builds an index in the background. `before` is the schema without it: a request that still has it may
-    /// write without an entry, and is waited for.
+    /// write without an entry, and is waited for. `pause` is waited, too.
     pub(super) fn start_building(
         self: &Arc<Self>,
         cf: Arc<CfDef>,
         column: Bytes,
         before: Option<Weak<Catalog>>,
+        pause: Duration,
     ) {
         let Some(index) = cf.index_families.get(&column).cloned() else { return };
         self.building.write().insert(build_note(&index));
@@ -49,6 +55,7 @@ impl Database {
         // Where nobody runs tasks the index stays unfinished, and reads do without it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
+            tokio::time::sleep(pause).await;
             while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
                 tokio::time::sleep(ASK_EVERY).await;
             }

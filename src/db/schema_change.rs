@@ -54,7 +54,7 @@ impl Database {
             for (column, index) in &cf.index_families {
                 let note = build_note(index);
                 if notes.iter().any(|(name, _)| *name == note) {
-                    self.start_building(cf.clone(), column.clone(), None);
+                    self.start_building(cf.clone(), column.clone(), None, Duration::ZERO);
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Database {
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
-            self.start_building(new.clone(), column, Some(before.clone()));
+            self.start_building(new.clone(), column, Some(before.clone()), Duration::ZERO);
         }
         Ok(())
     }

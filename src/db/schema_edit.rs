@@ -1,7 +1,7 @@
 //! Changes of the schema that CQL asks for: each takes a keyspace as it is and leaves it as it shall be.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -11,6 +11,10 @@ use super::schema_request::KsRequest;
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
+
+/// How long an index of CQL rests before it is built over what is there. Old servers wrote memory to the disk first; a
+/// statement right after CREATE INDEX found nothing by it.
+const BUILD_AFTER: Duration = Duration::from_millis(100);
 
 /// Indexes that a change adds, each with its column family and its column, and those that it drops.
 #[derive(Default)]
@@ -68,6 +72,7 @@ impl Database {
         edit: impl FnOnce(&Catalog, &mut KeyspaceDef) -> Result<bool, E> + Send,
     ) -> Result<bool, E> {
         let _changing = self.changing.lock().await;
+        self.until_built().await;
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let old = check.changeable(name)?;
@@ -95,19 +100,16 @@ impl Database {
             self.drop_indexes(&cf, vec![index], &before).await?;
         }
         for (cf, column) in &added {
-            self.start_building(cf.clone(), column.clone(), Some(before.clone()));
+            self.start_building(cf.clone(), column.clone(), Some(before.clone()), BUILD_AFTER);
         }
-        self.until_built(&added).await;
         Ok(true)
     }
 
-    /// Waits until indexes are complete, but not for ever: reads do without one that is not.
-    async fn until_built(&self, added: &[(Arc<CfDef>, Bytes)]) {
+    /// Waits until all indexes are complete, but not for ever.
+    pub async fn until_built(&self) {
         let started = Instant::now();
-        for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {
-            while self.is_being_built(index) && started.elapsed() < PATIENCE {
-                tokio::time::sleep(ASK_EVERY).await;
-            }
+        while self.is_building() && started.elapsed() < PATIENCE {
+            tokio::time::sleep(ASK_EVERY).await;
         }
     }
 }

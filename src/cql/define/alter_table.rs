@@ -23,7 +23,8 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
-        let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types };
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
         let table = TableDef::of(&old, release);
         let change = Change { old: &old, table: &table, types };
         let cf = match alter {

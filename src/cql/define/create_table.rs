@@ -13,20 +13,21 @@ use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::util::Release;
 
 pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let name = &create.table.name;
-    let types = state.database.types();
+    let (types, release) = (state.database.types(), state.behaviour.release);
     if state.database.catalog().keyspace(keyspace).is_none() {
-        column_family(create, &KeyspaceDef::new(keyspace), types)?;
+        column_family(create, &KeyspaceDef::new(keyspace), (types, release))?;
         return configuration(format!(
             "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
         ));
     }
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
-        let cf = column_family(create, keyspace, types)?;
+        let cf = column_family(create, keyspace, (types, release))?;
         if keyspace.column_families.contains_key(name) {
             return if create.if_not_exists { Ok(false) } else { Err(already_there(&keyspace.name, name)) };
         }
@@ -46,7 +47,11 @@ fn already_there(keyspace: &str, table: &str) -> CqlError {
 }
 
 /// The column family that a statement describes, in the order of the old servers' checks.
-pub fn column_family(create: &CreateTable, keyspace: &KeyspaceDef, types: &Types) -> Result<CfDef, CqlError> {
+pub fn column_family(
+    create: &CreateTable,
+    keyspace: &KeyspaceDef,
+    (types, release): (&Types, Release),
+) -> Result<CfDef, CqlError> {
     check_table(&create.table.name)?;
     let mut seen = Vec::new();
     for column in &create.columns {
@@ -56,7 +61,7 @@ pub fn column_family(create: &CreateTable, keyspace: &KeyspaceDef, types: &Types
         seen.push(&column.name);
     }
     options::check_table_properties(&create.properties)?;
-    let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types };
+    let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
     let columns = Columns::read(create, &scope)?;
     let table = columns.table(create)?;
     let mut cf = CfDef::new(&keyspace.name, &create.table.name);

@@ -7,6 +7,7 @@ use super::names::invalid;
 use crate::cql::CqlError;
 use crate::cql::syntax::TypeName;
 use crate::marshal::{CqlType, Native, Types, UserType};
+use crate::util::Release;
 use crate::util::limits::TYPE_NESTING_MAX;
 
 /// Where types are looked up: a keyspace and what CREATE TYPE has made in it.
@@ -15,6 +16,7 @@ pub struct DefinedTypes<'a> {
     pub keyspace: &'a str,
     pub user_types: &'a BTreeMap<String, Arc<UserType>>,
     pub types: &'a Types,
+    pub release: Release,
 }
 
 impl DefinedTypes<'_> {
@@ -67,7 +69,9 @@ impl DefinedTypes<'_> {
         if keyspace.is_none()
             && let Some(native) = Native::named(name)
         {
-            return Ok(CqlType::Native(native));
+            // Timestamps of 1.2 and before sort otherwise, and have a class of their own for it.
+            let is_old = native == Native::Timestamp && self.release < Release::V2_0;
+            return Ok(CqlType::Native(if is_old { Native::OldTimestamp } else { native }));
         }
         let meant = keyspace.unwrap_or(self.keyspace);
         if meant != self.keyspace {

@@ -28,7 +28,7 @@ pub async fn create(
     if state.database.catalog().keyspace(keyspace).is_none() {
         return invalid(format!("Cannot add type in unknown keyspace {keyspace}"));
     }
-    let types = state.database.types();
+    let (types, release) = (state.database.types(), state.behaviour.release);
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         if keyspace.user_types.contains_key(&name.name) {
             return match if_not_exists {
@@ -38,7 +38,8 @@ pub async fn create(
                 }
             };
         }
-        let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types };
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
         let mut made: Vec<(String, CqlType)> = Vec::new();
         for (field, cql_type) in fields {
             if made.iter().any(|(known, _)| known == field) {
@@ -62,7 +63,8 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
-        let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types };
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)

@@ -62,6 +62,7 @@ impl Picked {
                 let (mut specs, mut picks) = (Vec::new(), Vec::new());
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
+                    let cql_type = told_as(cql_type, state.behaviour.release);
                     specs.push(target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type));
                     picks.push(pick);
                 }
@@ -237,5 +238,15 @@ fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
             let values: Vec<Bytes> = elements.iter().map(|(_, cell)| cell.value.clone()).collect();
             list_to_bytes(&values, CollectionForm::Long)
         }
+    }
+}
+
+/// What a function answers with: up to 1.2 a timestamp has the older class.
+fn told_as(cql_type: CqlType, release: Release) -> CqlType {
+    match cql_type {
+        CqlType::Native(Native::Timestamp) if release < Release::V2_0 => {
+            CqlType::Native(Native::OldTimestamp)
+        }
+        other => other,
     }
 }
