@@ -4,7 +4,7 @@ mod access;
 pub mod define;
 mod error;
 mod explain;
-mod modify;
+pub mod modify;
 mod options;
 mod outcome;
 mod prepared;

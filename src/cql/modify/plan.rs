@@ -81,9 +81,9 @@ impl ModifyPlan {
             _ => &[],
         };
         let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-        let has_statics =
-            operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
-        let has_regulars = !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
+        let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_regulars =
+            !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
         let plan = ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars };
         if kind == Kind::Delete && plan.has_conditions() {
             plan.check_whole_key()?;
@@ -135,11 +135,7 @@ impl ModifyPlan {
     }
 
     /// Runs it.
-    pub async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         self.check(state)?;
         let now = attributes::now(state, options);
         if self.has_conditions() {
@@ -214,17 +210,18 @@ impl ModifyPlan {
         now: i64,
     ) -> Result<Vec<Change>, CqlError> {
         let reading = self.operations.iter().filter(|operation| operation.reads_list());
-        let mut reading = reading.map(|operation| &operation.column).peekable();
-        let lists = match reading.peek() {
-            None => Lists::new(),
-            Some(_) => {
+        // Gathered first: a future that holds closures cannot be sent to another thread.
+        let reading: Vec<&TableColumn> = reading.map(|operation| &operation.column).collect();
+        let lists = match reading.is_empty() {
+            true => Lists::new(),
+            false => {
                 let level = options.consistency;
                 if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
                     return Err(CqlError::invalid(format!(
                         "Write operation require a read but consistency {level} is not supported on reads"
                     )));
                 }
-                read_lists(state, &self.table, (key, prefix), reading, level).await?
+                read_lists(state, &self.table, (key, prefix), &reading, level).await?
             }
         };
         let is_counter = self.is_counter();
@@ -311,7 +308,10 @@ impl ModifyPlan {
                 Some(first) => {
                     return Err(CqlError::invalid(match writing.release < Release::V2_1 {
                         true => {
-                            format!("Missing mandatory PRIMARY KEY part {} since {name} specified", first.name)
+                            format!(
+                                "Missing mandatory PRIMARY KEY part {} since {name} specified",
+                                first.name
+                            )
                         }
                         false => format!(
                             "Primary key column '{}' must be specified in order to delete column '{name}'",

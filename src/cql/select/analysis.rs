@@ -218,13 +218,10 @@ impl<'a> Analysis<'a> {
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 self.set(column, Asked::Eq(operand))
             }
-            Operator::Neq => invalid(format!(
-                "Unsupported \"!=\" relation: {}",
-                relation_text(relation, self.release())
-            )),
-            Operator::Contains | Operator::ContainsKey => {
-                self.contains(column, (operator, value), markers)
+            Operator::Neq => {
+                invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
             }
+            Operator::Contains | Operator::ContainsKey => self.contains(column, (operator, value), markers),
             Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
                 match self.existing(column) {
                     Some(existing) if !existing.is_slice() => {
@@ -304,7 +301,9 @@ impl<'a> Analysis<'a> {
         let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
         // Cassandra takes an IN of one value for an equality here.
         if is_other && !operands.is_single() {
-            return invalid(format!("IN predicates on non-primary-key columns ({name}) is not yet supported"));
+            return invalid(format!(
+                "IN predicates on non-primary-key columns ({name}) is not yet supported"
+            ));
         }
         match (is_other, operands) {
             (true, Operands::Each(each)) => match each.into_iter().next() {
@@ -391,8 +390,7 @@ impl<'a> Analysis<'a> {
                     None => self.set_tuple(columns, Asked::Slice(Slice::default())),
                     Some(at) => {
                         // The longer of the two says which columns are restricted.
-                        for place in
-                            self.found.clustering.iter_mut().skip(first.position).take(columns.len())
+                        for place in self.found.clustering.iter_mut().skip(first.position).take(columns.len())
                         {
                             *place = Some(at);
                         }
@@ -432,7 +430,8 @@ impl<'a> Analysis<'a> {
                 "The token() function must be applied to all partition key components or none of them",
             );
         }
-        if columns.len() != key.len() || columns.iter().zip(key).any(|(column, part)| column.name != part.name)
+        if columns.len() != key.len()
+            || columns.iter().zip(key).any(|(column, part)| column.name != part.name)
         {
             let names: Vec<&str> = key.iter().map(|part| &*part.name).collect();
             return invalid(format!(
@@ -440,7 +439,8 @@ impl<'a> Analysis<'a> {
                 names.join(", ")
             ));
         }
-        let spec = self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()));
+        let spec =
+            self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()));
         let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
         let is_slice = match operator {
             Operator::Eq => false,

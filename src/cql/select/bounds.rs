@@ -45,8 +45,7 @@ pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
         Bytes::from(name)
     };
     let has_statics = def.static_columns().next().is_some() && !def.clustering.is_empty();
-    has_statics
-        .then(|| CellSlice { start: bound(0xFF), finish: bound(1), ..CellSlice::default() })
+    has_statics.then(|| CellSlice { start: bound(0xFF), finish: bound(1), ..CellSlice::default() })
 }
 
 /// An end of a slice, with its values.
@@ -218,9 +217,8 @@ fn supers(
             (None, _) => {
                 // A tuple's end is one of super columns, all of whose cells may be meant.
                 let open = |end: &End| {
-                    end.as_ref().map(|(values, is_inclusive)| {
-                        (values.clone(), *is_inclusive || values.len() > 1)
-                    })
+                    end.as_ref()
+                        .map(|(values, is_inclusive)| (values.clone(), *is_inclusive || values.len() > 1))
                 };
                 found.extend(dense_slice(&[], &open(&start), &open(&finish)).map(of_all));
             }

@@ -177,9 +177,10 @@ fn token_range(
             },
             // Rows before the start are left out one by one.
             TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(start) {
-                Some(key) => {
-                    Bounds::KeyToToken { start: Bytes::from(key), end: to.as_ref().map(|(token, _)| token.clone()) }
-                }
+                Some(key) => Bounds::KeyToToken {
+                    start: Bytes::from(key),
+                    end: to.as_ref().map(|(token, _)| token.clone()),
+                },
                 None => open,
             },
         },

@@ -202,7 +202,9 @@ impl Analysis<'_> {
             return invalid("ORDER BY with 2ndary indexes is not supported.");
         }
         if self.found.is_key_range {
-            return invalid("ORDER BY is only supported when the partition key is restricted by an EQ or an IN.");
+            return invalid(
+                "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.",
+            );
         }
         let mut directions = Vec::new();
         for (at, (name, is_descending)) in self.select.order_by.iter().enumerate() {

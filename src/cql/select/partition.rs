@@ -111,14 +111,8 @@ impl Walk<'_> {
         let Some(parts) = row_key_parts(&key, self.cells.def.partition_key.len()) else {
             return Ok(());
         };
-        let mut partition = Partition {
-            key,
-            key_parts: parts.into(),
-            statics: None,
-            has_rows: false,
-            first_page,
-            resume,
-        };
+        let mut partition =
+            Partition { key, key_parts: parts.into(), statics: None, has_rows: false, first_page, resume };
         if !self.needs_statics {
             partition.statics = Some(Arc::new(self.cells.blank()));
         } else if !self.reads_statics_along() || partition.resume.is_some() {
@@ -348,11 +342,8 @@ impl Walk<'_> {
                 run.skips.iter().flatten().any(|name| subcomparator.compare(&cell.name, name).is_eq())
             };
             page.retain(|cell| !is_skipped(cell));
-            let column = SuperColumn {
-                name: name.clone(),
-                deletion: crate::model::DeletionTime::LIVE,
-                cells: page,
-            };
+            let column =
+                SuperColumn { name: name.clone(), deletion: crate::model::DeletionTime::LIVE, cells: page };
             if self.take_super(partition, column)? {
                 return Ok(true);
             }
@@ -371,9 +362,7 @@ impl Walk<'_> {
         if let Some(position) = partition.resume.clone() {
             let is_before = !run.from.is_empty()
                 && self.order(self.comparator(), &position.super_column, &run.from).is_lt();
-            if !run.to.is_empty()
-                && self.order(self.comparator(), &position.super_column, &run.to).is_gt()
-            {
+            if !run.to.is_empty() && self.order(self.comparator(), &position.super_column, &run.to).is_gt() {
                 return Ok(false);
             }
             if !is_before {

@@ -95,11 +95,7 @@ impl SelectPlan {
     }
 
     /// Runs it.
-    pub async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
@@ -167,9 +163,8 @@ impl SelectPlan {
         let has_statics = def.static_columns().next().is_some();
         let shows_bare_statics =
             has_statics && !self.restrictions.restricts_clustering() && !self.restrictions.uses_index;
-        let is_static = |name: &str| {
-            def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static)
-        };
+        let is_static =
+            |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
         let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
         Walk {
             state,
@@ -239,15 +234,14 @@ impl SelectPlan {
         let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
         rows.sort_by(|a, b| {
             let value = |row: &Answered, at: usize| row.clustering.get(at).cloned().flatten();
-            let mut orders = columns.iter().map(|(at, cql_type, is_reversed)| {
-                match (value(a, *at), value(b, *at)) {
+            let mut orders =
+                columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
                     (Some(a), Some(b)) => {
                         let order = marshal::at(&**cql_type, release).compare(&a, &b);
                         if *is_reversed { order.reverse() } else { order }
                     }
                     (a, b) => a.is_some().cmp(&b.is_some()),
-                }
-            });
+                });
             orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         });
         if self.restrictions.is_reversed {
@@ -315,9 +309,7 @@ impl SelectPlan {
             let is_open = match columns.first().map(|column| column.kind) {
                 _ if self.target.is_system => true,
                 Some(ColumnKind::PartitionKey) => self.restrictions.is_key_range,
-                Some(ColumnKind::Clustering) => {
-                    rest.iter().any(|other| std::ptr::eq(*other, restriction))
-                }
+                Some(ColumnKind::Clustering) => rest.iter().any(|other| std::ptr::eq(*other, restriction)),
                 Some(_) => true,
                 None => false,
             };

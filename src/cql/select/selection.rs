@@ -6,9 +6,7 @@ use super::operands::Bound;
 use super::restrictions::Target;
 use super::rows::{CellColumns, Held, Place, Row};
 use crate::cql::syntax::{Select, Selection, Selector};
-use crate::cql::values::{
-    ResolvedFunction, find_function, list_to_bytes, map_to_bytes, tuple_from_bytes,
-};
+use crate::cql::values::{ResolvedFunction, find_function, list_to_bytes, map_to_bytes, tuple_from_bytes};
 use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table};
 use crate::marshal::{CqlType, Native};
 use crate::model::{Cell, CellKind};
