@@ -13,6 +13,7 @@ mod plan;
 mod restrictions;
 mod rows;
 mod selection;
+mod system_rows;
 mod token;
 mod walk;
 

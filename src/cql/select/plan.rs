@@ -1,13 +1,14 @@
 //! A SELECT that has been checked, and may be run many times.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::sliced;
+use super::bounds::{Reads, sliced};
 use super::filter::{RowTest, present};
-use super::keys::partitions;
+use super::keys::{Partitions, partitions};
 use super::messages::operator_text;
 use super::operands::Bound;
 use super::paging::PagingState;
@@ -16,6 +17,7 @@ use super::rows::CellColumns;
 use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
+use crate::cql::system::system_table;
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
@@ -36,6 +38,21 @@ pub struct SelectPlan {
     /// Places of clustering columns.
     order_by: Vec<usize>,
     is_distinct: bool,
+}
+
+/// Where an execution begins.
+struct Start {
+    partitions: Partitions,
+    index: Option<ByIndex>,
+    resume: Option<PagingState>,
+}
+
+struct Execution<'a> {
+    walk: Walk<'a>,
+    /// `None`: nothing is to be read.
+    start: Option<Start>,
+    limit: usize,
+    is_paged: bool,
 }
 
 impl SelectPlan {
@@ -82,70 +99,107 @@ impl SelectPlan {
 
     /// Runs it.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
-        let Some(cf) = &self.target.cf else { return self.no_rows() };
+        let mut execution = self.begin(state, options)?;
+        if let Some(Start { partitions, index, resume }) = execution.start.take() {
+            if self.target.is_system {
+                execution.walk.system_rows(&self.target, partitions)?;
+            } else {
+                execution.walk.run(partitions, index, resume).await?;
+            }
+        }
+        self.end(execution)
+    }
+
+    /// All that is known before anything is read.
+    fn begin<'a>(
+        &'a self,
+        state: &'a QueryState<'a>,
+        options: &'a QueryOptions,
+    ) -> Result<Execution<'a>, CqlError> {
         let release = state.behaviour.release;
-        let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
-        state.check(Access::Read { keyspace, family })?;
-        state.database.check_read_consistency(&self.target.keyspace, options.consistency, state.behaviour)?;
+        let cf = &self.target.cf;
+        self.check(state, options)?;
         let bound = Bound { options, database: state.database };
         let mut limit = self.limit(bound, release)?;
-        let page_size = options.page_size.filter(|_| !self.picked.is_count);
+        let page_size = options.page_size.filter(|_| !self.picked.is_count && !self.target.is_system);
         if page_size.is_some() && self.sorts() {
             return Err(CqlError::invalid(
                 "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either \
                  remove the ORDER BY or the IN and sort client side, or disable paging for this query",
             ));
         }
-        let resume = match options.paging_state.as_ref().filter(|_| !self.picked.is_count) {
-            Some(paging) => Some(self.resumed(cf, paging, release)?),
-            None => None,
+        let resume = match &options.paging_state {
+            Some(paging) if !self.picked.is_count => Some(self.resumed(cf, paging, release)?),
+            _ => None,
         };
         if let Some(resume) = &resume {
             limit = limit.min(usize::try_from(resume.rows_left).unwrap_or(usize::MAX));
         }
-        let comparator = marshal::at(&*cf.comparator, release);
-        let sliced = sliced(&self.target, &self.restrictions, bound, comparator)?;
+        let sliced = sliced(&self.target, &self.restrictions, bound, marshal::at(&*cf.comparator, release))?;
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
-        let has_statics = self.target.def.static_columns().next().is_some();
+        let walk = self.walk(state, bound, sliced.reads, tests);
+        let walk = Walk { want: page_size.map_or(limit, |page| limit.min(page.max(1))), ..walk };
+        let start = (limit > 0).then_some(Start { partitions, index, resume });
+        Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
+    }
+
+    fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
+        if self.target.is_system {
+            return Ok(());
+        }
+        let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
+        state.check(Access::Read { keyspace, family })?;
+        let database = state.database;
+        Ok(database.check_read_consistency(&self.target.keyspace, options.consistency, state.behaviour)?)
+    }
+
+    fn walk<'a>(
+        &'a self,
+        state: &'a QueryState<'a>,
+        bound: Bound<'a>,
+        reads: Reads,
+        tests: Vec<RowTest>,
+    ) -> Walk<'a> {
+        let def = &self.target.def;
+        let has_statics = def.static_columns().next().is_some();
         let shows_bare_statics =
             has_statics && !self.restrictions.restricts_clustering() && !self.restrictions.uses_index;
-        let restricts_static = self.restrictions.others.iter().any(|(name, _)| {
-            self.target.def.column(name).is_some_and(|column| column.kind == ColumnKind::Static)
-        });
-        let mut walk = Walk {
+        let is_static =
+            |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
+        let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
+        Walk {
             state,
             bound,
-            cf: cf.clone(),
+            cf: self.target.cf.clone(),
             cells: &self.cells,
             picked: &self.picked,
-            reads: sliced.reads,
+            reads,
             tests,
             is_reversed: self.restrictions.is_reversed,
             is_distinct: self.is_distinct,
-            needs_statics: shows_bare_statics
-                || restricts_static
-                || has_statics && self.picked.has_static(&self.target.def),
+            needs_statics: shows_bare_statics || restricts_static || self.picked.has_static(def),
             shows_bare_statics,
             keeps_clustering: self.sorts(),
             now_s: state.database.now_s(),
-            want: page_size.map_or(limit, |page| limit.min(page.max(1))),
+            want: usize::MAX,
             count: 0,
             answered: Vec::new(),
             last: None,
-        };
-        let page = walk.want;
-        if limit > 0 {
-            walk.run(partitions, index, resume).await?;
         }
+    }
+
+    /// The result of what has been read.
+    fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
+        let Execution { walk, limit, is_paged, .. } = execution;
         let (count, last) = (walk.count, walk.last);
+        let goes_on = is_paged && count >= walk.want && limit > count;
         let mut rows = walk.answered;
         if self.sorts() {
-            self.sort(&mut rows, bound, release);
+            self.sort(&mut rows, walk.bound, walk.state.behaviour.release);
             rows.truncate(limit);
         }
-        let goes_on = page_size.is_some() && count >= page && limit > count;
         let rows_left = u64::try_from(limit - count.min(limit)).unwrap_or(u64::MAX);
         let next = last.filter(|_| goes_on).map(|(key, position)| PagingState { key, position, rows_left });
         self.result(rows, count, next)
@@ -166,10 +220,6 @@ impl SelectPlan {
         };
         let paging_state = next.map(|next| next.encode());
         Ok(Outcome::Rows(ResultSet { columns: self.picked.specs.clone(), rows, paging_state }))
-    }
-
-    fn no_rows(&self) -> Result<Outcome, CqlError> {
-        self.result(Vec::new(), 0, None)
     }
 
     /// Whether rows of several partitions are put in order together.
@@ -260,6 +310,7 @@ impl SelectPlan {
         let mut tests = Vec::new();
         for (columns, restriction) in self.restricted() {
             let is_open = match columns.first().map(|column| column.kind) {
+                _ if self.target.is_system => true,
                 Some(ColumnKind::PartitionKey) => self.restrictions.is_key_range,
                 Some(ColumnKind::Clustering) => rest.iter().any(|other| std::ptr::eq(*other, restriction)),
                 Some(_) => true,
@@ -352,6 +403,13 @@ fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release
 
 /// The table of a SELECT.
 fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
+    let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
+    if let Some(system) = system_table(state, keyspace, &select.table.name) {
+        let name = select.table.name.clone();
+        let cf = CfDef { table: Some(system.def.clone()), ..CfDef::new(keyspace, &name) };
+        let (keyspace, def) = (keyspace.to_owned(), system.def);
+        return Ok(Target { keyspace, name, def, cf: Arc::new(cf), is_system: true });
+    }
     let table = state.table(&select.table)?;
     if table.def.layout == Layout::Super && state.behaviour.release < Release::V2_0 {
         return Err(Error::Internal("This operation is not supported for Super Columns.".to_owned()).into());
@@ -360,6 +418,7 @@ fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
         keyspace: table.cf.keyspace.clone(),
         name: table.cf.name.clone(),
         def: table.def,
-        cf: Some(table.cf),
+        cf: table.cf,
+        is_system: false,
     })
 }

@@ -1,5 +1,7 @@
 //! What WHERE asks of a table's columns.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::operands::{Operand, Operands};
@@ -13,9 +15,10 @@ use crate::schema::{CfDef, TableColumn, TableDef};
 pub(super) struct Target {
     pub keyspace: String,
     pub name: String,
-    pub def: std::sync::Arc<TableDef>,
-    /// `None` for a table that is made up when it is read.
-    pub cf: Option<std::sync::Arc<CfDef>>,
+    pub def: Arc<TableDef>,
+    pub cf: Arc<CfDef>,
+    /// One of the system's own: no column family holds it.
+    pub is_system: bool,
 }
 
 impl Target {
@@ -34,7 +37,7 @@ impl Target {
 
     /// The index on a column, and what it can be asked.
     pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
-        let definition = self.cf.as_ref()?.column_metadata.get(&column.cell_name)?;
+        let definition = self.cf.column_metadata.get(&column.cell_name)?;
         let index = definition.index.as_ref()?;
         let of_keys = index.options.as_ref().is_some_and(|options| options.contains_key("index_keys"));
         Some(match (column.cql_type.is_multi_cell(), of_keys) {

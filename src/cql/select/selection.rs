@@ -146,8 +146,8 @@ impl<'a> Picker<'a> {
                     picks.push(pick);
                     shown.push((name, cql_type));
                 }
-                let table = self.target.cf.clone().map(|cf| Table { cf, def: self.target.def.clone() });
-                let function = find_function(name, &shown, table.as_ref(), self.state.database)?;
+                let table = Table { cf: self.target.cf.clone(), def: self.target.def.clone() };
+                let function = find_function(name, &shown, Some(&table), self.state.database)?;
                 let cql_type = function.return_type().clone();
                 let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
                 Ok((Pick::Call(function, picks), cql_type, format!("{name}({})", names.join(", "))))
