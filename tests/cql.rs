@@ -10,6 +10,7 @@
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
 //!   clock SECONDS                       moves the clock on, which stands still otherwise
+//!   settle                              waits until indexes are built over what is there
 //!   restart                             the embedded store's own; the memory store has nothing to do
 //! ```
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
@@ -109,6 +110,7 @@ impl Run {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
             "restart" => self.restart(),
+            "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
             "release" => self.behaviour = Behaviour::of(rest.parse().unwrap()),
             _ => {
@@ -243,7 +245,7 @@ fn statements(input: &str) -> Vec<String> {
     for line in input.lines().filter(|line| !line.starts_with('#')) {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
-        let is_command = ["cells", "release", "clock", "restart"].contains(&first);
+        let is_command = ["cells", "release", "clock", "restart", "settle"].contains(&first);
         if is_command || line.ends_with(';') {
             statements.push(lines.join("\n"));
             lines.clear();

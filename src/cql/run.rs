@@ -40,6 +40,14 @@ impl Prepared {
         std::ptr::eq(self.schema.as_ptr(), Arc::as_ptr(catalog))
     }
 
+    /// The columns of its result, where it is known beforehand that it has one.
+    pub fn columns(&self) -> &[ColumnSpec] {
+        match &self.plan {
+            Plan::Select(plan) => plan.columns(),
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => &[],
+        }
+    }
+
     /// The same statement, planned for the schema of now.
     pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, CqlError> {
         prepare(&QueryState { keyspace: self.keyspace.as_deref(), ..*state }, &self.text)

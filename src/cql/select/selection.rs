@@ -11,6 +11,7 @@ use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table};
 use crate::marshal::{CqlType, Native};
 use crate::model::{Cell, CellKind};
 use crate::schema::{ColumnKind, TableColumn, TableDef};
+use crate::util::Release;
 
 /// One column of the result.
 #[derive(Debug)]
