@@ -29,7 +29,7 @@ pub fn frames(data: &[u8]) -> usize {
     let Detection::Found(transport) = detect(sent, MESSAGE_BYTES_MAX) else { return 0 };
     let mut compat = Compat::default();
     compat.set(Release::ALL[usize::from(*first) % Release::ALL.len()]);
-    let service = Service { database: Arc::new(empty_database()), compat };
+    let service = Service::new(Arc::new(empty_database()), compat);
     let mut session = Session::default();
     let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
     let mut input = BytesMut::from(sent);

@@ -23,8 +23,17 @@ fn builtin() -> Vec<TypeRef> {
         "CompositeType(IntegerType)",
         "DynamicCompositeType(a=>AsciiType,t=>TimeUUIDType,i=>IntegerType)",
         "ReversedType(CompositeType(BytesType,BytesType))",
+        "CompositeType(TimeUUIDType,UTF8Type,LongType,ReversedType(TimeUUIDType))",
+        "CompositeType(UTF8Type,ColumnToCollectionType(61:ListType(LongType),00:SetType(LongType),7f:MapType(UTF8Type,LongType)))",
+        "ListType(BytesType)",
+        "FrozenType(ListType(IntegerType))",
+        "FrozenType(SetType(TimeUUIDType))",
+        "FrozenType(MapType(UTF8Type,LongType))",
+        "TupleType(BytesType,Int32Type,UTF8Type)",
+        "UserType(ks,61,62:LongType,63:FrozenType(ListType(UTF8Type)))",
+        "CompositeType(FrozenType(ListType(BytesType)),TupleType(BytesType,BytesType))",
     ];
-    types.class_names().chain(made).filter_map(|name| types.resolve(name)).collect()
+    types.class_names().chain(made).map(|name| types.parse(name).unwrap()).collect()
 }
 
 fn partitioners() -> Vec<PartitionerRef> {
@@ -51,6 +60,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
         3 => version_1(),
         2 => "\\PC{0,4}".prop_map(String::into_bytes),
         3 => composite(),
+        3 => made_of_parts(),
         1 => prop::sample::select(vec!["\u{e000}", "\u{ffff}", "\u{10000}", "\u{d7ff}"])
             .prop_map(|text| text.as_bytes().to_vec()),
     ]
@@ -68,6 +78,29 @@ fn composite() -> impl Strategy<Value = Vec<u8>> {
             name.extend_from_slice(&(value.len() as u16).to_be_bytes());
             name.extend_from_slice(&value);
             name.push(end);
+        }
+        name
+    })
+}
+
+/// Frozen collections and tuples: parts with lengths, null among them, some with a count before.
+fn made_of_parts() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        prop::collection::vec(byte(), 0..3),
+        prop::collection::vec(byte(), 4),
+        prop::collection::vec(byte(), 8),
+        version_1(),
+    ];
+    let parts = prop::collection::vec(prop::option::weighted(0.9, part), 0..4);
+    (prop::sample::select(vec![0usize, 1, 2]), parts).prop_map(|(per_entry, parts)| {
+        let mut name = Vec::new();
+        if let Some(count) = parts.len().checked_div(per_entry) {
+            name.extend_from_slice(&(count as i32).to_be_bytes());
+        }
+        for part in parts {
+            let length = part.as_ref().map_or(-1, |part| part.len() as i32);
+            name.extend_from_slice(&length.to_be_bytes());
+            name.extend_from_slice(&part.unwrap_or_default());
         }
         name
     })
@@ -94,6 +127,12 @@ fn valid_name(comparator: &dyn AbstractType) -> BoxedStrategy<Vec<u8>> {
         "UTF8Type" => "(?s).{0,6}".prop_map(String::into_bytes).boxed(),
         "BooleanType" => prop::sample::select(vec![vec![0u8], vec![1]]).boxed(),
         "CounterColumnType" | "FloatType" | "DoubleType" | "Int32Type" => number(comparator.class_name()),
+        "ByteType" => prop::collection::vec(byte(), 1).boxed(),
+        "ShortType" => prop::collection::vec(byte(), 2).boxed(),
+        "SimpleDateType" => {
+            (2_147_000_000u32..2_149_000_000).prop_map(|day| day.to_be_bytes().to_vec()).boxed()
+        }
+        "TimeType" => (0u64..86_400_000_000_000).prop_map(|ns| ns.to_be_bytes().to_vec()).boxed(),
         // A year that is written with four digits, and no fraction of a second.
         "DateType" | "TimestampType" => {
             (0i64..4_000_000_000).prop_map(|second| (second * 1000).to_be_bytes().to_vec()).boxed()
@@ -240,14 +279,27 @@ proptest! {
                     "CounterColumnType" | "DateType" | "TimestampType" | "DoubleType" => {
                         matches!(name.len(), 0 | 8)
                     }
-                    "FloatType" | "Int32Type" => matches!(name.len(), 0 | 4),
+                    "TimeType" => {
+                        name.is_empty()
+                            || <[u8; 8]>::try_from(&name[..])
+                                .is_ok_and(|ns| u64::from_be_bytes(ns) < 86_400_000_000_000)
+                    }
+                    "ByteType" => name.len() < 2,
+                    "ShortType" => matches!(name.len(), 0 | 2),
+                    "FloatType" | "Int32Type" | "SimpleDateType" => matches!(name.len(), 0 | 4),
                     "InetAddressType" => matches!(name.len(), 0 | 4 | 16),
                     "BooleanType" => name.len() < 2,
                     "EmptyType" => name.is_empty(),
                     "DecimalType" => !(1..4).contains(&name.len()),
                     "ReversedType(org.apache.cassandra.db.marshal.LongType)" => matches!(name.len(), 0 | 8),
                     // Made of others: their own tests say what is right.
-                    other if other.contains("Composite") || other.contains("TimeUUID") && other.contains('(') => {
+                    other
+                        if other.contains("Composite")
+                            || other.contains("TimeUUID") && other.contains('(')
+                            || ["ListType", "SetType", "MapType", "TupleType", "UserType"]
+                                .iter()
+                                .any(|made| other.contains(made)) =>
+                    {
                         view.validate(&name).is_ok()
                     }
                     "TimeUUIDType" => name.is_empty() || (name.len() == 16 && name[6] >> 4 == 1),

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
-const DOCUMENTS: [&str; 8] = [
+const DOCUMENTS: [&str; 9] = [
     "README.md",
     "clients/README.md",
     "clients/generated/README.md",
     "docs/architecture.md",
     "docs/configuration.md",
+    "docs/cql.md",
     "docs/formats.md",
     "docs/performance.md",
     "examples/custom_comparator/README.md",

@@ -1,5 +1,8 @@
 //! The command line. A program of your own calls [`run`] with comparators of its own.
 
+mod cells;
+mod data;
+mod explain;
 mod serve;
 
 use std::process::ExitCode;
@@ -20,6 +23,10 @@ struct Cli {
 enum Command {
     /// Serve the keyspaces of a storage-conf.xml.
     Serve(serve::ServeArgs),
+    /// Show what a CQL statement reads and writes, cell by cell, without doing it.
+    Explain(explain::ExplainArgs),
+    /// Show a stored row, as CQL has it and as its cells.
+    Cells(cells::CellsArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -28,6 +35,8 @@ enum Command {
 pub fn run(types: &Types) -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::serve(&args, types),
+        Command::Explain(args) => explain::explain(&args, types),
+        Command::Cells(args) => cells::cells(&args, types),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

@@ -131,7 +131,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
-    let service = Service { database, compat };
+    let service = Service::new(database, compat);
 
     let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
     let bound = listener.address;

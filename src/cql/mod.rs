@@ -1,15 +1,29 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
+mod access;
+pub mod define;
 mod error;
+mod explain;
+pub mod modify;
 mod options;
 mod outcome;
+mod prepared;
 mod run;
+mod script;
+mod select;
+pub mod show;
 mod state;
+mod stored_row;
 pub mod syntax;
+pub mod system;
 pub mod values;
 
 pub use error::{CqlError, Place};
+pub use explain::explain;
 pub use options::{CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
-pub use run::{Prepared, execute, prepare};
+pub use prepared::{PreparedStatements, StatementId};
+pub use run::{Prepared, execute, execute_prepared, prepare, query};
+pub use script::statements;
 pub use state::{QueryState, Table};
+pub use stored_row::stored_row;

@@ -28,3 +28,18 @@ pub struct QueryOptions {
     pub page_size: Option<usize>,
     pub paging_state: Option<Bytes>,
 }
+
+impl Default for QueryOptions {
+    /// No values, and level ONE.
+    fn default() -> QueryOptions {
+        QueryOptions {
+            consistency: ConsistencyLevel::One,
+            serial_consistency: ConsistencyLevel::Serial,
+            values: Vec::new(),
+            collection_form: CollectionForm::Short,
+            timestamp: None,
+            page_size: None,
+            paging_state: None,
+        }
+    }
+}

@@ -68,7 +68,8 @@ impl Database {
         Ok(CasOutcome::Applied)
     }
 
-    async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
+    /// Waits until no other conditional update of the row is under way.
+    pub(crate) async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
         use std::hash::BuildHasher;
         let hash = self.cas_hasher.hash_one(key);
         let at = usize::try_from(hash % self.cas_turns.len() as u64).unwrap_or(0);

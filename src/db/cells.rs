@@ -7,12 +7,18 @@ use bytes::Bytes;
 use super::{Database, Error};
 use crate::marshal::Types;
 use crate::model::{Behaviour, Bounds, ConsistencyLevel, Mutation, Predicate, RangeCommand, Row, RowColumns};
+use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 
 impl Database {
     /// The types that a schema may name.
     pub fn types(&self) -> &Types {
         &self.parts.types
+    }
+
+    /// What gives row keys their tokens.
+    pub fn partitioner(&self) -> &PartitionerRef {
+        &self.parts.partitioner
     }
 
     /// A timestamp of now, in microseconds; never the same twice.

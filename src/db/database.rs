@@ -18,6 +18,7 @@ use crate::storage::Store;
 use crate::util::{Clock, Release};
 
 /// What a database is made of.
+#[derive(Clone)]
 pub struct DatabaseParts {
     pub catalog: Arc<Catalog>,
     pub store: Arc<dyn Store>,
@@ -60,6 +61,14 @@ impl Database {
             cas_hasher: RandomState::new(),
             parts,
         }
+    }
+
+    /// The same schema over another store.
+    pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
+        let parts = DatabaseParts { store, catalog: self.catalog(), ..self.parts.clone() };
+        let database = Database::new(parts);
+        database.building.write().clone_from(&self.building.read());
+        database
     }
 
     /// The schema as it is now.

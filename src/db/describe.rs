@@ -2,7 +2,7 @@
 
 use md5::{Digest, Md5};
 
-use super::{Database, Error};
+use super::{Database, Error, table_cells};
 use crate::model::Behaviour;
 use crate::schema::{CfDef, KeyspaceDef, keyspace_to_json};
 use crate::util::Release;
@@ -70,17 +70,26 @@ impl Database {
         families.map(|cf| describe_lines(keyspace, cf)).collect()
     }
 
-    /// Every keyspace, as 0.7 and later describe it.
-    pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
+    /// Every keyspace, as 0.7 and later describe it: without the tables of CQL.
+    pub fn keyspaces(&self, release: Release) -> Vec<KeyspaceDef> {
         let catalog = self.catalog();
-        catalog.keyspaces.values().cloned().chain([modern_system_keyspace()]).collect()
+        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
+        shown.chain([modern_system_keyspace()]).collect()
     }
 
-    /// One keyspace, as 0.7 and later describe it.
-    pub fn keyspace(&self, name: &[u8]) -> Option<KeyspaceDef> {
+    /// One keyspace, as 0.7 and later describe it: without the tables of CQL.
+    pub fn keyspace(&self, name: &[u8], release: Release) -> Option<KeyspaceDef> {
         let name = std::str::from_utf8(name).ok()?;
-        let found = self.catalog().keyspace(name).cloned();
+        let found = self.catalog().keyspace(name).map(|keyspace| shown(keyspace, release));
         found.or_else(|| (name == SYSTEM_KEYSPACE).then(modern_system_keyspace))
+    }
+
+    /// Bytes that sort as rows of these keys do in the ring.
+    pub fn ring_position(&self, key: &[u8]) -> Vec<u8> {
+        let mut token = Vec::new();
+        self.parts.partitioner.token(key, &mut token);
+        token.extend_from_slice(key);
+        token
     }
 
     /// The node's token, and its address.
@@ -142,6 +151,13 @@ impl Database {
             _ => "?".to_owned(),
         }
     }
+}
+
+/// A keyspace with what Thrift's clients are shown of it.
+fn shown(keyspace: &KeyspaceDef, release: Release) -> KeyspaceDef {
+    let mut keyspace = keyspace.clone();
+    keyspace.column_families.retain(|_, cf| table_cells::is_shown(cf, release));
+    keyspace
 }
 
 /// The keyspace that the old servers kept their own notes in.

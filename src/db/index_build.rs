@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::{Database, Error};
 use crate::model::{
-    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns,
+    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns, SliceRange,
 };
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
@@ -35,13 +35,19 @@ impl Database {
         self.building.read().contains(&build_note(index))
     }
 
+    /// Whether some index is not complete.
+    pub(super) fn is_building(&self) -> bool {
+        !self.building.read().is_empty()
+    }
+
     /// Builds an index in the background. `before` is the schema without it: a request that still has it may
-    /// write without an entry, and is waited for.
+    /// write without an entry, and is waited for. `pause` is waited, too.
     pub(super) fn start_building(
         self: &Arc<Self>,
         cf: Arc<CfDef>,
         column: Bytes,
         before: Option<Weak<Catalog>>,
+        pause: Duration,
     ) {
         let Some(index) = cf.index_families.get(&column).cloned() else { return };
         self.building.write().insert(build_note(&index));
@@ -49,6 +55,7 @@ impl Database {
         // Where nobody runs tasks the index stays unfinished, and reads do without it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
+            tokio::time::sleep(pause).await;
             while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
                 tokio::time::sleep(ASK_EVERY).await;
             }
@@ -76,7 +83,12 @@ impl Database {
             if !is_defined {
                 break;
             }
-            let read = self.command(cf, None, Predicate::Names(vec![column.clone()]), behaviour);
+            // A table's column is part of many names.
+            let predicate = match cf.table {
+                Some(_) => Predicate::Range(SliceRange::all()),
+                None => Predicate::Names(vec![column.clone()]),
+            };
+            let read = self.command(cf, None, predicate, behaviour);
             let command =
                 RangeCommand { bounds: bounds.clone(), max_rows: ROWS_PER_STEP, read, skip_empty: false };
             let page = self.store().scan(command, ConsistencyLevel::One).await?;
@@ -107,7 +119,7 @@ impl Database {
         let RowColumns::Cells(cells) = columns else { return Ok(()) };
         for cell in cells {
             let change = Change::Cell { super_column: None, cell };
-            if let Some((index_key, family)) = self.index_entry(cf, &key, &change) {
+            for (index_key, family) in self.index_entries(cf, &key, &change) {
                 let mutation = Mutation { key: index_key, families: vec![family] };
                 self.store().apply(vec![mutation], behaviour, ConsistencyLevel::One).await?;
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Database;
+use super::{Database, table_index};
 use crate::marshal::StoredOrder;
 use crate::model::{Cell, CellKind, CfMutation, Change, Mutation};
 use crate::partitioner::TokenForm;
@@ -68,7 +68,7 @@ impl Database {
         for mutation in mutations.iter() {
             for family in mutation.families.iter().filter(|family| is_indexed(family)) {
                 for change in &family.changes {
-                    entries.extend(self.index_entry(&family.cf, &mutation.key, change));
+                    entries.extend(self.index_entries(&family.cf, &mutation.key, change));
                 }
             }
         }
@@ -86,21 +86,27 @@ impl Database {
         }
     }
 
-    /// The index entry of one change, and the index row that it goes to.
-    pub(super) fn index_entry(
-        &self,
-        cf: &CfDef,
-        row: &Bytes,
-        change: &Change,
-    ) -> Option<(Bytes, CfMutation)> {
-        let Change::Cell { super_column: None, cell } = change else { return None };
+    /// The index entries of one change, and the index rows that they go to.
+    pub(super) fn index_entries(&self, cf: &CfDef, row: &Bytes, change: &Change) -> Vec<(Bytes, CfMutation)> {
+        let Change::Cell { super_column: None, cell } = change else { return Vec::new() };
         if !matches!(cell.kind, CellKind::Live | CellKind::Expiring { .. }) {
-            return None;
+            return Vec::new();
         }
-        let (column, index) = (cf.column_metadata.get(&cell.name)?, cf.index_families.get(&cell.name)?);
-        let entry = Cell { name: self.ring_name(row), value: row.clone(), ..cell.clone() };
-        let change = Change::Cell { super_column: None, cell: entry };
-        Some((index_key(column, &cell.value), CfMutation { cf: index.clone(), changes: vec![change] }))
+        let entry = |(column, value): (&ColumnDef, Bytes)| {
+            let index = cf.index_families.get(&column.name)?;
+            let entry = Cell { name: self.ring_name(row), value: row.clone(), ..cell.clone() };
+            let change = Change::Cell { super_column: None, cell: entry };
+            Some((index_key(column, &value), CfMutation { cf: index.clone(), changes: vec![change] }))
+        };
+        match &cf.table {
+            None => {
+                let column = cf.column_metadata.get(&cell.name);
+                column.map(|column| (column, cell.value.clone())).and_then(entry).into_iter().collect()
+            }
+            Some(table) => {
+                table_index::indexed_values(cf, table, row, cell).into_iter().filter_map(entry).collect()
+            }
+        }
     }
 
     /// What takes a stale entry away. A newer one of the same row stays.

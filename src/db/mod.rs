@@ -18,9 +18,13 @@ mod ranges;
 mod reads;
 mod request;
 mod rights;
+mod ring_walk;
 mod schema_change;
 mod schema_check;
+mod schema_edit;
 mod schema_request;
+mod table_cells;
+mod table_index;
 mod user;
 mod validate;
 mod validate_read;
@@ -41,4 +45,5 @@ pub use request::{
     SlicePredicate,
 };
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
+pub use table_index::INDEX_KEYS;
 pub use user::User;

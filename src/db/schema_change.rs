@@ -18,16 +18,16 @@ use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json
 use crate::util::Release;
 
 /// How long a change waits for requests that have the schema from before, and how often it asks.
-const PATIENCE: Duration = Duration::from_secs(5);
-const ASK_EVERY: Duration = Duration::from_millis(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const ASK_EVERY: Duration = Duration::from_millis(1);
 
 /// What the note of a keyspace begins with; its name follows.
 const KEYSPACE_NOTE: &str = "keyspace/";
 
 /// An indexed column's name, and what holds the index.
-type NamedIndex = (Bytes, Arc<CfDef>);
+pub(super) type NamedIndex = (Bytes, Arc<CfDef>);
 
-type Notes = Vec<(String, Option<Bytes>)>;
+pub(super) type Notes = Vec<(String, Option<Bytes>)>;
 
 impl Database {
     /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
@@ -54,14 +54,14 @@ impl Database {
             for (column, index) in &cf.index_families {
                 let note = build_note(index);
                 if notes.iter().any(|(name, _)| *name == note) {
-                    self.start_building(cf.clone(), column.clone(), None);
+                    self.start_building(cf.clone(), column.clone(), None, Duration::ZERO);
                 }
             }
         }
         Ok(())
     }
 
-    fn schema_check<'a>(&'a self, catalog: &'a Catalog, behaviour: &Behaviour) -> SchemaCheck<'a> {
+    pub(super) fn schema_check<'a>(&'a self, catalog: &'a Catalog, behaviour: &Behaviour) -> SchemaCheck<'a> {
         SchemaCheck { catalog, types: &self.parts.types, release: behaviour.release }
     }
 
@@ -98,6 +98,7 @@ impl Database {
         }
         let mut keyspace = check.keyspace(&request)?;
         keyspace.column_families = old.column_families.clone();
+        keyspace.user_types = old.user_types.clone();
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
@@ -154,7 +155,15 @@ impl Database {
             return Err(Error::invalid("Could not find column family definition to modify."));
         };
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
-        let new = CfDef { id: old.id, ..check.column_family(&request, Some(&old))? };
+        if old.table.is_some() {
+            return Err(Error::invalid(format!(
+                "Cannot modify CQL3 table {} as it may break the schema. You should use cqlsh to modify CQL3 tables \
+                 instead.",
+                old.name
+            )));
+        }
+        let new =
+            CfDef { id: old.id, names: old.names.clone(), ..check.column_family(&request, Some(&old))? };
         check.compatible(&old, &new)?;
         let (added, dropped) = index_changes(&old, &new);
         let new = Arc::new(new);
@@ -170,13 +179,13 @@ impl Database {
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
-            self.start_building(new.clone(), column, Some(before.clone()));
+            self.start_building(new.clone(), column, Some(before.clone()), Duration::ZERO);
         }
         Ok(())
     }
 
     /// Forgets indexes that are no longer defined, once nobody writes to them.
-    async fn drop_indexes(
+    pub(super) async fn drop_indexes(
         &self,
         cf: &CfDef,
         dropped: Vec<Arc<CfDef>>,
@@ -246,7 +255,7 @@ impl Database {
 
     /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
     /// have the schema from before still write to them.
-    async fn change(
+    pub(super) async fn change(
         &self,
         catalog: &Catalog,
         keyspace: KeyspaceDef,
@@ -311,7 +320,7 @@ fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
 }
 
 /// A number that no column family has.
-fn next_id(catalog: &Catalog) -> i32 {
+pub(super) fn next_id(catalog: &Catalog) -> i32 {
     catalog.column_families().map(|cf| cf.id + 1).max().unwrap_or(FIRST_CF_ID)
 }
 
@@ -321,7 +330,7 @@ fn already_there(keyspace: &str, name: &str) -> Error {
 
 /// The indexes that one definition has and another has not: those that are new, and those that are gone. An
 /// index whose values are of another type now is both.
-fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
+pub(super) fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
     let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
         let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
         other.index_families.contains_key(column) && validator(cf) == validator(other)

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Error;
 use super::describe::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::request::{ColumnParent, ColumnPath};
+use super::{Error, table_cells};
 use crate::marshal::{self, AbstractType};
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::schema::{Catalog, CfDef};
@@ -273,6 +273,9 @@ impl Validation<'_> {
         for name in names {
             measure("column", name)?;
             comparator.validate(name).map_err(|error| Error::invalid(error.0))?;
+            if let Some(table) = cf.table.as_deref().filter(|_| self.from(Release::V2_0)) {
+                table_cells::check_name(cf, table, name)?;
+            }
         }
         Ok(())
     }

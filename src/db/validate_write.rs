@@ -1,9 +1,9 @@
 //! Checks what a write brings: columns, counters, deletions.
 
-use super::Error;
 use super::request::{ColumnOrSuper, ColumnPath, Deletion, MutationRequest, NewColumn};
 use super::validate::{Validation, measure, text_of};
 use super::validate_read::hex;
+use super::{Error, table_cells};
 use crate::marshal;
 use crate::schema::CfDef;
 use crate::util::Release;
@@ -115,7 +115,11 @@ impl Validation<'_> {
             return Err(Error::invalid("Column timestamp is required"));
         }
         let definition = cf.column_metadata.get(&column.name);
-        let validator = marshal::at(&**cf.value_validator(&column.name), self.behaviour.release);
+        let validator = match &cf.table {
+            Some(table) => table_cells::value_validator(table, &column.name),
+            None => cf.value_validator(&column.name).clone(),
+        };
+        let validator = marshal::at(&*validator, self.behaviour.release);
         if let Err(error) = validator.validate(value) {
             let (keyspace, family, why) = (&cf.keyspace, &cf.name, error.0);
             return Err(Error::invalid(if self.from(Release::V0_8) {

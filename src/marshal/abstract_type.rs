@@ -69,6 +69,18 @@ pub trait AbstractType: Debug + Send + Sync {
         None
     }
 
+    /// The type of a composite name's component after one of this value, where that tells it; `None`: this type.
+    fn after(&self, _previous: &[u8]) -> Option<&TypeRef> {
+        None
+    }
+
+    /// The type as those that hold other types hold it, `CompositeType` and `ReversedType` among them. They came
+    /// with 0.8: a type whose stored order is that of an older release gives one here whose stored order is that of
+    /// 0.8 and later. By default the type itself.
+    fn as_component(&self) -> Option<TypeRef> {
+        None
+    }
+
     /// The text form that tools show.
     fn to_text(&self, value: &[u8]) -> String;
 
@@ -79,4 +91,9 @@ pub trait AbstractType: Debug + Send + Sync {
 /// The type as `release` sees it.
 pub fn at(comparator: &dyn AbstractType, release: Release) -> &dyn AbstractType {
     comparator.at_release(release).unwrap_or(comparator)
+}
+
+/// The type as those that hold other types hold it.
+pub(super) fn component_of(held: TypeRef) -> TypeRef {
+    held.as_component().unwrap_or(held)
 }

@@ -19,6 +19,8 @@ use crate::util::Release;
 pub struct CompositeType {
     class_name: String,
     components: Vec<Inner>,
+    /// Whether names may be static: from 2.0 on.
+    takes_static: bool,
     views: Vec<CompositeType>,
 }
 
@@ -39,6 +41,14 @@ pub fn components(name: &[u8]) -> Option<Vec<&[u8]>> {
         found.push(component.ok()?.value);
     }
     Some(found)
+}
+
+/// Whether a name is a static one, and what follows the sign of that.
+fn split_static(name: &[u8]) -> (bool, &[u8]) {
+    match name.strip_prefix(&STATIC_PREFIX) {
+        Some(rest) => (true, rest),
+        None => (false, name),
+    }
 }
 
 /// Why a component cannot be taken off.
@@ -107,10 +117,15 @@ impl CompositeType {
         let view = |release| CompositeType {
             class_name: class_name.clone(),
             components: components.iter().map(|component| component.at(release)).collect(),
+            takes_static: release >= Release::V2_0,
             views: Vec::new(),
         };
         let views = views::each(view);
-        CompositeType { class_name, components, views }
+        CompositeType { class_name, components, takes_static: true, views }
+    }
+
+    fn static_part<'a>(&self, name: &'a [u8]) -> (bool, &'a [u8]) {
+        if self.takes_static { split_static(name) } else { (false, name) }
     }
 }
 
@@ -120,42 +135,62 @@ impl AbstractType for CompositeType {
     }
 
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
-        let mut rest = value;
+        let (_, mut rest) = self.static_part(value);
+        let mut previous: &[u8] = &[];
         let mut at = 0;
         while let Some(component) = take(&mut rest) {
             let Some(inner) = self.components.get(at) else {
                 return Err(MarshalError("Too many bytes for comparator".to_owned()));
             };
+            let inner = inner.view_after(previous);
             // The value is looked at before the byte that ends it.
             let component = match component {
                 Ok(component) => component,
                 Err(cut @ Cut::End) => {
-                    inner.view().validate(&rest[2..])?;
+                    inner.validate(&rest[2..])?;
                     return Err(cut.text(at));
                 }
                 Err(cut) => return Err(cut.text(at)),
             };
-            inner.view().validate(component.value)?;
+            inner.validate(component.value)?;
             if component.end != 0 && !rest.is_empty() {
                 return Err(MarshalError(format!(
                     "Invalid bytes remaining after an end-of-component at component{at}"
                 )));
             }
+            previous = component.value;
             at += 1;
         }
         Ok(())
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        let (mut left, mut right) = (left, right);
+        let ((left_static, mut left), (right_static, mut right)) = (split_static(left), split_static(right));
+        if left_static != right_static {
+            // The empty name is before all, then come static ones.
+            let rank = |is_static: bool, rest: &[u8]| (is_static, !rest.is_empty());
+            return match (rank(left_static, left), rank(right_static, right)) {
+                ((false, false), _) => Ordering::Less,
+                (_, (false, false)) => Ordering::Greater,
+                ((is_static, _), _) => {
+                    if is_static {
+                        Ordering::Less
+                    } else {
+                        Ordering::Greater
+                    }
+                }
+            };
+        }
+        let mut previous: &[u8] = &[];
         for inner in &self.components {
             match (take(&mut left), take(&mut right)) {
                 (Some(Ok(a)), Some(Ok(b))) => {
-                    let order = inner.view().compare(a.value, b.value);
+                    let order = inner.view_after(previous).compare(a.value, b.value);
                     let order = order.then_with(|| end_rank(a.end).cmp(&end_rank(b.end)));
                     if order.is_ne() {
                         return order;
                     }
+                    previous = a.value;
                 }
                 // What is no component comes after what is one, and after what has ended.
                 (a, b) => {
@@ -173,18 +208,23 @@ impl AbstractType for CompositeType {
         left.cmp(right)
     }
 
-    /// Each component's ordered bytes, escaped, and what its end is worth.
+    /// Each component's ordered bytes, escaped, and what its end is worth. A 0 before them where the name is static.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
-        let mut rest = name;
+        let (is_static, mut rest) = split_static(name);
+        if is_static {
+            out.push(0);
+        }
+        let mut previous: &[u8] = &[];
         let mut ordered = Vec::new();
         for inner in &self.components {
             match take(&mut rest) {
                 Some(Ok(component)) => {
                     ordered.clear();
-                    inner.of.ordered(component.value, &mut ordered);
+                    inner.of_after(previous).ordered(component.value, &mut ordered);
                     out.push(1);
                     push_escaped(&ordered, out);
                     out.push(end_rank(component.end));
+                    previous = component.value;
                 }
                 None => return,
                 Some(Err(_)) => {
@@ -199,12 +239,19 @@ impl AbstractType for CompositeType {
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         let mut name = Vec::with_capacity(ordered.len());
         let mut rest = ordered;
+        if let [0, after @ ..] = rest {
+            name.extend_from_slice(&STATIC_PREFIX);
+            rest = after;
+        }
+        let mut previous = Vec::new();
         for inner in &self.components {
             match rest.split_first() {
                 Some((1, after)) => {
                     let (value, after) = read_escaped(after)?;
                     let (rank, after) = after.split_first()?;
-                    push_component(&inner.of.restore(&value)?, end_of_rank(*rank), &mut name);
+                    let value = inner.of_after(&previous).restore(&value)?;
+                    push_component(&value, end_of_rank(*rank), &mut name);
+                    previous = value;
                     rest = after;
                 }
                 Some((_, after)) => {
@@ -229,7 +276,10 @@ impl AbstractType for CompositeType {
     /// Components between colons; one within a component is written `\:`, and `:!` at the end means a positive end.
     fn to_text(&self, value: &[u8]) -> String {
         let mut parts = Vec::new();
-        let mut rest = value;
+        let (is_static, mut rest) = self.static_part(value);
+        if is_static {
+            parts.push(String::new());
+        }
         let mut is_after = false;
         for inner in &self.components {
             match take(&mut rest) {

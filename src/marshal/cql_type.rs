@@ -54,6 +54,8 @@ pub enum Native {
     Float,
     Inet,
     Int,
+    /// The timestamp of releases before 2.0: moments before 1970 sort last.
+    OldTimestamp,
     Smallint,
     Text,
     Time,
@@ -81,6 +83,7 @@ pub const NATIVES: &[(&str, Native, &str)] = &[
     ("text", Native::Text, "UTF8Type"),
     ("time", Native::Time, "TimeType"),
     ("timestamp", Native::Timestamp, "TimestampType"),
+    ("timestamp", Native::OldTimestamp, "DateType"),
     ("timeuuid", Native::Timeuuid, "TimeUUIDType"),
     ("tinyint", Native::Tinyint, "ByteType"),
     ("uuid", Native::Uuid, "UUIDType"),

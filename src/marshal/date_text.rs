@@ -3,7 +3,7 @@
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// Days since 1970 of a date of the Gregorian calendar.
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March here, so that the leap day is a year's last.
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -12,7 +12,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The date of a day.
-fn date_of(days: i64) -> (i64, i64, i64) {
+pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

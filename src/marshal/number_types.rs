@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::stored::compare_stored;
-use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text};
+use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_text};
 
 /// How the bytes are a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +14,19 @@ enum Form {
     UnsignedDate,
     /// The same that compare as signed numbers (2.0 and later).
     SignedDate,
+    /// Days, of which 2^31 is the first of 1970 (2.2).
+    UnsignedDay,
+    /// Nanoseconds of a day (2.2).
+    TimeOfDay,
     /// IEEE 754, in the order of Java: -0.0 before 0.0, and what is no number last.
     Float,
 }
+
+/// The day of 1970-01-01 in an UnsignedDay.
+const DAY_OF_1970: i64 = 1 << 31;
+
+/// Where a TimeOfDay ends.
+const NS_PER_DAY: u64 = 86_400_000_000_000;
 
 /// A type of numbers.
 #[derive(Debug)]
@@ -74,6 +84,34 @@ pub(super) static DOUBLE: NumberType = NumberType {
     called: "byte value for a double",
     text_called: "double",
 };
+pub(super) static SIMPLE_DATE: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.SimpleDateType",
+    form: Form::UnsignedDay,
+    width: 4,
+    called: "byte long for date",
+    text_called: "date",
+};
+pub(super) static TIME: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.TimeType",
+    form: Form::TimeOfDay,
+    width: 8,
+    called: "byte long for time",
+    text_called: "time",
+};
+pub(super) static SHORT: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.ShortType",
+    form: Form::Signed,
+    width: 2,
+    called: "bytes for a smallint",
+    text_called: "short",
+};
+pub(super) static BYTE: NumberType = NumberType {
+    class_name: "org.apache.cassandra.db.marshal.ByteType",
+    form: Form::Signed,
+    width: 1,
+    called: "bytes for a tinyint",
+    text_called: "byte",
+};
 
 impl NumberType {
     /// The number as an integer that sorts as it does; `None` for bytes that are no value.
@@ -85,7 +123,7 @@ impl NumberType {
         let sign = 1u64 << (8 * self.width - 1);
         let all = sign | (sign - 1);
         Some(match self.form {
-            Form::UnsignedDate => bits,
+            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => bits,
             Form::Signed | Form::SignedDate => bits ^ sign,
             // Java takes whatever is no number for one and the same.
             Form::Float if self.is_nan(bits) => all,
@@ -105,7 +143,10 @@ impl NumberType {
     fn unreadable(&self, text: &str) -> MarshalError {
         MarshalError(match self.form {
             Form::UnsignedDate | Form::SignedDate => {
-                format!("unable to coerce '{text}' to a formatted date (long)")
+                format!("unable to coerce '{text}' to a  formatted date (long)")
+            }
+            Form::UnsignedDay | Form::TimeOfDay => {
+                format!("Unable to coerce '{text}' to a formatted {} (long)", self.text_called)
             }
             _ => format!("unable to make {} from '{text}'", self.text_called),
         })
@@ -119,7 +160,12 @@ impl AbstractType for &'static NumberType {
 
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
         if value.is_empty() || value.len() == self.width {
-            return Ok(());
+            return match self.rank(value) {
+                Some(rank) if self.form == Form::TimeOfDay && rank >= NS_PER_DAY => {
+                    Err(MarshalError(format!("Input long out of bounds: {}", rank.cast_signed())))
+                }
+                _ => Ok(()),
+            };
         }
         Err(MarshalError(format!("Expected {} or 0 {} ({})", self.width, self.called, value.len())))
     }
@@ -145,7 +191,7 @@ impl AbstractType for &'static NumberType {
         let rank = ordered.iter().fold(0u64, |rank, byte| rank << 8 | u64::from(*byte));
         let sign = 1u64 << (8 * self.width - 1);
         let bits = match self.form {
-            Form::UnsignedDate => rank,
+            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => rank,
             Form::Signed | Form::SignedDate => rank ^ sign,
             Form::Float if rank & sign != 0 => rank ^ sign,
             Form::Float => !rank & (sign | (sign - 1)),
@@ -154,7 +200,7 @@ impl AbstractType for &'static NumberType {
     }
 
     fn ordered_is_name(&self) -> bool {
-        self.form == Form::UnsignedDate
+        matches!(self.form, Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay)
     }
 
     fn stored_order(&self) -> StoredOrder {
@@ -170,8 +216,12 @@ impl AbstractType for &'static NumberType {
             (Form::UnsignedDate | Form::SignedDate, _) => date_text::to_text(bits.cast_signed()),
             (Form::Float, 4) => format!("{:?}", f32::from_bits(u32::try_from(bits).unwrap_or_default())),
             (Form::Float, _) => format!("{:?}", f64::from_bits(bits)),
-            (Form::Signed, 4) => u32::try_from(bits).unwrap_or_default().cast_signed().to_string(),
-            (Form::Signed, _) => bits.cast_signed().to_string(),
+            (Form::UnsignedDay, _) => day_text::date_to_text(bits.cast_signed() - DAY_OF_1970),
+            (Form::TimeOfDay, _) => day_text::time_to_text(bits),
+            (Form::Signed, width) => {
+                let unused = 64 - 8 * width;
+                ((bits << unused).cast_signed() >> unused).to_string()
+            }
         }
     }
 
@@ -186,6 +236,17 @@ impl AbstractType for &'static NumberType {
             }
             (Form::Float, 4) => text.parse::<f32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
             (Form::Float, _) => text.parse::<f64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (Form::UnsignedDay, _) => {
+                let day = day_text::parse_date(text, DAY_OF_1970).ok_or_else(unreadable)?;
+                day.to_be_bytes().to_vec()
+            }
+            (Form::TimeOfDay, _) => day_text::parse_time(text)
+                .filter(|time| *time < NS_PER_DAY)
+                .ok_or_else(unreadable)?
+                .to_be_bytes()
+                .to_vec(),
+            (Form::Signed, 1) => text.parse::<i8>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            (Form::Signed, 2) => text.parse::<i16>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
             (Form::Signed, 4) => text.parse::<i32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
             (Form::Signed, _) => text.parse::<i64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
         };

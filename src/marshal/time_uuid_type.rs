@@ -1,14 +1,16 @@
 //! Version 1 UUIDs, ordered by their time.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::stored::stored_form;
+use super::time_uuid_component::TimeUUIDComponent;
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
-use super::{AbstractType, MarshalError, StoredOrder};
+use super::{AbstractType, MarshalError, StoredOrder, TypeRef};
 use crate::util::Release;
 
 /// Bytes of the time at the head of the stored form.
-const TIME_BYTES: usize = 8;
+pub(super) const TIME_BYTES: usize = 8;
 
 /// Bytes of a stored name: its time and then the UUID itself.
 const STORED_BYTES: usize = TIME_BYTES + 16;
@@ -42,13 +44,20 @@ impl Default for TimeUUIDType {
     }
 }
 
+impl TimeUUIDType {
+    /// The view of the releases that began with this one.
+    pub(super) const fn of_release(since: Release) -> TimeUUIDType {
+        TimeUUIDType { since }
+    }
+}
+
 /// The time in units of 100 ns, its parts put in order of weight; the version's four bits take no part.
 ///
 /// ```text
 /// UUID  | low 4 | mid 2 | version and high 2 | clock and node 8 |
 /// time  | high 2 | mid 2 | low 4 |
 /// ```
-fn time(uuid: [u8; 16]) -> u64 {
+pub(super) fn time(uuid: [u8; 16]) -> u64 {
     let [l0, l1, l2, l3, m0, m1, h0, h1, ..] = uuid;
     u64::from_be_bytes([h0 & 0x0f, h1, m0, m1, l0, l1, l2, l3])
 }
@@ -141,6 +150,10 @@ impl AbstractType for TimeUUIDType {
 
     fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
         VIEWS.iter().rfind(|view| view.since <= release).map(|view| view as &dyn AbstractType)
+    }
+
+    fn as_component(&self) -> Option<TypeRef> {
+        Some(Arc::new(TimeUUIDComponent::with_texts_of(Release::V2_0)))
     }
 
     fn to_text(&self, value: &[u8]) -> String {

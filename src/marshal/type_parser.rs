@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{CompositeType, DynamicCompositeType, PACKAGE, ReversedType, TypeRef, Types};
+use super::{
+    AbstractType, BytesType, CollectionKind, CollectionType, ColumnToCollectionType, CompositeType, CqlType,
+    DynamicCompositeType, PACKAGE, ReversedType, TupleType, TypeRef, Types,
+};
 use crate::util::limits::{TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 
 /// Why a text is no type.
@@ -92,6 +95,11 @@ impl Parser<'_> {
 
     /// A type, with what stands in its brackets.
     fn one(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
+        self.one_of(depth, false)
+    }
+
+    /// The same; `is_frozen` where it is what a FrozenType holds.
+    fn one_of(&mut self, depth: usize, is_frozen: bool) -> Result<TypeRef, TypeError> {
         if depth > TYPE_NESTING_MAX {
             return Err(self.fail("types are nested too deep"));
         }
@@ -112,6 +120,16 @@ impl Parser<'_> {
                     return Err(self.fail("CompositeType takes one argument at least"));
                 }
                 Ok(Arc::new(CompositeType::new(&components)))
+            }
+            "ListType" if is_one_of_ours => self.collection(CollectionKind::List, depth, is_frozen),
+            "SetType" if is_one_of_ours => self.collection(CollectionKind::Set, depth, is_frozen),
+            "MapType" if is_one_of_ours => self.collection(CollectionKind::Map, depth, is_frozen),
+            "FrozenType" if is_one_of_ours => self.frozen(depth),
+            "TupleType" if is_one_of_ours => Ok(Arc::new(TupleType::new(&self.list(depth)?))),
+            "UserType" if is_one_of_ours => self.user(depth),
+            "ColumnToCollectionType" if is_one_of_ours => {
+                let collections = self.collections()?;
+                Ok(Arc::new(ColumnToCollectionType::new(&collections, self.types)))
             }
             "DynamicCompositeType" if is_one_of_ours => {
                 Ok(Arc::new(DynamicCompositeType::new(self.aliases(depth)?)))
@@ -139,6 +157,103 @@ impl Parser<'_> {
                 return Err(self.fail("a comma or a bracket is missing"));
             }
         }
+    }
+
+    /// What a collection holds, in brackets.
+    fn collection(
+        &mut self,
+        kind: CollectionKind,
+        depth: usize,
+        is_frozen: bool,
+    ) -> Result<TypeRef, TypeError> {
+        let held = self.list(depth)?;
+        let wanted = if kind == CollectionKind::Map { 2 } else { 1 };
+        if held.len() != wanted {
+            return Err(self.fail(&format!("{kind:?}Type takes exactly {wanted} argument(s)")));
+        }
+        Ok(Arc::new(CollectionType::new(kind, &held, is_frozen)))
+    }
+
+    /// What a FrozenType holds. Only collections are different types in it.
+    fn frozen(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
+        if !self.takes("(") {
+            return Err(self.fail("FrozenType takes exactly one argument"));
+        }
+        let inner = self.one_of(depth + 1, true)?;
+        if self.takes(")") { Ok(inner) } else { Err(self.fail("a bracket is missing")) }
+    }
+
+    /// A text in hex.
+    fn hex_name(&mut self) -> Result<String, TypeError> {
+        let hex = self.identifier()?;
+        let bytes = BytesType.parse_text(&hex).map_err(|error| self.fail(&error.0))?;
+        String::from_utf8(bytes).map_err(|_| self.fail("a name is no text"))
+    }
+
+    /// `keyspace,hexname,hexfield:Type,...` in brackets.
+    fn user(&mut self, depth: usize) -> Result<TypeRef, TypeError> {
+        if !self.takes("(") {
+            return Err(self.fail("UserType takes arguments"));
+        }
+        let keyspace = self.identifier()?;
+        if !self.takes(",") {
+            return Err(self.fail("a comma is missing"));
+        }
+        let name = self.hex_name()?;
+        let mut fields = Vec::new();
+        while self.takes(",") {
+            let field = self.hex_name()?;
+            if !self.takes(":") {
+                return Err(self.fail(": is missing"));
+            }
+            fields.push((field, self.one(depth + 1)?));
+        }
+        if !self.takes(")") {
+            return Err(self.fail("a comma or a bracket is missing"));
+        }
+        Ok(Arc::new(TupleType::user(&keyspace, &name, &fields)))
+    }
+
+    /// `hex:MapType(A,B)` in brackets.
+    fn collections(&mut self) -> Result<Vec<(Vec<u8>, CqlType)>, TypeError> {
+        let mut found = Vec::new();
+        if !self.takes("(") || self.takes(")") {
+            return Ok(found);
+        }
+        loop {
+            let name = self.identifier()?;
+            let name = BytesType.parse_text(&name).map_err(|error| self.fail(&error.0))?;
+            if !self.takes(":") {
+                return Err(self.fail(": is missing"));
+            }
+            let cql_type = CqlType::of_class(self.balanced());
+            if !cql_type.is_multi_cell() {
+                return Err(self.fail("a collection is missing"));
+            }
+            found.push((name, cql_type));
+            if self.takes(")") {
+                return Ok(found);
+            }
+            if !self.takes(",") {
+                return Err(self.fail("a comma or a bracket is missing"));
+            }
+        }
+    }
+
+    /// The text up to the next comma or closing bracket that belongs to no bracket opened in it.
+    fn balanced(&mut self) -> &str {
+        let from = self.at;
+        let mut depth = 0usize;
+        while let Some(byte) = self.next() {
+            match byte {
+                b'(' => depth += 1,
+                b')' | b',' if depth == 0 => break,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        &self.text[from..self.at]
     }
 
     /// `a=>Type` in brackets.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::number_types::{COUNTER_COLUMN, DATE, DOUBLE, FLOAT, INT32, TIMESTAMP};
+use super::number_types::{
+    BYTE, COUNTER_COLUMN, DATE, DOUBLE, FLOAT, INT32, SHORT, SIMPLE_DATE, TIME, TIMESTAMP,
+};
 use super::{
     AsciiType, BooleanType, BytesType, DecimalType, EmptyType, InetAddressType, IntegerType, LexicalUUIDType,
     LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
@@ -22,6 +24,7 @@ type Make = fn() -> TypeRef;
 pub const TYPES: &[(&str, Make)] = &[
     ("AsciiType", || Arc::new(AsciiType::default())),
     ("BooleanType", || Arc::new(BooleanType)),
+    ("ByteType", || Arc::new(&BYTE)),
     ("BytesType", || Arc::new(BytesType)),
     ("CounterColumnType", || Arc::new(&COUNTER_COLUMN)),
     ("DateType", || Arc::new(&DATE)),
@@ -34,6 +37,9 @@ pub const TYPES: &[(&str, Make)] = &[
     ("IntegerType", || Arc::new(IntegerType)),
     ("LexicalUUIDType", || Arc::new(LexicalUUIDType::default())),
     ("LongType", || Arc::new(LongType::default())),
+    ("ShortType", || Arc::new(&SHORT)),
+    ("SimpleDateType", || Arc::new(&SIMPLE_DATE)),
+    ("TimeType", || Arc::new(&TIME)),
     ("TimeUUIDType", || Arc::new(TimeUUIDType::default())),
     ("TimestampType", || Arc::new(&TIMESTAMP)),
     ("UTF8Type", || Arc::new(UTF8Type::default())),

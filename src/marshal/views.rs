@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::abstract_type::component_of;
 use super::{AbstractType, StoredOrder, TypeRef, at};
 use crate::util::Release;
 
@@ -14,12 +15,26 @@ pub(super) struct Inner {
 
 impl Inner {
     pub fn new(of: TypeRef) -> Inner {
-        Inner { of, release: None }
+        Inner { of: component_of(of), release: None }
     }
 
     /// The same in the view of a release.
     pub fn at(&self, release: Release) -> Inner {
         Inner { of: Arc::clone(&self.of), release: Some(release) }
+    }
+
+    /// The type of a component after one of this value.
+    pub fn of_after(&self, previous: &[u8]) -> &TypeRef {
+        self.of.after(previous).unwrap_or(&self.of)
+    }
+
+    /// The same in the view of the release.
+    pub fn view_after(&self, previous: &[u8]) -> &dyn AbstractType {
+        let of = self.of_after(previous);
+        match self.release {
+            Some(release) => at(&**of, release),
+            None => &**of,
+        }
     }
 
     pub fn view(&self) -> &dyn AbstractType {

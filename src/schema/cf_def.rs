@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{ColumnDef, Setting, TableDef};
+use super::{ColumnDef, CompactNames, Setting, TableDef};
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef};
 
 /// Whether the columns of a row hold values or further columns.
@@ -68,8 +68,11 @@ pub struct CfDef {
     pub column_metadata: BTreeMap<Bytes, ColumnDef>,
     /// What clients have said and this server only repeats.
     pub settings: BTreeMap<String, Setting>,
-    /// What CREATE TABLE said; `None` where a Thrift client or the configuration made it.
+    /// What CREATE TABLE said of a table without COMPACT STORAGE; `None` for all others, which the types and the
+    /// columns above tell.
     pub table: Option<Arc<TableDef>>,
+    /// What CQL calls the columns of the others.
+    pub names: CompactNames,
     /// The column families that hold its indexes, by the columns' names. Clients do not see them.
     pub index_families: BTreeMap<Bytes, Arc<CfDef>>,
 }
@@ -96,6 +99,7 @@ impl CfDef {
             column_metadata: BTreeMap::new(),
             settings: BTreeMap::new(),
             table: None,
+            names: CompactNames::default(),
             index_families: BTreeMap::new(),
         }
     }

@@ -3,15 +3,19 @@
 mod catalog;
 mod cf_def;
 mod column_def;
+mod compact_names;
 mod keyspace_def;
 mod setting;
 mod stored;
+mod stored_table;
 mod table_def;
 mod table_names;
+mod thrift_table;
 
 pub use catalog::Catalog;
 pub use cf_def::{CfDef, CfLabels, ColumnType, FIRST_CF_ID};
 pub use column_def::{ColumnDef, IndexDef, IndexKind};
+pub use compact_names::CompactNames;
 pub use keyspace_def::KeyspaceDef;
 pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
 pub use stored::{StoredError, keyspace_from_json, keyspace_to_json};

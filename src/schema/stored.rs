@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::stored_table::{StoredNames, StoredTable, StoredUserType};
 use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
 use crate::marshal::{TypeRef, Types};
 
@@ -32,6 +33,8 @@ struct StoredKeyspace {
     replication_factor: i32,
     durable_writes: bool,
     column_families: Vec<StoredFamily>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    user_types: Vec<StoredUserType>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -55,6 +58,11 @@ struct StoredFamily {
     columns: Vec<StoredColumn>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     settings: BTreeMap<String, Setting>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    table: Option<StoredTable>,
+    /// What CQL calls the columns of a table WITH COMPACT STORAGE.
+    #[serde(default, skip_serializing_if = "StoredNames::is_default")]
+    names: StoredNames,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +95,7 @@ pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
         replication_factor: keyspace.replication_factor,
         durable_writes: keyspace.durable_writes,
         column_families: keyspace.column_families.values().map(|cf| family_of(cf)).collect(),
+        user_types: keyspace.user_types.values().map(|user_type| StoredUserType::of(user_type)).collect(),
     };
     // Only a map with keys that are no text could fail.
     serde_json::to_string(&stored).unwrap_or_default()
@@ -111,6 +120,10 @@ pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, Sto
         durable_writes: stored.durable_writes,
         ..KeyspaceDef::new(&stored.name)
     };
+    for user_type in stored.user_types {
+        let user_type = user_type.restore(&stored.name);
+        keyspace.user_types.insert(user_type.name.clone(), user_type);
+    }
     for family in stored.column_families {
         let cf = family.restore(&stored.name, types)?;
         keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
@@ -131,6 +144,8 @@ fn family_of(cf: &CfDef) -> StoredFamily {
         key_alias: cf.key_alias.as_ref().map(|alias| to_hex(alias)),
         columns: cf.column_metadata.values().map(column_of).collect(),
         settings: cf.settings.clone(),
+        table: cf.table.as_deref().map(StoredTable::of),
+        names: StoredNames::of(&cf.names),
     }
 }
 
@@ -145,9 +160,10 @@ fn column_of(column: &ColumnDef) -> StoredColumn {
 
 impl StoredFamily {
     fn restore(self, keyspace: &str, types: &Types) -> Result<CfDef, StoredError> {
+        let name = self.name.clone();
         let resolve = |class_name: &str| -> Result<TypeRef, StoredError> {
             types.resolve(class_name).ok_or_else(|| StoredError::UnknownType {
-                family: format!("{keyspace}.{}", self.name),
+                family: format!("{keyspace}.{name}"),
                 class_name: class_name.to_owned(),
             })
         };
@@ -163,6 +179,8 @@ impl StoredFamily {
         cf.key_validator = self.key_validator.as_deref().map(resolve).transpose()?;
         cf.key_alias = self.key_alias.as_deref().map(from_hex).transpose()?;
         cf.settings = self.settings.clone();
+        cf.table = self.table.map(|table| Arc::new(table.restore()));
+        cf.names = self.names.restore();
         for column in &self.columns {
             let name = from_hex(&column.name)?;
             let index = column.index.as_ref().map(restore_index).transpose()?;
@@ -222,6 +240,17 @@ mod tests {
         let back = keyspace_from_json(json.as_bytes(), &types).unwrap();
         assert_eq!(format!("{back:?}"), format!("{keyspace:?}"));
         assert_eq!(keyspace_to_json(&back), json);
+    }
+
+    #[test]
+    fn a_note_from_before_cql_is_read() {
+        let note = br#"{"version":1,"name":"Blog","strategy_class":"org.apache.cassandra.locator.SimpleStrategy",
+            "strategy_options":{"replication_factor":"1"},"replication_factor":1,"durable_writes":true,
+            "column_families":[{"name":"Posts","id":1000,"comparator":"org.apache.cassandra.db.marshal.UTF8Type",
+            "gc_grace_seconds":864000,"default_validator":"org.apache.cassandra.db.marshal.BytesType"}]}"#;
+        let keyspace = keyspace_from_json(note, &Types::builtin()).unwrap();
+        let cf = &keyspace.column_families["Posts"];
+        assert!(cf.table.is_none() && cf.names.is_default() && keyspace.user_types.is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::CfDef;
+use super::{CfDef, thrift_table};
 use crate::marshal::CqlType;
 use crate::util::Release;
 
@@ -62,16 +62,11 @@ pub struct TableDef {
 impl TableDef {
     /// The table that a column family is: as CREATE TABLE said, or for one that Thrift clients have made, as a release
     /// shows it.
-    pub fn of(cf: &CfDef, _release: Release) -> Arc<TableDef> {
-        if let Some(table) = &cf.table {
-            return table.clone();
+    pub fn of(cf: &CfDef, release: Release) -> Arc<TableDef> {
+        match &cf.table {
+            Some(table) => table.clone(),
+            None => Arc::new(thrift_table::table_of(cf, release)),
         }
-        Arc::new(TableDef {
-            layout: Layout::Dense,
-            partition_key: Vec::new(),
-            clustering: Vec::new(),
-            others: BTreeMap::new(),
-        })
     }
 
     /// A column by its name.

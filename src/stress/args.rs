@@ -190,7 +190,14 @@ impl LoadArgs {
             (operation, _) => operation,
         };
         let shape = self.data.shape(self.columns, self.columns);
-        Ok(self.client.plan(address, &self.data, shape, operation, stop))
+        let plan = self.client.plan(address, &self.data, shape, operation, stop);
+        match plan.is_possible() {
+            true => Ok(plan),
+            false => Err(
+                "CQL 3 is of 1.2 and later, for plain column families: say --dialect 1.2, and not --super"
+                    .to_owned(),
+            ),
+        }
     }
 }
 

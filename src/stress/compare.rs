@@ -16,12 +16,14 @@ use super::run::{self, Outcome, Plan};
 use super::workload::Operation;
 
 /// What is compared.
-const OPERATIONS: [(&str, Operation); 5] = [
+const OPERATIONS: [(&str, Operation); 7] = [
     ("insert", Operation::Insert),
     ("get", Operation::Read),
     ("slice_first", Operation::Slice),
     ("slice_last", Operation::SliceReversed),
     ("batch", Operation::Batch),
+    ("cql_insert", Operation::CqlInsert),
+    ("cql_select", Operation::CqlSelect),
 ];
 
 /// Fills the server, runs the rounds and prints the table.
@@ -34,6 +36,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), String> {
     let mut rows = Vec::new();
     for (name, operation) in OPERATIONS {
         let server_plan = args.plan(operation)?;
+        if !server_plan.is_possible() {
+            continue;
+        }
         let do_nothing_plan = Plan { address: do_nothing.address, ..server_plan.clone() };
         let (mut limit, mut server) = (Rounds::default(), Rounds::default());
         for round in 0..args.rounds {

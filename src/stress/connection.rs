@@ -31,18 +31,32 @@ pub fn open(plan: &Plan) -> Result<TcpStream, String> {
     stream.set_nodelay(true).map_err(said)?;
     if plan.target.dialect == Dialect::Session {
         stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(said)?;
-        let mut request = BytesMut::new();
-        let mut writer = Writer::new(&mut request);
-        let mark = writer.frame_begin(plan.transport);
-        plan.target.set_keyspace(&mut writer, 0);
-        writer.frame_end(mark).map_err(|error| error.to_string())?;
-        stream.write_all(&request).map_err(said)?;
-        let reply = read_blocking(&mut stream, plan)?;
-        reply::check(&reply, None, 0)
-            .map_err(|failure| format!("set_keyspace: {}: {}", failure.kind, failure.text))?;
+        ask(&mut stream, plan, "set_keyspace", |writer| plan.target.set_keyspace(writer, 0))?;
+        if let Some(statement) = plan.operation.statement() {
+            let prepare = |writer: &mut Writer| statement.prepare(&plan.target, writer, 0);
+            ask(&mut stream, plan, "prepare_cql3_query", prepare)?;
+        }
     }
     stream.set_nonblocking(true).map_err(said)?;
     Ok(stream)
+}
+
+/// Sends one call and waits for its answer.
+fn ask(
+    stream: &mut TcpStream,
+    plan: &Plan,
+    name: &str,
+    write: impl FnOnce(&mut Writer),
+) -> Result<(), String> {
+    let mut request = BytesMut::new();
+    let mut writer = Writer::new(&mut request);
+    let mark = writer.frame_begin(plan.transport);
+    write(&mut writer);
+    writer.frame_end(mark).map_err(|error| error.to_string())?;
+    stream.write_all(&request).map_err(|error| format!("write to {}: {error}", plan.address))?;
+    let reply = read_blocking(stream, plan)?;
+    let checked = reply::check(&reply, None, 0);
+    checked.map(|_| ()).map_err(|failure| format!("{name}: {}: {}", failure.kind, failure.text))
 }
 
 fn read_blocking(stream: &mut TcpStream, plan: &Plan) -> Result<Bytes, String> {

@@ -94,13 +94,14 @@ fn answer(
     answers: &Answers,
     output: &mut BytesMut,
 ) -> Result<(), WireError> {
-    let header = MessageHeader::read(&mut Reader::new(message))?;
+    let mut reader = Reader::new(message);
+    let header = MessageHeader::read(&mut reader)?;
     if header.kind == MessageKind::Oneway {
         return Ok(());
     }
     let mut writer = Writer::new(output);
     let mark = writer.frame_begin(transport);
-    match answers.result(header.name) {
+    match answers.result(header.name, &mut reader) {
         Some(result) => {
             writer.message_begin(header.name, MessageKind::Reply, header.seqid);
             writer.raw(result);

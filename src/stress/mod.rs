@@ -8,6 +8,7 @@
 mod args;
 mod compare;
 mod connection;
+mod cql;
 mod dialect;
 mod do_nothing;
 mod reply;

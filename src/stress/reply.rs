@@ -2,6 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 
+use super::cql::INSERT_MARKERS;
 use super::dialect::Column;
 use super::workload::{Call, column_name};
 use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
@@ -89,6 +90,9 @@ pub struct Answers {
     get_slice: Bytes,
     void: Bytes,
     version: Bytes,
+    prepared: Bytes,
+    inserted: Bytes,
+    selected: Bytes,
 }
 
 impl Answers {
@@ -112,19 +116,70 @@ impl Answers {
             }),
             void: result(|_| ()),
             version: result(|writer| writer.field_string(0, b"0.0.0")),
+            prepared: result(|writer| {
+                writer.field_struct(0);
+                writer.field_i32(1, 0);
+                writer.field_i32(2, 0);
+                writer.stop();
+            }),
+            inserted: result(|writer| {
+                writer.field_struct(0);
+                writer.field_i32(1, 2);
+                writer.stop();
+            }),
+            selected: result(|writer| write_selected(writer, &value)),
         }
     }
 
     /// The result struct of a method; None for methods that this server does not know.
-    pub fn result(&self, method: &[u8]) -> Option<&Bytes> {
+    pub fn result(&self, method: &[u8], arguments: &mut Reader) -> Option<&Bytes> {
         match method {
             b"insert" | b"batch_mutate" | b"remove" | b"set_keyspace" | b"login" => Some(&self.void),
             b"get" => Some(&self.get),
             b"get_slice" => Some(&self.get_slice),
             b"describe_version" => Some(&self.version),
+            b"prepare_cql3_query" => Some(&self.prepared),
+            b"execute_prepared_cql3_query" => match values_of(arguments).ok()? {
+                INSERT_MARKERS => Some(&self.inserted),
+                _ => Some(&self.selected),
+            },
             _ => None,
         }
     }
+}
+
+/// How many values a prepared statement is executed with.
+fn values_of(arguments: &mut Reader) -> Result<usize, WireError> {
+    while let Some((ttype, id)) = arguments.field_begin()? {
+        if (id, ttype) == (2, TType::List) {
+            return Ok(arguments.list_begin()?.1);
+        }
+        arguments.skip(ttype)?;
+    }
+    Ok(0)
+}
+
+/// A CqlResult of one row with one column.
+fn write_selected(writer: &mut Writer, value: &[u8]) {
+    writer.field_struct(0);
+    writer.field_i32(1, 1);
+    writer.field_list(2, TType::Struct, 1);
+    writer.field_string(1, b"");
+    writer.field_list(2, TType::Struct, 1);
+    writer.field_string(1, b"value");
+    writer.field_string(2, value);
+    writer.stop();
+    writer.stop();
+    writer.field_struct(4);
+    for (id, class) in [(1, &b"UTF8Type"[..]), (2, b"org.apache.cassandra.db.marshal.BytesType")] {
+        writer.field_map(id, TType::String, TType::String, 1);
+        writer.bytes(b"value");
+        writer.bytes(class);
+    }
+    writer.field_string(3, b"UTF8Type");
+    writer.field_string(4, b"UTF8Type");
+    writer.stop();
+    writer.stop();
 }
 
 fn result(write: impl FnOnce(&mut Writer)) -> Bytes {
@@ -150,12 +205,17 @@ mod tests {
     #[test]
     fn constant_answers_pass_the_check() {
         let answers = Answers::new(10, 34);
-        let columns =
-            |method: &[u8], call| check(&reply(MessageKind::Reply, answers.result(method).unwrap()), call, 5);
+        let columns = |method: &[u8], call| {
+            check(
+                &reply(MessageKind::Reply, answers.result(method, &mut Reader::over(b"\0")).unwrap()),
+                call,
+                5,
+            )
+        };
         assert_eq!(columns(b"insert", Some(Call::Insert)), Ok(0));
         assert_eq!(columns(b"get", Some(Call::Get)), Ok(1));
         assert_eq!(columns(b"get_slice", Some(Call::GetSlice)), Ok(10));
-        assert_eq!(answers.result(b"truncate"), None);
+        assert_eq!(answers.result(b"truncate", &mut Reader::over(b"\0")), None);
     }
 
     #[test]

@@ -99,6 +99,8 @@ pub fn operation_name(operation: Operation) -> &'static str {
         Operation::Slice => "slice",
         Operation::SliceReversed => "slice reversed",
         Operation::Batch => "batch",
+        Operation::CqlInsert => "CQL insert",
+        Operation::CqlSelect => "CQL select",
         Operation::Mixed => "mixed",
         Operation::Populate => "populate",
     }

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 
+use super::cql::{self, Statement};
 use super::dialect::{Column, Target};
 use crate::thrift::wire::Writer;
 
@@ -23,6 +24,10 @@ pub enum Operation {
     #[value(skip)]
     SliceReversed,
     Batch,
+    /// A prepared INSERT of CQL 3.
+    CqlInsert,
+    /// A prepared SELECT of CQL 3.
+    CqlSelect,
     /// Half reads, half inserts.
     Mixed,
     /// Every column of every row, in order.
@@ -37,6 +42,8 @@ pub enum Call {
     Get,
     GetSlice,
     BatchMutate,
+    CqlInsert,
+    CqlSelect,
 }
 
 impl Call {
@@ -46,6 +53,8 @@ impl Call {
             Call::Get => "get",
             Call::GetSlice => "get_slice",
             Call::BatchMutate => "batch_mutate",
+            Call::CqlInsert => "CQL INSERT",
+            Call::CqlSelect => "CQL SELECT",
         }
     }
 }
@@ -84,6 +93,8 @@ pub struct Workload {
     values: Vec<u8>,
     /// Timestamp of the last write, in microseconds.
     timestamp: i64,
+    /// What the server calls the run's prepared statement.
+    statement: Option<i32>,
 }
 
 /// Bytes that the values' pool is longer than a value: so many different values there are.
@@ -97,7 +108,7 @@ impl Workload {
         // Counted up from here on: no connection writes a million times a second, so time keeps ahead.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let timestamp = i64::try_from(now.as_micros()).unwrap_or(i64::MAX / 2);
-        Workload { operation, shape: shape.clone(), dice, values, timestamp }
+        Workload { operation, shape: shape.clone(), dice, values, timestamp, statement: None }
     }
 
     /// Writes request number `number` of the whole run.
@@ -107,6 +118,8 @@ impl Workload {
             Operation::Read => self.get(target, writer, seqid),
             Operation::Mixed if self.dice.next() & 1 == 0 => self.get(target, writer, seqid),
             Operation::Mixed => self.insert(target, writer, seqid),
+            Operation::CqlInsert => self.cql_insert(target, writer, seqid),
+            Operation::CqlSelect => self.cql_select(target, writer, seqid),
             Operation::Slice => self.get_slice(target, writer, seqid, false),
             Operation::SliceReversed => self.get_slice(target, writer, seqid, true),
             Operation::Batch => {
@@ -131,6 +144,24 @@ impl Workload {
         let value = value(&self.values, start, self.shape.value_bytes);
         target.insert(writer, seqid, &key, Column { name: &name, value, timestamp: self.timestamp });
         Call::Insert
+    }
+
+    fn cql_insert(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+        let (key, name) = self.random_cell();
+        let id = *self.statement.get_or_insert_with(|| Statement::Insert.id(target));
+        let start = self.dice.below(VALUE_STARTS as u64) as usize;
+        let value = value(&self.values, start, self.shape.value_bytes);
+        // Its timestamp is the server's.
+        let column = Column { name: &name, value, timestamp: 0 };
+        cql::insert(target, writer, (seqid, id), &key, column);
+        Call::CqlInsert
+    }
+
+    fn cql_select(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
+        let (key, name) = self.random_cell();
+        let id = *self.statement.get_or_insert_with(|| Statement::Select.id(target));
+        cql::select(target, writer, (seqid, id), &key, &name);
+        Call::CqlSelect
     }
 
     fn get(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
@@ -211,6 +242,17 @@ impl Dice {
     /// A number below `limit`, which is below 2^32.
     fn below(&mut self, limit: u64) -> u64 {
         ((self.next() >> 32) * limit) >> 32
+    }
+}
+
+impl Operation {
+    /// The statement that its connections prepare first.
+    pub fn statement(self) -> Option<Statement> {
+        match self {
+            Operation::CqlInsert => Some(Statement::Insert),
+            Operation::CqlSelect => Some(Statement::Select),
+            _ => None,
+        }
     }
 }
 

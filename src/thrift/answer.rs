@@ -10,6 +10,7 @@ use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{self, Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
 use crate::util::Release;
 
@@ -21,6 +22,14 @@ const LOST: &str = "the call before this one could not be read, and a server of 
 pub struct Service {
     pub database: Arc<Database>,
     pub compat: Compat,
+    /// The CQL 3 statements that clients have prepared.
+    pub statements: Arc<PreparedStatements>,
+}
+
+impl Service {
+    pub fn new(database: Arc<Database>, compat: Compat) -> Service {
+        Service { database, compat, statements: Arc::default() }
+    }
 }
 
 /// Answers one message by appending the reply to `out`; a one-way call gets none. An error means that the
@@ -85,7 +94,8 @@ async fn run(
         Err(Failure::Failed(db::Error::invalid(text)))
     } else {
         let args = args.of(method.name, method.args);
-        let call = Call { database: &service.database, session, args, behaviour, out };
+        let (database, statements) = (&service.database, &*service.statements);
+        let call = Call { database, statements, session, args, behaviour, out };
         (method.run)(call).await
     };
     let mut writer = Writer::new(out);

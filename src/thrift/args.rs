@@ -70,7 +70,7 @@ impl<'a> Args<'a> {
         self.optional(id).ok_or_else(|| self.missing(id))
     }
 
-    fn missing(&self, id: i16) -> Failure {
+    pub fn missing(&self, id: i16) -> Failure {
         let name = self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name);
         Failure::missing(name, &format!("{}_args", self.method))
     }

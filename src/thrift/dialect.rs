@@ -88,6 +88,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// The major version of CQL that set_cql_version chose.
+    pub fn cql_major(&self) -> Option<u32> {
+        self.cql_version.as_ref()?.split('.').next()?.parse().ok()
+    }
+
     /// Whether the client has logged in for the calls of a method's family. Neither of the two logins counts for
     /// the other's calls: that of 0.6 names no user whose rights could be looked up, and that of 0.7 opens no
     /// keyspace as a whole.

@@ -1,6 +1,7 @@
 //! How a failed call is told: as one of the method's own exceptions, or as Thrift's.
 
 use super::wire::{ApplicationError, WireError, Writer};
+use crate::cql::CqlError;
 use crate::db;
 
 /// The exceptions that methods declare.
@@ -34,6 +35,16 @@ impl Failure {
 impl From<db::Error> for Failure {
     fn from(error: db::Error) -> Failure {
         Failure::Failed(error)
+    }
+}
+
+impl From<CqlError> for Failure {
+    /// Thrift has one exception for all that is wrong with a statement.
+    fn from(error: CqlError) -> Failure {
+        match error {
+            CqlError::Failed(error) => Failure::Failed(error),
+            other => Failure::Failed(db::Error::invalid(other.to_string())),
+        }
     }
 }
 

@@ -5,11 +5,13 @@
 
 pub mod answer;
 mod args;
+mod cql_results;
 pub mod dialect;
 mod failure;
 pub mod frame;
 mod java_map;
 pub mod methods;
+mod query_text;
 mod results;
 mod schema_types;
 mod types;

@@ -42,3 +42,31 @@ pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 /// comparison for each.
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const TYPE_NESTING_MAX: usize = 16;
+
+/// Memory of all prepared statements, in bytes, estimated from their texts.
+pub const PREPARED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Longest text that is prepared, in bytes: a single statement leaves room for others.
+pub const PREPARED_STATEMENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Longest element of a collection with a cell for each, in bytes: its length is a u16 in a cell's name and in the
+/// older forms of a collection's value.
+pub const CQL_ELEMENT_BYTES_MAX: usize = 65_535;
+
+/// Longest CQL statement, in bytes, unpacked if it came packed: the old servers' longest frame has 15 MiB.
+pub const STATEMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Words of a CQL statement, spaces between them too: each takes 20 bytes, and its meaning some more.
+pub const STATEMENT_TOKENS_MAX: usize = 2_000_000;
+
+/// Deepest nesting of terms, types, selectors and relations in a CQL statement: reading them is recursive.
+pub const STATEMENT_NESTING_MAX: usize = 50;
+
+/// Markers of a CQL statement: the protocols count them with 16 bits.
+pub const MARKERS_MAX: usize = 65_535;
+
+/// Statements of a CQL batch: the native protocol counts them with 16 bits.
+pub const BATCH_STATEMENTS_MAX: usize = 65_535;
+
+/// Properties of a table or keyspace in a CQL statement: each is compared with those before it.
+pub const PROPERTIES_MAX: usize = 1_000;

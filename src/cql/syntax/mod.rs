@@ -1,12 +1,21 @@
 //! CQL 3 as it is written: from text to statements.
 
 mod definition;
+mod display;
+mod failure;
+mod keywords;
+pub(super) mod lexer;
+mod parser;
+mod place;
 mod relation;
 mod statement;
 mod term;
+pub(super) mod token;
 mod type_name;
 
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
+pub use parser::{parse, parse_as};
+pub use place::{hint, show_place};
 pub use relation::{Condition, Conditions, InValues, Operator, Relation, Test};
 pub use statement::{
     AccessStatement, AlterType, Assignment, Batch, BatchKind, Change, CreateIndex, Deletion, IndexTarget,

@@ -1,5 +1,24 @@
 //! Values: from what a statement writes or a client binds to the bytes of a cell.
 
+mod assign;
+mod collections;
+mod constant;
+mod function;
+mod markers;
+mod term_text;
+mod time_uuid;
+mod type_scope;
 mod typed_term;
+mod value;
 
-pub use typed_term::{Markers, TypeScope, TypedTerm, Value};
+pub use collections::{
+    list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
+    tuple_to_bytes,
+};
+pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
+pub use markers::Markers;
+pub use term_text::term_text;
+pub use time_uuid::{append_uuid, prepend_uuids};
+pub use type_scope::{TypeScope, type_text};
+pub use typed_term::TypedTerm;
+pub use value::Value;

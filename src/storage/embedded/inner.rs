@@ -341,7 +341,11 @@ impl Inner {
                 }
                 Some(record) => match record.conflict_with(cf) {
                     Some(conflict) => return Err(StoreError::Mismatch(conflict)),
-                    None => record.clone(),
+                    None => {
+                        let successor = record.succeeded_by(cf);
+                        added.extend(successor.iter().map(|record| (name.clone(), record.clone())));
+                        successor.unwrap_or_else(|| record.clone())
+                    }
                 },
                 None => {
                     let record = FamilyRecord::new(next_id, cf);

@@ -16,6 +16,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use super::engine::engine_error;
 use super::family::Trees;
 use super::queue::QUEUE_FAMILY;
+use crate::marshal::may_succeed;
 use crate::schema::{CfDef, ColumnType};
 use crate::storage::StoreError;
 
@@ -64,6 +65,13 @@ impl FamilyRecord {
         FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
     }
 
+    /// The record under the comparator of a definition that is no conflict; `None` where that is the same.
+    pub fn succeeded_by(&self, cf: &CfDef) -> Option<FamilyRecord> {
+        let comparator = cf.comparator.class_name();
+        (self.comparator != comparator)
+            .then(|| FamilyRecord { comparator: comparator.to_owned(), ..self.clone() })
+    }
+
     fn to_text(&self) -> String {
         let mut text = format!(
             "id={}\ngeneration={}\ntype={}\ncomparator={}\n",
@@ -104,7 +112,7 @@ impl FamilyRecord {
                 cf.type_name()
             ));
         }
-        if self.comparator != cf.comparator.class_name() {
+        if !may_succeed(&self.comparator, cf.comparator.class_name()) {
             return Some(format!(
                 "{name} holds data written with CompareWith {}, but is now defined with {}; {advice}",
                 self.comparator,

@@ -22,6 +22,7 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
+use crate::cql::PreparedStatements;
 use crate::db::{self, Access, Database};
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -35,6 +36,7 @@ pub const NOT_LOGGED_IN: &str = "You have not logged in";
 /// One call, on its way through its method.
 pub struct Call<'a> {
     pub database: &'a Arc<Database>,
+    pub statements: &'a PreparedStatements,
     pub session: &'a mut Session,
     pub args: Args<'a>,
     pub behaviour: &'static Behaviour,

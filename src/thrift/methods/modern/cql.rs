@@ -1,29 +1,28 @@
-//! The CQL calls. CQL is not served yet: each says so.
+//! The calls of CQL 3.
+
+use bytes::Bytes;
 
 use super::since;
+use crate::cql::{self, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
 use crate::db;
+use crate::model::ConsistencyLevel;
+use crate::thrift::cql_results::{write_outcome, write_prepared};
+use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::query_text::query_text;
+use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
 
-const THROWS: &[(i16, Thrown)] = &[
+pub(super) const THROWS: &[(i16, Thrown)] = &[
     (1, Thrown::InvalidRequest),
     (2, Thrown::Unavailable),
     (3, Thrown::TimedOut),
     (4, Thrown::SchemaDisagreement),
 ];
-const QUERY: &[Arg] = &[arg(1, "query", TType::String), arg(2, "compression", TType::I32)];
+pub(super) const QUERY: &[Arg] = &[arg(1, "query", TType::String), arg(2, "compression", TType::I32)];
 
 pub const ROWS: &[Method] = &[
-    since(Release::V0_8, "execute_cql_query", QUERY, THROWS, refuse),
-    since(Release::V1_1, "prepare_cql_query", QUERY, super::INVALID, refuse),
-    since(
-        Release::V1_1,
-        "execute_prepared_cql_query",
-        &[arg(1, "itemId", TType::I32), arg(2, "values", TType::List)],
-        THROWS,
-        refuse,
-    ),
     since(
         Release::V1_2,
         "execute_cql3_query",
@@ -33,21 +32,127 @@ pub const ROWS: &[Method] = &[
             arg(3, "consistency", TType::I32),
         ],
         THROWS,
-        refuse,
+        execute,
     ),
-    since(Release::V1_2, "prepare_cql3_query", QUERY, super::INVALID, refuse),
+    since(Release::V1_2, "prepare_cql3_query", QUERY, super::INVALID, prepare),
     since(
         Release::V1_2,
         "execute_prepared_cql3_query",
         &[arg(1, "itemId", TType::I32), arg(2, "values", TType::List), arg(3, "consistency", TType::I32)],
         THROWS,
-        refuse,
+        execute_prepared,
     ),
 ];
 
-fn refuse(_call: Call<'_>) -> CallFuture<'_> {
+/// Whether the session may use this version of the language. One that has said nothing may use both.
+pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<(), Failure> {
+    let set = call.session.cql_major();
+    if set.is_none_or(|set| set == major) {
+        return Ok(());
+    }
+    let set = set.unwrap_or_default();
+    Err(db::Error::invalid(format!(
+        "Cannot execute/prepare CQL{major} statement since the CQL has been set to CQL{set}(This might mean your \
+         client hasn't been upgraded correctly to use the new CQL3 methods introduced in Cassandra 1.2+)."
+    ))
+    .into())
+}
+
+/// The session's keyspace as text; one that is no text is nowhere.
+pub(super) fn keyspace_of(call: &Call<'_>) -> Option<String> {
+    let keyspace = call.session.keyspace.as_ref()?;
+    String::from_utf8(keyspace.to_vec()).ok()
+}
+
+pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryState<'a> {
+    QueryState {
+        database: call.database,
+        behaviour: call.behaviour,
+        keyspace,
+        user: call.session.user.as_ref(),
+    }
+}
+
+fn options(consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
+    QueryOptions {
+        consistency,
+        values: values.into_iter().map(Some).collect(),
+        collection_form: CollectionForm::Short,
+        ..QueryOptions::default()
+    }
+}
+
+/// The consistency level in argument 3. It is required: no number stands for it.
+fn consistency(call: &Call<'_>) -> Result<ConsistencyLevel, Failure> {
+    call.args.consistency_or(3, -1, call.behaviour)
+}
+
+/// Writes what a statement answers; after USE the session is in another keyspace.
+fn answer(mut call: Call<'_>, outcome: &Outcome) {
+    if let Outcome::Keyspace(keyspace) = outcome {
+        call.session.keyspace = Some(Bytes::copy_from_slice(keyspace.as_bytes()));
+    }
+    write_outcome(&mut call.writer(), outcome);
+}
+
+fn execute(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let text = "this server does not speak CQL yet: use the calls of column families";
-        Err(db::Error::invalid(text).into())
+        check_version(&call, 3)?;
+        let consistency = consistency(&call)?;
+        execute_at(call, consistency).await
     })
+}
+
+/// Runs the statement in arguments 1 and 2.
+pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<(), Failure> {
+    let text = query_text(&call.args)?;
+    let keyspace = keyspace_of(&call);
+    let options = options(consistency, Vec::new());
+    let outcome = cql::query(&state(&call, keyspace.as_deref()), &text, &options).await?;
+    answer(call, &outcome);
+    Ok(())
+}
+
+fn prepare(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        check_version(&call, 3)?;
+        prepare_cql3(call)
+    })
+}
+
+/// Prepares the statement in arguments 1 and 2.
+pub(super) fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
+    let text = query_text(&call.args)?;
+    let keyspace = keyspace_of(&call);
+    let statements = call.statements;
+    let (id, prepared) = statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
+    if let StatementId::Hash(id) = id {
+        write_prepared(&mut call.writer(), id, &prepared);
+    }
+    Ok(())
+}
+
+fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
+    Box::pin(async move {
+        check_version(&call, 3)?;
+        let consistency = consistency(&call)?;
+        execute_prepared_at(call, consistency).await
+    })
+}
+
+/// Runs the prepared statement in argument 1 with the values in argument 2.
+pub(super) async fn execute_prepared_at(
+    call: Call<'_>,
+    consistency: ConsistencyLevel,
+) -> Result<(), Failure> {
+    let id = StatementId::Hash(call.args.i32(1)?);
+    let values = types::byte_strings(&mut call.args.required(2)?)?;
+    let keyspace = keyspace_of(&call);
+    let outcome = {
+        let state = state(&call, keyspace.as_deref());
+        let prepared = call.statements.get(&state, id)?;
+        cql::execute_prepared(&state, &prepared, &options(consistency, values)).await?
+    };
+    answer(call, &outcome);
+    Ok(())
 }

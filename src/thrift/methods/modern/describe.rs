@@ -97,8 +97,8 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes every keyspace as a KsDef.
 pub fn write_keyspaces(call: &mut Call<'_>) {
-    let keyspaces = call.database.keyspaces();
     let release = call.behaviour.release.max(Release::V0_7);
+    let keyspaces = call.database.keyspaces(release);
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, keyspaces.len());
     for keyspace in &keyspaces {
@@ -119,8 +119,8 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes one keyspace as a KsDef.
 pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
-    let keyspace = call.database.keyspace(name).ok_or(db::Error::NotFound)?;
     let release = call.behaviour.release.max(Release::V0_7);
+    let keyspace = call.database.keyspace(name, release).ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
     writer.field_struct(0);
     schema_types::write_keyspace(&mut writer, &keyspace, release);

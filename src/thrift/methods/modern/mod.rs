@@ -2,6 +2,7 @@
 
 mod counters;
 mod cql;
+mod cql2;
 pub mod describe;
 mod ranges;
 mod reads;
@@ -49,6 +50,7 @@ pub const ROWS: &[&[Method]] = &[
     describe::ROWS,
     splits::ROWS,
     cql::ROWS,
+    cql2::ROWS,
 ];
 
 /// The argument that most calls end in.

@@ -1,0 +1,52 @@
+//! `thriftstore cells`: a stored row, as rows of CQL and as cells.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use clap::Args;
+
+use super::data::{self, Data, DataArgs};
+use crate::cql;
+use crate::cql::syntax::TableName;
+use crate::marshal::Types;
+
+#[derive(Debug, Args)]
+pub struct CellsArgs {
+    /// The keyspace
+    keyspace_name: String,
+    /// The table or column family
+    table: String,
+    /// The row key as its type writes it: `theo`, `103`, with several columns `theo:v` as cassandra-cli has it; or its
+    /// bytes as 0x...
+    key: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+pub fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
+    data::run(async {
+        let data = Data::open(&args.data, types).await?;
+        let told = row_of(args, &data).await;
+        data.close().await?;
+        std::io::stdout().write_all(told?.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+    })
+}
+
+async fn row_of(args: &CellsArgs, data: &Data) -> Result<String, String> {
+    let state = data.state();
+    let name = TableName { keyspace: Some(args.keyspace_name.clone()), name: args.table.clone() };
+    let table = state.table(&name).map_err(|error| error.to_string())?;
+    let key: Bytes = match (args.key.strip_prefix("0x"), &table.cf.key_validator) {
+        (Some(hex), _) => bytes_of(hex).ok_or_else(|| format!("{} is not hex", args.key))?,
+        (None, Some(class)) => class.parse_text(&args.key).map_err(|error| error.to_string())?.into(),
+        (None, None) => args.key.clone().into(),
+    };
+    cql::stored_row(&state, &name, &key).await.map_err(|error| error.to_string())
+}
+
+fn bytes_of(hex: &str) -> Option<Bytes> {
+    let digits: Option<Vec<u8>> =
+        hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+}

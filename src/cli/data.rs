@@ -1,0 +1,170 @@
+//! The data that a tool looks at: those of a server that is not running, or of a script in memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::config;
+use crate::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
+use crate::db::{Authenticator, Database, DatabaseParts};
+use crate::marshal::Types;
+use crate::model::Behaviour;
+use crate::partitioner::PartitionerRef;
+use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
+use crate::util::{Clock, Release};
+
+/// Memory for data blocks, in bytes: a tool reads little.
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
+
+#[derive(Debug, Args)]
+pub struct DataArgs {
+    /// The configuration of the server whose data are looked at [default: as for `serve`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where the data are, instead of the configuration's DataFileDirectory. The server must not be running
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Look at no data of a server: run this file's CQL statements in memory, and look at what they make
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "data_dir"])]
+    schema: Option<PathBuf>,
+    /// The keyspace to use, where the statement names none
+    #[arg(long, value_name = "NAME")]
+    keyspace: Option<String>,
+    /// Whose behaviour and words apply
+    #[arg(long, value_name = "VERSION", default_value = "2.1")]
+    compat: Release,
+}
+
+/// Opened data.
+pub struct Data {
+    pub database: Arc<Database>,
+    pub behaviour: &'static Behaviour,
+    pub keyspace: Option<String>,
+}
+
+impl Data {
+    pub async fn open(args: &DataArgs, types: &Types) -> Result<Data, String> {
+        let mut data = match &args.schema {
+            Some(_) => Data::in_memory(args, types)?,
+            None => Data::of_server(args, types)?,
+        };
+        let loaded = data.database.load_schema().await;
+        loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+        if let Some(file) = &args.schema {
+            data.run_script(file).await?;
+        }
+        data.keyspace = args.keyspace.clone().or(data.keyspace.take());
+        Ok(data)
+    }
+
+    /// Everybody's rights: who can read the files can read the data.
+    pub fn state(&self) -> QueryState<'_> {
+        QueryState {
+            database: &self.database,
+            behaviour: self.behaviour,
+            keyspace: self.keyspace.as_deref(),
+            user: None,
+        }
+    }
+
+    pub async fn close(self) -> Result<(), String> {
+        let closed = self.database.store().close().await;
+        closed.map_err(|error| format!("the store did not close cleanly: {error}"))
+    }
+
+    fn in_memory(args: &DataArgs, types: &Types) -> Result<Data, String> {
+        let config = config::parse(EMPTY, "built-in configuration", types);
+        let config = config.map_err(|errors| errors.to_string())?;
+        let clock = Arc::new(Clock::system());
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(config.partitioner.clone(), clock.clone()));
+        Ok(Data::over(args, store, config, clock, types))
+    }
+
+    fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {
+        let config =
+            config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
+        let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
+        let directory = directory.unwrap_or_else(|| PathBuf::from("data"));
+        if !directory.is_dir() {
+            return Err(format!(
+                "there are no data at {}: say with --data-dir where they are, or with --schema which statements to run in memory",
+                directory.display()
+            ));
+        }
+        let clock = Arc::new(Clock::system());
+        let partitioner: PartitionerRef = config.partitioner.clone();
+        let options = EmbeddedOptions {
+            directory,
+            sync: SyncMode::Periodic(Duration::from_secs(10)),
+            cache_bytes: CACHE_BYTES,
+        };
+        let store = EmbeddedStore::open(options, partitioner, &config.catalog, clock.clone())
+            .map_err(|error| format!("cannot open the data directory: {error}"))?;
+        Ok(Data::over(args, Arc::new(store), config, clock, types))
+    }
+
+    fn over(
+        args: &DataArgs,
+        store: Arc<dyn Store>,
+        config: config::Config,
+        clock: Arc<Clock>,
+        types: &Types,
+    ) -> Data {
+        let database = Arc::new(Database::new(DatabaseParts {
+            catalog: Arc::new(config.catalog),
+            store,
+            partitioner: config.partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock,
+            types: types.clone(),
+            cluster_name: config.cluster_name,
+            config_text: config.text,
+            token: String::new(),
+            endpoint: config.listen_address,
+        }));
+        Data { database, behaviour: Behaviour::of(args.compat), keyspace: None }
+    }
+
+    /// Runs the statements of a file; USE holds for those after it.
+    async fn run_script(&mut self, file: &Path) -> Result<(), String> {
+        let script = std::fs::read_to_string(file);
+        let script = script.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        for (line, statement) in cql::statements(&script) {
+            let outcome = cql::query(&self.state(), statement, &QueryOptions::default()).await;
+            match outcome {
+                Ok(Outcome::Keyspace(keyspace)) => self.keyspace = Some(keyspace),
+                Ok(_) => {}
+                Err(error) => {
+                    let told = told(&error, statement);
+                    return Err(format!("{}: the statement at line {line}: {told}", file.display()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The configuration of data that only a script makes.
+const EMPTY: &str = "<Storage>
+  <ClusterName>script</ClusterName>
+  <Partitioner>org.apache.cassandra.dht.Murmur3Partitioner</Partitioner>
+</Storage>";
+
+/// An error, with the place in the statement where it has one.
+pub fn told(error: &CqlError, statement: &str) -> String {
+    match error {
+        CqlError::Syntax { message, place } => {
+            let hint = cql::syntax::hint(statement, *place).map_or(String::new(), |hint| format!("\n{hint}"));
+            format!("{message}\n{}{hint}", cql::syntax::show_place(statement, *place))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Runs a tool's work to its end.
+pub fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(|error| format!("cannot start: {error}"))?.block_on(work)
+}

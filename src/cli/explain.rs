@@ -1,0 +1,27 @@
+//! `thriftstore explain`: what a statement reads and writes.
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::data::{self, Data, DataArgs};
+use crate::cql::{self, QueryOptions};
+use crate::marshal::Types;
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A SELECT, INSERT, UPDATE, DELETE or BATCH. Nothing is written
+    statement: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+pub fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
+    data::run(async {
+        let data = Data::open(&args.data, types).await?;
+        let told = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
+        data.close().await?;
+        let told = told.map_err(|error| data::told(&error, &args.statement))?;
+        std::io::stdout().write_all(told.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+    })
+}

@@ -1,0 +1,290 @@
+//! ALTER TABLE.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::create_table::new_column;
+use super::names::{configuration, invalid, keyspace_of, syntax};
+use super::types::DefinedTypes;
+use super::{comparator, options, table_changed};
+use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::db::Access;
+use crate::marshal::{CqlType, Native, Types, widens};
+use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+
+pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
+    let family = name.name.as_bytes();
+    state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family })?;
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
+            return invalid(format!("unconfigured columnfamily {}", name.name));
+        };
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let table = TableDef::of(&old, release);
+        let change = Change { old: &old, table: &table, types };
+        let cf = match alter {
+            Alter::Add { column, cql_type, is_static } => {
+                change.add(column, (cql_type, &scope), *is_static)?
+            }
+            Alter::Drop { column } => change.drop(column)?,
+            Alter::Type { column, cql_type } => change.set_type(column, scope.column(cql_type)?)?,
+            Alter::Rename(names) => change.rename(names)?,
+            Alter::With(properties) => change.with(properties)?,
+        };
+        keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
+        Ok(true)
+    };
+    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(table_changed(ChangeKind::Updated, keyspace, &name.name))
+}
+
+/// A column family as it is, of which a changed one is made.
+struct Change<'a> {
+    old: &'a CfDef,
+    table: &'a TableDef,
+    types: &'a Types,
+}
+
+impl Change<'_> {
+    fn is_key(&self, name: &str) -> bool {
+        self.table.partition_key.iter().chain(&self.table.clustering).any(|column| column.name == name)
+    }
+
+    /// The column family with another declaration of a table that is not compact.
+    fn redeclared(&self, table: TableDef) -> Result<CfDef, CqlError> {
+        let mut cf = self.old.clone();
+        cf.comparator = comparator::comparator(&table, Some(self.old), self.types)?;
+        cf.key_validator = Some(comparator::key_validator(&table, self.types)?);
+        if let [key] = &table.partition_key[..] {
+            cf.key_alias = Some(key.cell_name.clone());
+        }
+        cf.table = Some(Arc::new(table));
+        Ok(cf)
+    }
+
+    fn add(
+        &self,
+        name: &str,
+        (cql_type, scope): (&TypeName, &DefinedTypes<'_>),
+        is_static: bool,
+    ) -> Result<CfDef, CqlError> {
+        if matches!(self.table.layout, Layout::Dense | Layout::CompositeDense | Layout::Super) {
+            return invalid("Cannot add new column to a COMPACT STORAGE table");
+        }
+        let is_compact = self.table.is_compact();
+        if is_static && is_compact {
+            return invalid("Static columns are not allowed in COMPACT STORAGE tables");
+        }
+        if is_static && self.table.clustering.is_empty() {
+            return invalid(
+                "Static columns are only useful (and thus allowed) if the table has at least one clustering column",
+            );
+        }
+        if self.table.column(name).is_some() {
+            let what = if self.is_key(name) { "a PRIMARY KEY part" } else { "an existing column" };
+            return invalid(format!("Invalid column name {name} because it conflicts with {what}"));
+        }
+        let cql_type = scope.column(cql_type)?;
+        if cql_type.is_multi_cell() {
+            self.check_collection(name, &cql_type)?;
+        }
+        self.check_counter(name, &cql_type)?;
+        if is_compact {
+            let mut cf = self.old.clone();
+            let name = Bytes::copy_from_slice(name.as_bytes());
+            let validator = cql_type.type_ref(self.types);
+            cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index: None });
+            return Ok(cf);
+        }
+        let mut table = self.table.clone();
+        let kind = if is_static { ColumnKind::Static } else { ColumnKind::Regular };
+        table.others.insert(name.to_owned(), new_column(name, kind, 0, cql_type));
+        self.redeclared(table)
+    }
+
+    fn check_collection(&self, name: &str, cql_type: &CqlType) -> Result<(), CqlError> {
+        if self.table.is_compact() {
+            return invalid("Cannot use non-frozen collections with a non-composite PRIMARY KEY");
+        }
+        let before = comparator::collections_of(self.old);
+        match before.iter().find(|(known, _)| known == name.as_bytes()) {
+            Some((_, known)) if known != cql_type => invalid(format!(
+                "Cannot add a collection with the name {name} because a collection with the same name and a different \
+                 type has already been used in the past"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_counter(&self, name: &str, cql_type: &CqlType) -> Result<(), CqlError> {
+        match (self.old.is_counter(), cql_type.is_counter()) {
+            (true, false) => {
+                configuration(format!("Cannot add a non counter column ({name}) in a counter column family"))
+            }
+            (false, true) => {
+                configuration(format!("Cannot add a counter column ({name}) in a non counter column family"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn drop(&self, name: &str) -> Result<CfDef, CqlError> {
+        if self.table.is_compact() {
+            return invalid("Cannot drop columns from a non-CQL3 table");
+        }
+        let Some(column) = self.table.column(name) else {
+            return invalid(format!("Column {name} was not found in table {}", self.old.name));
+        };
+        if self.is_key(name) {
+            return invalid(format!("Cannot drop PRIMARY KEY part {name}"));
+        }
+        let mut table = self.table.clone();
+        let cell_name = column.cell_name.clone();
+        table.others.remove(name);
+        let mut cf = self.redeclared(table)?;
+        cf.column_metadata.remove(&cell_name);
+        Ok(cf)
+    }
+
+    fn set_type(&self, name: &str, cql_type: CqlType) -> Result<CfDef, CqlError> {
+        let Some(column) = self.table.column(name) else {
+            return invalid(format!("Column {name} was not found in table {}", self.old.name));
+        };
+        let old = &column.cql_type;
+        let change = |why: &str| {
+            configuration(format!("Cannot change {name} from type {old} to type {cql_type}: {why}"))
+        };
+        if *old != cql_type {
+            match column.kind {
+                ColumnKind::PartitionKey if cql_type.is_counter() => {
+                    return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
+                }
+                ColumnKind::Clustering if !widens(&old.class_name(), &cql_type.class_name()) => {
+                    return change("types are not order-compatible.");
+                }
+                _ if old.is_multi_cell() || !takes_values(&cql_type, old) => {
+                    return change("types are incompatible.");
+                }
+                _ => {}
+            }
+        }
+        if self.table.is_compact() {
+            return self.set_compact_type(column, &cql_type);
+        }
+        let mut table = self.table.clone();
+        let columns = table.partition_key.iter_mut().chain(&mut table.clustering);
+        for column in columns.chain(table.others.values_mut()).filter(|column| column.name == name) {
+            column.cql_type = cql_type.clone();
+        }
+        let mut cf = self.redeclared(table)?;
+        if let Some(definition) = cf.column_metadata.get_mut(name.as_bytes()) {
+            definition.validator = cql_type.type_ref(self.types);
+        }
+        Ok(cf)
+    }
+
+    fn set_compact_type(&self, column: &TableColumn, cql_type: &CqlType) -> Result<CfDef, CqlError> {
+        let mut cf = self.old.clone();
+        let mut table = self.table.clone();
+        match column.kind {
+            ColumnKind::PartitionKey => table.partition_key[column.position].cql_type = cql_type.clone(),
+            ColumnKind::Clustering => table.clustering[column.position].cql_type = cql_type.clone(),
+            ColumnKind::CompactValue => cf.default_validator = cql_type.type_ref(self.types),
+            _ => {
+                if let Some(definition) = cf.column_metadata.get_mut(&column.cell_name) {
+                    definition.validator = cql_type.type_ref(self.types);
+                }
+            }
+        }
+        cf.key_validator = Some(comparator::key_validator(&table, self.types)?);
+        if matches!(table.layout, Layout::Dense | Layout::CompositeDense) {
+            cf.comparator = comparator::comparator(&table, None, self.types)?;
+        }
+        Ok(cf)
+    }
+
+    fn rename(&self, names: &[(String, String)]) -> Result<CfDef, CqlError> {
+        let mut cf = self.old.clone();
+        let mut table = self.table.clone();
+        for (from, to) in names {
+            let Some(column) = table.column(from).cloned() else {
+                return invalid(format!("Cannot rename unknown column {from} in keyspace {}", self.old.name));
+            };
+            if table.column(to).is_some() {
+                return invalid(format!(
+                    "Cannot rename column {from} to {to} in keyspace {}; another column of that name already exist",
+                    self.old.name
+                ));
+            }
+            let renamed = TableColumn {
+                name: to.clone(),
+                cell_name: Bytes::copy_from_slice(to.as_bytes()),
+                ..column.clone()
+            };
+            match column.kind {
+                ColumnKind::PartitionKey => {
+                    CompactNames::set(&mut cf.names.partition_key, column.position, to.clone());
+                    table.partition_key[column.position] = renamed;
+                }
+                ColumnKind::Clustering => {
+                    CompactNames::set(&mut cf.names.clustering, column.position, to.clone());
+                    table.clustering[column.position] = renamed;
+                }
+                ColumnKind::CompactValue => {
+                    cf.names.value = Some(to.clone());
+                    table.others.remove(from);
+                    table.others.insert(to.clone(), renamed);
+                }
+                _ => return invalid(format!("Cannot rename non PRIMARY KEY part {from}")),
+            }
+            if let Some(mut definition) = cf.column_metadata.remove(&column.cell_name) {
+                definition.name = Bytes::copy_from_slice(to.as_bytes());
+                cf.column_metadata.insert(definition.name.clone(), definition);
+            }
+        }
+        if let [key] = &table.partition_key[..] {
+            cf.key_alias = Some(key.cell_name.clone());
+        }
+        if !table.is_compact() {
+            cf.names = CompactNames::default();
+            cf.table = Some(Arc::new(table));
+        }
+        Ok(cf)
+    }
+
+    fn with(&self, properties: &Properties) -> Result<CfDef, CqlError> {
+        if properties.0.is_empty() {
+            return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
+        }
+        let mut cf = self.old.clone();
+        options::apply(&mut cf, properties)?;
+        let has_ttl = cf.default_ttl_s().is_some();
+        if has_ttl && cf.is_counter() {
+            return invalid("Cannot set default_time_to_live on a table with counters");
+        }
+        Ok(cf)
+    }
+}
+
+/// Whether values of one type are values of another.
+fn takes_values(new: &CqlType, old: &CqlType) -> bool {
+    let native = |cql_type: &CqlType| match cql_type {
+        CqlType::Native(native) => Some(*native),
+        _ => None,
+    };
+    match (native(new), native(old)) {
+        (Some(Native::Blob), Some(old)) => old != Native::Counter,
+        (Some(Native::Blob), None) => true,
+        (Some(Native::Text), Some(Native::Ascii))
+        | (Some(Native::Uuid), Some(Native::Timeuuid))
+        | (Some(Native::Varint), Some(Native::Int | Native::Bigint | Native::Timestamp))
+        | (Some(Native::Bigint), Some(Native::Timestamp))
+        | (Some(Native::Timestamp), Some(Native::Bigint)) => true,
+        _ => widens(&old.class_name(), &new.class_name()),
+    }
+}

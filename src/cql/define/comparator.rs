@@ -1,0 +1,72 @@
+//! From a table's columns to the comparator and key validator of its column family.
+
+use super::names::configuration;
+use crate::cql::CqlError;
+use crate::marshal::{
+    ColumnToCollectionType, CqlType, PACKAGE, TypeRef, Types, composite_parts, split_arguments, split_class,
+};
+use crate::schema::{CfDef, Layout, TableColumn, TableDef};
+
+fn class_of(column: &TableColumn) -> String {
+    let class = column.cql_type.class_name();
+    if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class }
+}
+
+fn composite<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
+    let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+    format!("{PACKAGE}CompositeType({})", parts.join(","))
+}
+
+fn resolve(class: &str, types: &Types) -> Result<TypeRef, CqlError> {
+    types.parse(class).or_else(|error| configuration(error.to_string()))
+}
+
+/// The type of row keys.
+pub fn key_validator(table: &TableDef, types: &Types) -> Result<TypeRef, CqlError> {
+    let parts: Vec<String> = table.partition_key.iter().map(class_of).collect();
+    match &parts[..] {
+        [single] => resolve(single, types),
+        parts => resolve(&composite(parts), types),
+    }
+}
+
+/// The type of cells' names. Collections that the column family had before stay in it: cells of one that was dropped
+/// may still be there.
+pub fn comparator(table: &TableDef, before: Option<&CfDef>, types: &Types) -> Result<TypeRef, CqlError> {
+    let text = format!("{PACKAGE}{}", "UTF8Type");
+    let mut parts: Vec<String> = table.clustering.iter().map(class_of).collect();
+    match table.layout {
+        Layout::StaticCompact => return resolve(&text, types),
+        Layout::Dense => return resolve(parts.first().unwrap_or(&text), types),
+        Layout::CompositeDense | Layout::Super => return resolve(&composite(&parts), types),
+        Layout::Sparse => parts.push(text),
+    }
+    let mut collections = before.map(collections_of).unwrap_or_default();
+    for column in table.others.values().filter(|column| column.cql_type.is_multi_cell()) {
+        let name = column.cell_name.to_vec();
+        match collections.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = column.cql_type.clone(),
+            None => collections.push((name, column.cql_type.clone())),
+        }
+    }
+    if !collections.is_empty() {
+        let collections = ColumnToCollectionType::new(&collections, types);
+        parts.push(crate::marshal::AbstractType::class_name(&collections).to_owned());
+    }
+    resolve(&composite(&parts), types)
+}
+
+/// The collections that a column family's names tell of, by their columns' names.
+pub fn collections_of(cf: &CfDef) -> Vec<(Vec<u8>, CqlType)> {
+    let parts = composite_parts(cf.comparator.class_name()).unwrap_or_default();
+    let Some(("ColumnToCollectionType", Some(inner))) = parts.last().map(|last| split_class(last)) else {
+        return Vec::new();
+    };
+    let collection = |text: &str| {
+        let (name, class) = text.split_once(':')?;
+        let byte = |at: usize| u8::from_str_radix(name.get(at..at + 2)?, 16).ok();
+        let name: Option<Vec<u8>> = (0..name.len()).step_by(2).map(byte).collect();
+        Some((name?, CqlType::of_class(class)))
+    };
+    split_arguments(inner).into_iter().filter_map(collection).collect()
+}

@@ -1,0 +1,255 @@
+//! CREATE TABLE.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::names::{check_table, configuration, invalid, keyspace_of};
+use super::types::DefinedTypes;
+use super::{comparator, options, table_changed};
+use crate::cql::syntax::{CreateTable, PrimaryKey};
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::db::Access;
+use crate::marshal::{CqlType, Types};
+use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::util::Release;
+
+pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
+    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    let name = &create.table.name;
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    if state.database.catalog().keyspace(keyspace).is_none() {
+        column_family(create, &KeyspaceDef::new(keyspace), (types, release))?;
+        return configuration(format!(
+            "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
+        ));
+    }
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        let cf = column_family(create, keyspace, (types, release))?;
+        if keyspace.column_families.contains_key(name) {
+            return if create.if_not_exists { Ok(false) } else { Err(already_there(&keyspace.name, name)) };
+        }
+        keyspace.column_families.insert(name.clone(), Arc::new(cf));
+        Ok(true)
+    };
+    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
+}
+
+fn already_there(keyspace: &str, table: &str) -> CqlError {
+    CqlError::AlreadyExists {
+        message: format!("Cannot add already existing column family \"{table}\" to keyspace \"{keyspace}\""),
+        keyspace: keyspace.to_owned(),
+        table: table.to_owned(),
+    }
+}
+
+/// The column family that a statement describes, in the order of the old servers' checks.
+pub fn column_family(
+    create: &CreateTable,
+    keyspace: &KeyspaceDef,
+    (types, release): (&Types, Release),
+) -> Result<CfDef, CqlError> {
+    check_table(&create.table.name)?;
+    let mut seen = Vec::new();
+    for column in &create.columns {
+        if seen.contains(&&column.name) {
+            return invalid(format!("Multiple definition of identifier {}", column.name));
+        }
+        seen.push(&column.name);
+    }
+    options::check_table_properties(&create.properties)?;
+    let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+    let columns = Columns::read(create, &scope)?;
+    let table = columns.table(create)?;
+    let mut cf = CfDef::new(&keyspace.name, &create.table.name);
+    cf.comparator = comparator::comparator(&table, None, types)?;
+    cf.key_validator = Some(comparator::key_validator(&table, types)?);
+    if let [key] = &table.partition_key[..] {
+        cf.key_alias = Some(key.cell_name.clone());
+    }
+    declare(&mut cf, table, types)?;
+    options::apply(&mut cf, &create.properties)?;
+    Ok(cf)
+}
+
+/// Keeps the table with its column family: in words of its own, or as Thrift clients would have made it.
+fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlError> {
+    let first = table.others.values().next();
+    let is_counter = first.is_some_and(|column| column.cql_type.is_counter());
+    let word = if is_counter { "non counter" } else { "counter" };
+    let other = if is_counter { "counter" } else { "non counter" };
+    if let Some(column) = table.others.values().find(|column| column.cql_type.is_counter() != is_counter) {
+        return configuration(format!(
+            "Cannot add a {word} column ({}) in a {other} column family",
+            column.name
+        ));
+    }
+    if let Some(column) = first.filter(|_| is_counter || table.compact_value().is_some()) {
+        cf.default_validator = column.cql_type.type_ref(types);
+    }
+    let given = |columns: &[TableColumn]| columns.iter().map(|column| Some(column.name.clone())).collect();
+    match table.layout {
+        Layout::Sparse => cf.table = Some(Arc::new(table)),
+        Layout::StaticCompact => {
+            cf.names.partition_key = given(&table.partition_key);
+            for column in table.others.into_values() {
+                let name: Bytes = column.cell_name;
+                let validator = column.cql_type.type_ref(types);
+                cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index: None });
+            }
+        }
+        Layout::Dense | Layout::CompositeDense | Layout::Super => {
+            cf.names = CompactNames {
+                partition_key: given(&table.partition_key),
+                clustering: given(&table.clustering),
+                value: Some(first.map(|column| column.name.clone()).unwrap_or_default()),
+            };
+        }
+    }
+    Ok(())
+}
+
+/// The columns that a statement lists, while the primary key takes its own from them.
+struct Columns {
+    left: BTreeMap<String, (CqlType, bool)>,
+    all: Vec<String>,
+    primary_key: PrimaryKey,
+}
+
+impl Columns {
+    fn read(create: &CreateTable, scope: &DefinedTypes<'_>) -> Result<Columns, CqlError> {
+        let mut left = BTreeMap::new();
+        for column in &create.columns {
+            left.insert(column.name.clone(), (scope.column(&column.cql_type)?, column.is_static));
+        }
+        let of_columns = create
+            .columns
+            .iter()
+            .filter(|column| column.is_primary_key)
+            .map(|column| PrimaryKey { partition_key: vec![column.name.clone()], clustering: Vec::new() });
+        let mut keys = of_columns.chain(create.primary_keys.iter().cloned());
+        let Some(primary_key) = keys.next() else {
+            return invalid("No PRIMARY KEY specifed (exactly one required)");
+        };
+        if keys.next().is_some() {
+            return invalid("Multiple PRIMARY KEYs specifed (exactly one required)");
+        }
+        let all = create.columns.iter().map(|column| column.name.clone()).collect();
+        Ok(Columns { left, all, primary_key })
+    }
+
+    /// Takes a column of the primary key.
+    fn take(&mut self, name: &str, kind: ColumnKind, position: usize) -> Result<TableColumn, CqlError> {
+        let Some((cql_type, is_static)) = self.left.remove(name) else {
+            return match self.all.iter().any(|column| column == name) {
+                true => invalid(format!("Multiple definition of identifier {name}")),
+                false => invalid(format!("Unknown definition {name} referenced in PRIMARY KEY")),
+            };
+        };
+        if cql_type.is_multi_cell() {
+            return invalid(format!("Invalid collection type for PRIMARY KEY component {name}"));
+        }
+        if cql_type.is_counter() {
+            return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
+        }
+        if is_static {
+            return invalid(format!("Static column {name} cannot be part of the PRIMARY KEY"));
+        }
+        Ok(new_column(name, kind, position, cql_type))
+    }
+
+    fn table(mut self, create: &CreateTable) -> Result<TableDef, CqlError> {
+        let PrimaryKey { partition_key, clustering } = self.primary_key.clone();
+        let partition_key = partition_key.iter().enumerate();
+        let partition_key: Vec<TableColumn> = partition_key
+            .map(|(position, name)| self.take(name, ColumnKind::PartitionKey, position))
+            .collect::<Result<_, _>>()?;
+        let has_collections = self.left.values().any(|(cql_type, _)| cql_type.is_multi_cell());
+        let mut columns = Vec::new();
+        for (position, name) in clustering.iter().enumerate() {
+            let column = self.take(name, ColumnKind::Clustering, position)?;
+            columns.push(column);
+        }
+        let mut clustering = columns;
+        if create.is_compact && has_collections {
+            return invalid("Non-frozen collection types are not supported with COMPACT STORAGE");
+        }
+        if self.left.values().any(|(_, is_static)| *is_static) {
+            if create.is_compact {
+                return invalid("Static columns are not supported in COMPACT STORAGE tables");
+            }
+            if clustering.is_empty() {
+                return invalid(
+                    "Static columns are only useful (and thus allowed) if the table has at least one clustering column",
+                );
+            }
+        }
+        let layout = self.layout(create, &clustering)?;
+        order(&mut clustering, &create.clustering_order)?;
+        let others = self.left.into_iter().map(|(name, (cql_type, is_static))| {
+            let kind = match layout {
+                Layout::Dense | Layout::CompositeDense => ColumnKind::CompactValue,
+                _ if is_static => ColumnKind::Static,
+                _ => ColumnKind::Regular,
+            };
+            (name.clone(), new_column(&name, kind, 0, cql_type))
+        });
+        Ok(TableDef { layout, partition_key, clustering, others: others.collect() })
+    }
+
+    fn layout(&self, create: &CreateTable, clustering: &[TableColumn]) -> Result<Layout, CqlError> {
+        if !create.is_compact {
+            return Ok(Layout::Sparse);
+        }
+        match clustering.len() {
+            0 if self.left.is_empty() => invalid("No definition found that is not part of the PRIMARY KEY"),
+            0 => Ok(Layout::StaticCompact),
+            _ if self.left.len() > 1 => {
+                let names: Vec<&str> = self.left.keys().map(String::as_str).collect();
+                invalid(format!(
+                    "COMPACT STORAGE with composite PRIMARY KEY allows no more than one column not part of the \
+                     PRIMARY KEY (got: {})",
+                    names.join(", ")
+                ))
+            }
+            1 => Ok(Layout::Dense),
+            _ => Ok(Layout::CompositeDense),
+        }
+    }
+}
+
+fn order(clustering: &mut [TableColumn], directive: &[(String, bool)]) -> Result<(), CqlError> {
+    if directive.len() > clustering.len() {
+        return invalid("Only clustering key columns can be defined in CLUSTERING ORDER directive");
+    }
+    for (at, (name, is_reversed)) in directive.iter().enumerate() {
+        let Some(column) = clustering.get_mut(at) else { break };
+        if column.name == *name {
+            column.is_reversed = *is_reversed;
+        } else if directive.iter().any(|(other, _)| *other == column.name) {
+            return invalid(format!(
+                "The order of columns in the CLUSTERING ORDER directive must be the one of the clustering key ({} must \
+                 appear before {name})",
+                column.name
+            ));
+        } else {
+            return invalid(format!("Missing CLUSTERING ORDER for column {}", column.name));
+        }
+    }
+    Ok(())
+}
+
+/// A column whose cells are called by its name.
+pub fn new_column(name: &str, kind: ColumnKind, position: usize, cql_type: CqlType) -> TableColumn {
+    TableColumn {
+        name: name.to_owned(),
+        kind,
+        position,
+        cql_type,
+        is_reversed: false,
+        cell_name: Bytes::copy_from_slice(name.as_bytes()),
+    }
+}

@@ -1,0 +1,184 @@
+//! CREATE and DROP INDEX.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::names::{configuration, invalid, keyspace_of};
+use super::table_changed;
+use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::db::{Access, INDEX_KEYS};
+use crate::marshal::{CqlType, Types};
+use crate::schema::{
+    CfDef, ColumnDef, ColumnKind, IndexDef, IndexKind, KeyspaceDef, Layout, TableColumn, TableDef,
+};
+use crate::util::Release;
+
+pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
+    let name = &create.table.name;
+    state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        let Some(old) = keyspace.column_families.get(name) else {
+            return invalid(format!("unconfigured columnfamily {name}"));
+        };
+        let Some(cf) = indexed(create, old, (keyspace, types), release)? else { return Ok(false) };
+        keyspace.column_families.insert(name.clone(), Arc::new(cf));
+        Ok(true)
+    };
+    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(if is_made { table_changed(ChangeKind::Updated, keyspace, name) } else { Outcome::Void })
+}
+
+/// The column family with the index; `None` where it is there already and may be.
+fn indexed(
+    create: &CreateIndex,
+    old: &CfDef,
+    (keyspace, types): (&KeyspaceDef, &Types),
+    release: Release,
+) -> Result<Option<CfDef>, CqlError> {
+    let table = TableDef::of(old, release);
+    if old.is_counter() {
+        return invalid("Secondary indexes are not supported on counter tables");
+    }
+    let Some(column) = table.column(&create.column) else {
+        return invalid(format!("No column definition found for column {}", create.column));
+    };
+    let has_index = old.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
+    if has_index {
+        return if create.if_not_exists { Ok(None) } else { invalid("Index already exists") };
+    }
+    let value = indexed_type(create, &table, column, release)?;
+    let name = match &create.name {
+        Some(name) => name.clone(),
+        None => default_name(keyspace, &old.name, &column.name),
+    };
+    if index_names(keyspace).any(|known| known == name) {
+        return configuration(format!("Duplicate index name {name}"));
+    }
+    let kind = match (create.is_custom, table.layout) {
+        (true, _) => IndexKind::Custom,
+        (false, Layout::Sparse) => IndexKind::Composites,
+        (false, _) => IndexKind::Keys,
+    };
+    let mut options = BTreeMap::new();
+    if create.target == IndexTarget::Keys {
+        options.insert(INDEX_KEYS.to_owned(), String::new());
+    } else if column.cql_type.is_multi_cell() {
+        options.insert("index_values".to_owned(), String::new());
+    }
+    if let Some(class) = &create.class {
+        options.insert("class_name".to_owned(), class.clone());
+    }
+    let definition = ColumnDef {
+        name: column.cell_name.clone(),
+        validator: value.type_ref(types),
+        index: Some(IndexDef { kind, name: Some(name), options: Some(options) }),
+    };
+    let mut cf = old.clone();
+    cf.column_metadata.insert(definition.name.clone(), definition);
+    Ok(Some(cf.with_indexes()))
+}
+
+/// The type of the values that the index is by.
+fn indexed_type(
+    create: &CreateIndex,
+    table: &TableDef,
+    column: &TableColumn,
+    release: Release,
+) -> Result<CqlType, CqlError> {
+    let name = &column.name;
+    if create.is_custom && create.class.is_none() {
+        return invalid("CUSTOM index requires specifiying the index class");
+    }
+    if !create.is_custom && create.class.is_some() {
+        return invalid("Cannot specify index class for a non-CUSTOM index");
+    }
+    if !create.is_custom && !create.properties.0.is_empty() {
+        return invalid("Cannot specify options for a non-CUSTOM index");
+    }
+    if table.is_compact() && !table.clustering.is_empty() {
+        return invalid(
+            "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
+        );
+    }
+    if column.kind == ColumnKind::Static {
+        return invalid("Secondary indexes are not allowed on static columns");
+    }
+    if column.kind == ColumnKind::PartitionKey && table.partition_key.len() == 1 {
+        return invalid(if release < Release::V2_0 {
+            format!("Cannot create index on PRIMARY KEY part {name}")
+        } else {
+            format!("Cannot create secondary index on partition key column {name}")
+        });
+    }
+    match (&column.cql_type, &create.target) {
+        (CqlType::Map { key, is_frozen: false, .. }, IndexTarget::Keys) => Ok((**key).clone()),
+        (_, IndexTarget::Keys) => {
+            invalid(format!("Cannot create index on keys of column {name} with non-map type"))
+        }
+        (CqlType::Map { value, is_frozen: false, .. }, _) => Ok((**value).clone()),
+        (CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false }, _) => {
+            Ok((**element).clone())
+        }
+        (other, _) => Ok(other.clone()),
+    }
+}
+
+fn index_names(keyspace: &KeyspaceDef) -> impl Iterator<Item = &str> {
+    let columns = keyspace.column_families.values().flat_map(|cf| cf.indexed_columns());
+    columns.filter_map(|column| column.index.as_ref()?.name.as_deref())
+}
+
+/// `table_column_idx`, with a number where that is taken.
+fn default_name(keyspace: &KeyspaceDef, table: &str, column: &str) -> String {
+    let base: String = format!("{table}_{column}_idx")
+        .chars()
+        .filter(|character| character.is_ascii_alphanumeric() || *character == '_')
+        .collect();
+    let is_free = |name: &String| !index_names(keyspace).any(|known| known == name);
+    let numbered = (1..).map(|number| format!("{base}_{number}"));
+    std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default()
+}
+
+pub async fn drop_index(
+    state: &QueryState<'_>,
+    index: &TableName,
+    if_exists: bool,
+) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, index.keyspace.as_deref())?;
+    let catalog = state.database.catalog();
+    let is_meant = |column: &ColumnDef| {
+        column.index.as_ref().and_then(|index| index.name.as_ref()).is_some_and(|name| *name == index.name)
+    };
+    let holder = catalog.keyspace(keyspace).and_then(|keyspace| {
+        keyspace.column_families.values().find(|cf| cf.indexed_columns().any(is_meant)).cloned()
+    });
+    drop(catalog);
+    let Some(holder) = holder else {
+        if if_exists {
+            return Ok(Outcome::Void);
+        }
+        let what = if state.behaviour.release < Release::V2_1 { "column families" } else { "tables" };
+        return invalid(format!(
+            "Index '{}' could not be found in any of the {what} of keyspace '{keyspace}'",
+            index.name
+        ));
+    };
+    state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: holder.name.as_bytes() })?;
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| -> Result<bool, CqlError> {
+        let Some(cf) = keyspace.column_families.get(&holder.name) else { return Ok(false) };
+        let mut cf = CfDef::clone(cf);
+        let is_sparse = cf.table.is_some();
+        cf.column_metadata.retain(|_, column| !(is_sparse && is_meant(column)));
+        cf.column_metadata
+            .values_mut()
+            .filter(|column| is_meant(column))
+            .for_each(|column| column.index = None);
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf.with_indexes()));
+        Ok(true)
+    };
+    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(table_changed(ChangeKind::Updated, keyspace, &holder.name))
+}

@@ -1,0 +1,143 @@
+//! CREATE, ALTER and DROP KEYSPACE.
+
+use std::collections::BTreeMap;
+
+use super::changed;
+use super::names::{check_keyspace, check_not_system, configuration, syntax};
+use super::options::{check_known, is_true};
+use crate::cql::syntax::{Properties, PropertyValue};
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::db::{Access, Error, KsRequest};
+
+const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
+
+/// What the properties say: the options of the replication, and whether writes are logged.
+struct Said {
+    replication: Option<BTreeMap<String, String>>,
+    durable_writes: Option<bool>,
+}
+
+fn read(properties: &Properties) -> Result<Said, CqlError> {
+    check_known(properties, &PROPERTIES, &[])?;
+    let mut said = Said { replication: None, durable_writes: None };
+    for (name, value) in &properties.0 {
+        match (&**name, value) {
+            ("replication", PropertyValue::Map(map)) => {
+                said.replication = Some(map.iter().cloned().collect())
+            }
+            ("durable_writes", PropertyValue::Text(text)) => said.durable_writes = Some(is_true(text)),
+            (name, PropertyValue::Text(_)) => {
+                return Err(syntax(format!("Invalid value for property '{name}'. It should be a map.")));
+            }
+            (name, PropertyValue::Map(_)) => {
+                return Err(syntax(format!("Invalid value for property '{name}'. It should be a string")));
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// What the database says of replication is a matter of configuration here.
+fn as_configuration(error: Error) -> CqlError {
+    match error {
+        Error::InvalidRequest(why) => CqlError::Configuration(why),
+        other => CqlError::Failed(other),
+    }
+}
+
+pub async fn create(
+    state: &QueryState<'_>,
+    name: &str,
+    if_not_exists: bool,
+    properties: &Properties,
+) -> Result<Outcome, CqlError> {
+    state.check(Access::AddKeyspace)?;
+    check_keyspace(name)?;
+    let said = read(properties)?;
+    let mut options = said.replication.unwrap_or_default();
+    let Some(class) = options.remove("class") else {
+        return configuration("Missing mandatory replication strategy class");
+    };
+    check_options(name, &class, &options)?;
+    let request = KsRequest {
+        name: name.to_owned(),
+        strategy_class: class,
+        strategy_options: options,
+        durable_writes: said.durable_writes,
+        ..KsRequest::default()
+    };
+    let is_made =
+        state.database.put_keyspace(&request, true, state.behaviour).await.map_err(as_configuration)?;
+    match (is_made, if_not_exists) {
+        (true, _) => Ok(changed(ChangeKind::Created, name, None)),
+        (false, true) => Ok(Outcome::Void),
+        (false, false) => Err(CqlError::AlreadyExists {
+            message: format!("Cannot add existing keyspace \"{name}\""),
+            keyspace: name.to_owned(),
+            table: String::new(),
+        }),
+    }
+}
+
+/// Options that a strategy does not know.
+fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>) -> Result<(), CqlError> {
+    let short = class.rsplit('.').next().unwrap_or(class);
+    match short {
+        "SimpleStrategy" => match options.keys().find(|name| *name != "replication_factor") {
+            Some(name) if options.contains_key("replication_factor") => configuration(format!(
+                "Unrecognized strategy option {{{name}}} passed to {short} for keyspace {keyspace}"
+            )),
+            _ => Ok(()),
+        },
+        "NetworkTopologyStrategy" if options.contains_key("replication_factor") => {
+            configuration("replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy")
+        }
+        "NetworkTopologyStrategy" => match options.values().find(|factor| factor.parse::<i32>().is_err()) {
+            Some(factor) => configuration(format!("Replication factor must be numeric; found {factor}")),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) -> Result<Outcome, CqlError> {
+    check_not_system(name)?;
+    state.check(Access::UpdateKeyspace { keyspace: name.as_bytes() })?;
+    let unknown = || CqlError::invalid(format!("Unknown keyspace {name}"));
+    let catalog = state.database.catalog();
+    let old = catalog.keyspace(name).ok_or_else(unknown)?;
+    let said = read(properties)?;
+    let (strategy_class, strategy_options) = match said.replication {
+        None => (old.modern_strategy_class().to_owned(), old.strategy_options.clone()),
+        Some(mut options) => match options.remove("class") {
+            Some(class) => (class, options),
+            None => return configuration("Missing replication strategy class"),
+        },
+    };
+    check_options(name, &strategy_class, &strategy_options)?;
+    let request = KsRequest {
+        name: name.to_owned(),
+        strategy_class,
+        strategy_options,
+        durable_writes: said.durable_writes.or(Some(old.durable_writes)),
+        replication_factor: Some(old.replication_factor),
+        column_families: Vec::new(),
+    };
+    drop(catalog);
+    let is_there =
+        state.database.put_keyspace(&request, false, state.behaviour).await.map_err(as_configuration)?;
+    if is_there { Ok(changed(ChangeKind::Updated, name, None)) } else { Err(unknown()) }
+}
+
+pub async fn drop_keyspace(state: &QueryState<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+    check_not_system(name)?;
+    state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
+    if state.database.catalog().keyspace(name).is_none() {
+        if if_exists {
+            return Ok(Outcome::Void);
+        }
+        return configuration(format!("Cannot drop non existing keyspace '{name}'."));
+    }
+    state.database.drop_keyspace(name, state.behaviour).await?;
+    Ok(changed(ChangeKind::Dropped, name, None))
+}

@@ -1,0 +1,51 @@
+//! Statements that change the schema, and TRUNCATE.
+
+mod alter_table;
+mod comparator;
+mod create_table;
+mod index;
+mod keyspace;
+mod names;
+mod options;
+mod table;
+mod types;
+mod user_type;
+
+use super::syntax::Statement;
+use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
+
+/// Runs a statement of these.
+pub async fn define(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
+    match statement {
+        Statement::CreateKeyspace { name, if_not_exists, properties } => {
+            keyspace::create(state, name, *if_not_exists, properties).await
+        }
+        Statement::AlterKeyspace { name, properties } => keyspace::alter(state, name, properties).await,
+        Statement::DropKeyspace { name, if_exists } => keyspace::drop_keyspace(state, name, *if_exists).await,
+        Statement::CreateTable(create) => create_table::create(state, create).await,
+        Statement::AlterTable { table, alter } => alter_table::alter(state, table, alter).await,
+        Statement::DropTable { table, if_exists } => table::drop_table(state, table, *if_exists).await,
+        Statement::Truncate(table) => table::truncate(state, table).await,
+        Statement::CreateIndex(create) => index::create(state, create).await,
+        Statement::DropIndex { name, if_exists } => index::drop_index(state, name, *if_exists).await,
+        Statement::CreateType { name, if_not_exists, fields } => {
+            user_type::create(state, name, *if_not_exists, fields).await
+        }
+        Statement::AlterType { name, alter } => user_type::alter(state, name, alter).await,
+        Statement::DropType { name, if_exists } => user_type::drop_type(state, name, *if_exists).await,
+        _ => Err(CqlError::invalid("this statement changes no schema")),
+    }
+}
+
+fn changed(change: ChangeKind, keyspace: &str, target: Option<ChangedTarget>) -> Outcome {
+    Outcome::Schema(SchemaChange { change, keyspace: keyspace.to_owned(), target })
+}
+
+fn table_changed(change: ChangeKind, keyspace: &str, table: &str) -> Outcome {
+    changed(change, keyspace, Some(ChangedTarget::Table(table.to_owned())))
+}
+
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Names of keyspaces and tables, and who may change them.
+
+use crate::cql::{CqlError, Place, QueryState};
+use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
+
+/// The keyspace that the server describes itself in.
+pub const SYSTEM: &str = "system";
+
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The name of a keyspace that is to be made.
+pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
+    if name == SYSTEM {
+        return Err(CqlError::invalid("system keyspace is not user-modifiable"));
+    }
+    if !is_word(name) {
+        return Err(CqlError::invalid(format!("\"{name}\" is not a valid keyspace name")));
+    }
+    too_long("Keyspace", name)
+}
+
+/// The name of a table that is to be made.
+pub fn check_table(name: &str) -> Result<(), CqlError> {
+    if !is_word(name) {
+        return Err(CqlError::invalid(format!(
+            "\"{name}\" is not a valid table name (must be alphanumeric character or underscore only: [a-zA-Z_0-9]+)"
+        )));
+    }
+    too_long("Table", name)
+}
+
+fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
+    if name.len() > SCHEMA_NAME_CHARS_MAX {
+        return Err(CqlError::invalid(format!(
+            "{what} names shouldn't be more than {SCHEMA_NAME_CHARS_MAX} characters long (got \"{name}\")"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses changes of what the server describes itself in.
+pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
+    if keyspace.eq_ignore_ascii_case(SYSTEM) {
+        return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+    }
+    Ok(())
+}
+
+/// The keyspace that a change of the schema means: one that may be changed.
+pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+    let keyspace = state.keyspace_of(named)?;
+    check_not_system(keyspace)?;
+    Ok(keyspace)
+}
+
+/// A mistake that the old servers call one of syntax although it has no place.
+pub fn syntax(message: impl Into<String>) -> CqlError {
+    CqlError::Syntax { message: message.into(), place: Place { line: 0, column: 0 } }
+}
+
+pub fn configuration<T>(message: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::Configuration(message.into()))
+}
+
+pub fn invalid<T>(message: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(message))
+}

@@ -1,0 +1,50 @@
+//! DROP TABLE and TRUNCATE.
+
+use super::names::{invalid, keyspace_of};
+use super::table_changed;
+use crate::cql::syntax::TableName;
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::db::Access;
+
+/// Whether a table is there; an error where its keyspace is not.
+fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool, CqlError> {
+    let catalog = state.database.catalog();
+    match catalog.keyspace(keyspace) {
+        Some(keyspace) => Ok(keyspace.column_families.contains_key(table)),
+        None => invalid(format!("Keyspace {keyspace} does not exist")),
+    }
+}
+
+pub async fn drop_table(
+    state: &QueryState<'_>,
+    table: &TableName,
+    if_exists: bool,
+) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
+    let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
+    state.check(Access::DropFamily { keyspace: key, family })?;
+    let is_there = match is_there(state, keyspace, &table.name) {
+        Err(_) if if_exists => false,
+        known => known?,
+    };
+    if !is_there {
+        return if if_exists {
+            Ok(Outcome::Void)
+        } else {
+            invalid(format!("unconfigured columnfamily {}", table.name))
+        };
+    }
+    state.database.drop_column_family(keyspace, &table.name, state.behaviour).await?;
+    Ok(table_changed(ChangeKind::Dropped, keyspace, &table.name))
+}
+
+pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
+    let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
+    state.check(Access::Write { keyspace: key, family })?;
+    if !is_there(state, keyspace, &table.name)? {
+        return invalid(format!("unconfigured columnfamily {}", table.name));
+    }
+    state.database.truncate(key, family, state.behaviour).await?;
+    Ok(Outcome::Void)
+}

@@ -1,0 +1,260 @@
+//! CREATE, ALTER and DROP TYPE.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::names::{invalid, keyspace_of};
+use super::types::DefinedTypes;
+use super::{changed, comparator};
+use crate::cql::syntax::{AlterType, TableName, TypeName};
+use crate::cql::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
+use crate::db::Access;
+use crate::marshal::{CqlType, Native, Types, UserType, widens};
+use crate::schema::{CfDef, KeyspaceDef, TableDef};
+use crate::util::Release;
+
+fn outcome(change: ChangeKind, keyspace: &str, name: &str) -> Outcome {
+    changed(change, keyspace, Some(ChangedTarget::Type(name.to_owned())))
+}
+
+pub async fn create(
+    state: &QueryState<'_>,
+    name: &TableName,
+    if_not_exists: bool,
+    fields: &[(String, TypeName)],
+) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
+    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    if state.database.catalog().keyspace(keyspace).is_none() {
+        return invalid(format!("Cannot add type in unknown keyspace {keyspace}"));
+    }
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        if keyspace.user_types.contains_key(&name.name) {
+            return match if_not_exists {
+                true => Ok(false),
+                false => {
+                    invalid(format!("A user type of name {}.{} already exists", keyspace.name, name.name))
+                }
+            };
+        }
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let mut made: Vec<(String, CqlType)> = Vec::new();
+        for (field, cql_type) in fields {
+            if made.iter().any(|(known, _)| known == field) {
+                return invalid(format!("Duplicate field name {field} in type {}", name.name));
+            }
+            made.push((field.clone(), scope.field(cql_type)?));
+        }
+        let user_type = UserType { keyspace: keyspace.name.clone(), name: name.name.clone(), fields: made };
+        keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
+        Ok(true)
+    };
+    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(if is_made { outcome(ChangeKind::Created, keyspace, &name.name) } else { Outcome::Void })
+}
+
+pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
+    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    let (types, release) = (state.database.types(), state.behaviour.release);
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
+            return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
+        };
+        let scope =
+            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let new = Arc::new(altered(&old, alter, &scope)?);
+        put(keyspace, &new, types, release)?;
+        Ok(true)
+    };
+    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(outcome(ChangeKind::Updated, keyspace, &name.name))
+}
+
+fn altered(old: &UserType, alter: &AlterType, scope: &DefinedTypes<'_>) -> Result<UserType, CqlError> {
+    let mut new = old.clone();
+    let place =
+        |fields: &[(String, CqlType)], field: &str| fields.iter().position(|(known, _)| known == field);
+    let unknown = |field: &str| CqlError::invalid(format!("Unknown field {field} in type {}", old.name));
+    match alter {
+        AlterType::Add { field, cql_type } => {
+            if place(&new.fields, field).is_some() {
+                return invalid(format!(
+                    "Cannot add new field {field} to type {}: a field of the same name already exists",
+                    old.name
+                ));
+            }
+            let cql_type = scope.field(cql_type)?;
+            if uses(&cql_type, old) {
+                return invalid(format!(
+                    "Cannot add new field {field} of type {cql_type} to type {0} as this would create a circular reference",
+                    old.name
+                ));
+            }
+            new.fields.push((field.clone(), cql_type));
+        }
+        AlterType::Alter { field, cql_type } => {
+            let at = place(&new.fields, field).ok_or_else(|| unknown(field))?;
+            let cql_type = scope.field(cql_type)?;
+            let before = &new.fields[at].1;
+            let is_compatible = *before == cql_type
+                || matches!(cql_type, CqlType::Native(Native::Blob))
+                || widens(&before.class_name(), &cql_type.class_name());
+            if !is_compatible {
+                return invalid(format!(
+                    "Type {cql_type} is incompatible with previous type {before} of field {field} in user type {}",
+                    old.name
+                ));
+            }
+            new.fields[at].1 = cql_type;
+        }
+        AlterType::Rename(names) => {
+            for (from, to) in names {
+                let at = place(&new.fields, from).ok_or_else(|| unknown(from))?;
+                if place(&new.fields, to).is_some() {
+                    return invalid(format!("Duplicate field name {to} in type {}", old.name));
+                }
+                new.fields[at].0 = to.clone();
+            }
+        }
+    }
+    Ok(new)
+}
+
+/// Whether a type is made of a user type.
+fn uses(cql_type: &CqlType, user: &UserType) -> bool {
+    match cql_type {
+        CqlType::Native(_) | CqlType::Custom(_) => false,
+        CqlType::List { element, .. } | CqlType::Set { element, .. } => uses(element, user),
+        CqlType::Map { key, value, .. } => uses(key, user) || uses(value, user),
+        CqlType::Tuple(fields) => fields.iter().any(|field| uses(field, user)),
+        CqlType::User(other) => {
+            (&other.keyspace, &other.name) == (&user.keyspace, &user.name)
+                || other.fields.iter().any(|(_, field)| uses(field, user))
+        }
+    }
+}
+
+/// The same type, made of the user type as it is now.
+fn renewed(cql_type: &CqlType, user: &Arc<UserType>) -> CqlType {
+    let part = |cql_type: &CqlType| Box::new(renewed(cql_type, user));
+    match cql_type {
+        CqlType::Native(_) | CqlType::Custom(_) => cql_type.clone(),
+        CqlType::List { element, is_frozen } => {
+            CqlType::List { element: part(element), is_frozen: *is_frozen }
+        }
+        CqlType::Set { element, is_frozen } => CqlType::Set { element: part(element), is_frozen: *is_frozen },
+        CqlType::Map { key, value, is_frozen } => {
+            CqlType::Map { key: part(key), value: part(value), is_frozen: *is_frozen }
+        }
+        CqlType::Tuple(fields) => CqlType::Tuple(fields.iter().map(|field| renewed(field, user)).collect()),
+        CqlType::User(other) if (&other.keyspace, &other.name) == (&user.keyspace, &user.name) => {
+            CqlType::User(user.clone())
+        }
+        CqlType::User(other) => {
+            let field = |(name, field): &(String, CqlType)| (name.clone(), renewed(field, user));
+            let fields = other.fields.iter().map(field).collect();
+            CqlType::User(Arc::new(UserType { fields, ..UserType::clone(other) }))
+        }
+    }
+}
+
+/// Puts a changed type into a keyspace, and into all types and tables that are made of it.
+fn put(
+    keyspace: &mut KeyspaceDef,
+    user: &Arc<UserType>,
+    types: &Types,
+    release: Release,
+) -> Result<(), CqlError> {
+    let mut user_types = BTreeMap::new();
+    for (name, old) in &keyspace.user_types {
+        if let CqlType::User(new) = renewed(&CqlType::User(old.clone()), user) {
+            user_types.insert(name.clone(), new);
+        }
+    }
+    keyspace.user_types = user_types;
+    for cf in keyspace.column_families.values_mut() {
+        let table = TableDef::of(cf, release);
+        if table.columns().any(|column| uses(&column.cql_type, user)) {
+            *cf = Arc::new(renewed_family(cf, &table, user, types)?);
+        }
+    }
+    Ok(())
+}
+
+fn renewed_family(
+    cf: &CfDef,
+    table: &TableDef,
+    user: &Arc<UserType>,
+    types: &Types,
+) -> Result<CfDef, CqlError> {
+    let mut table = table.clone();
+    let columns = table.partition_key.iter_mut().chain(&mut table.clustering);
+    for column in columns.chain(table.others.values_mut()) {
+        column.cql_type = renewed(&column.cql_type, user);
+    }
+    let mut cf = cf.clone();
+    cf.key_validator = Some(comparator::key_validator(&table, types)?);
+    for definition in cf.column_metadata.values_mut() {
+        let old = CqlType::of(&definition.validator);
+        if uses(&old, user) {
+            definition.validator = renewed(&old, user).type_ref(types);
+        }
+    }
+    let old = CqlType::of(&cf.default_validator);
+    if uses(&old, user) {
+        cf.default_validator = renewed(&old, user).type_ref(types);
+    }
+    if !table.is_compact() {
+        cf.comparator = comparator::comparator(&table, Some(&cf), types)?;
+        cf.table = Some(Arc::new(table));
+    }
+    Ok(cf)
+}
+
+pub async fn drop_type(
+    state: &QueryState<'_>,
+    name: &TableName,
+    if_exists: bool,
+) -> Result<Outcome, CqlError> {
+    let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
+    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    let release = state.behaviour.release;
+    if state.database.catalog().keyspace(keyspace).is_none() {
+        return if if_exists {
+            Ok(Outcome::Void)
+        } else {
+            invalid(format!("Cannot drop type in unknown keyspace {keyspace}"))
+        };
+    }
+    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+        let Some(user) = keyspace.user_types.get(&name.name).cloned() else {
+            return match if_exists {
+                true => Ok(false),
+                false => invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name)),
+            };
+        };
+        let refusal = |what: &str, holder: &str| {
+            invalid(format!(
+                "Cannot drop user type {0}.{1} as it is still used by {what} {0}.{holder}",
+                keyspace.name, name.name
+            ))
+        };
+        for other in keyspace.user_types.values().filter(|other| other.name != user.name) {
+            if other.fields.iter().any(|(_, field)| uses(field, &user)) {
+                return refusal("user type", &other.name);
+            }
+        }
+        for cf in keyspace.column_families.values() {
+            if TableDef::of(cf, release).columns().any(|column| uses(&column.cql_type, &user)) {
+                return refusal("table", &cf.name);
+            }
+        }
+        keyspace.user_types.remove(&name.name);
+        Ok(true)
+    };
+    let is_dropped = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    Ok(if is_dropped { outcome(ChangeKind::Dropped, keyspace, &name.name) } else { Outcome::Void })
+}

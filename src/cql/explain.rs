@@ -1,0 +1,199 @@
+//! What a statement reads and writes, cell by cell.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::show;
+use super::syntax::Statement;
+use super::{CqlError, QueryOptions, QueryState, run};
+use crate::model::{
+    Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeDeletion, ReadCommand, SliceRange,
+};
+use crate::schema::{CfDef, TableDef};
+use crate::storage::{Asked, WatchedStore};
+
+/// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything, and tells the row keys and cells that it
+/// reads and would write, each with what it means.
+pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<String, CqlError> {
+    let watched = Arc::new(WatchedStore::new(state.database.store().clone()));
+    let database = Arc::new(state.database.with_store(watched.clone()));
+    let state = QueryState { database: &database, ..*state };
+    let prepared = run::prepare(&state, text)?;
+    match prepared.parsed.statement {
+        Statement::Select(_) | Statement::Modify(_) | Statement::Batch(_) => {}
+        _ => {
+            let why = "only SELECT, INSERT, UPDATE, DELETE and BATCH read or write cells that could be told";
+            return Err(CqlError::invalid(why));
+        }
+    }
+    run::execute_prepared(&state, &prepared, options).await?;
+    let explained = Explained { state: &state };
+    let asked = watched.take();
+    let told: Vec<String> = asked.iter().map(|asked| explained.asked(asked)).collect();
+    Ok(if told.is_empty() { "it reads and writes nothing\n".to_owned() } else { told.concat() })
+}
+
+struct Explained<'a> {
+    state: &'a QueryState<'a>,
+}
+
+/// One line: bytes on the left, what they are on the right.
+type Line = (String, String);
+
+impl Explained<'_> {
+    fn asked(&self, asked: &Asked) -> String {
+        match asked {
+            Asked::Read { key, command } => self.read(key, command),
+            Asked::Scan(command) => self.scan(command),
+            Asked::Write(mutation) => self.write(mutation),
+        }
+    }
+
+    /// The table of a column family; `None` for the family of an index.
+    fn table(&self, cf: &CfDef) -> Option<Arc<TableDef>> {
+        let is_index = cf.name.contains('.');
+        (!is_index).then(|| TableDef::of(cf, self.state.behaviour.release))
+    }
+
+    fn key(&self, table: Option<&TableDef>, key: &Bytes) -> Line {
+        match table {
+            Some(table) => (
+                show::framed(key, table.partition_key.len() > 1),
+                show::row_key(self.state.database, table, key),
+            ),
+            None => (show::framed(key, false), "(the indexed value)".to_owned()),
+        }
+    }
+
+    fn read(&self, key: &Bytes, command: &ReadCommand) -> String {
+        let table = self.table(&command.cf);
+        let (bytes, meaning) = self.key(table.as_deref(), key);
+        let head = format!("read {}.{} row {bytes}  {meaning}\n", command.cf.keyspace, command.cf.name);
+        head + &aligned(&self.predicate(command, table.as_deref()))
+    }
+
+    fn scan(&self, command: &RangeCommand) -> String {
+        let read = &command.read;
+        let rows = match &command.bounds {
+            Bounds::Keys { start, end } if start.is_empty() && end.is_empty() => "all rows".to_owned(),
+            Bounds::Keys { start, end } => {
+                format!("rows from {} to {}", show::framed(start, false), show::framed(end, false))
+            }
+            Bounds::KeyToToken { start, end } => format!(
+                "rows from {} to token {}",
+                show::framed(start, false),
+                end.as_ref().map_or("-".to_owned(), |token| show::hex(token))
+            ),
+            Bounds::Tokens { start, end } => {
+                format!("rows after token {} to token {}", show::hex(start), show::hex(end))
+            }
+        };
+        let head = format!("scan {}.{} {rows}\n", read.cf.keyspace, read.cf.name);
+        head + &aligned(&self.predicate(read, self.table(&read.cf).as_deref()))
+    }
+
+    fn predicate(&self, command: &ReadCommand, table: Option<&TableDef>) -> Vec<Line> {
+        let composite = table.is_some_and(show::has_composite_names);
+        let mut lines = Vec::new();
+        if let Some(holder) = &command.super_column {
+            lines.push((format!("in {}", show::hex(holder)), "(super column)".to_owned()));
+        }
+        let named = |name: &Bytes| {
+            let meaning = table.map(|table| show::meaning(self.state.database, table, name, None));
+            (show::framed(name, composite), meaning.unwrap_or_default())
+        };
+        match &command.predicate {
+            Predicate::Names(names) => lines.extend(names.iter().map(named)),
+            Predicate::Range(range) if *range == SliceRange::all() => {
+                lines.push(("all cells".to_owned(), String::new()));
+            }
+            Predicate::Range(range) => {
+                let way = if range.reversed { "backwards " } else { "" };
+                for (word, name) in [("from", &range.start), ("to", &range.finish)] {
+                    let (bytes, meaning) = self.bound(table, name);
+                    lines.push((format!("{way}{word} {bytes}"), meaning));
+                }
+                if range.count < usize::MAX {
+                    lines.push((format!("at most {} cells", range.count), String::new()));
+                }
+            }
+        }
+        lines
+    }
+
+    fn bound(&self, table: Option<&TableDef>, name: &Bytes) -> Line {
+        let composite = table.is_some_and(show::has_composite_names);
+        let meaning = table.map(|table| show::bound(self.state.database, table, name));
+        (show::framed(name, composite), meaning.unwrap_or_default())
+    }
+
+    fn write(&self, mutation: &Mutation) -> String {
+        let mut told = String::new();
+        for family in &mutation.families {
+            let table = self.table(&family.cf);
+            let (bytes, meaning) = self.key(table.as_deref(), &mutation.key);
+            let (keyspace, name) = (&family.cf.keyspace, &family.cf.name);
+            told.push_str(&format!("write {keyspace}.{name} row {bytes}  {meaning}\n"));
+            let lines: Vec<Line> =
+                family.changes.iter().flat_map(|change| self.change(table.as_deref(), change)).collect();
+            told.push_str(&aligned(&lines));
+        }
+        told
+    }
+
+    fn change(&self, table: Option<&TableDef>, change: &Change) -> Vec<Line> {
+        match change {
+            Change::Cell { super_column, cell } => {
+                vec![self.cell(table, super_column.as_ref(), cell)]
+            }
+            Change::DeleteRow { deletion } => {
+                vec![(format!("delete all @{}", deletion.marked_for_delete_at), String::new())]
+            }
+            Change::DeleteSuper { name, deletion } => {
+                let at = deletion.marked_for_delete_at;
+                vec![(format!("delete {}/ @{at}", show::hex(name)), String::new())]
+            }
+            Change::DeleteRange(RangeDeletion { start, finish, deletion, .. }) => {
+                let (from, meaning) = self.bound(table, start);
+                let (to, _) = self.bound(table, finish);
+                let at = deletion.marked_for_delete_at;
+                vec![
+                    (format!("delete from {from}"), meaning),
+                    (format!("         to {to} @{at}"), String::new()),
+                ]
+            }
+        }
+    }
+
+    fn cell(&self, table: Option<&TableDef>, holder: Option<&Bytes>, cell: &Cell) -> Line {
+        let composite = table.is_some_and(show::has_composite_names);
+        let holder = holder.map_or(String::new(), |name| format!("{}/", show::hex(name)));
+        let name = format!("{holder}{}", show::framed(&cell.name, composite));
+        let value = cell.is_live().then_some(&cell.value);
+        let meaning = table.map(|table| show::meaning(self.state.database, table, &cell.name, value));
+        let at = cell.timestamp;
+        let bytes = match cell.kind {
+            CellKind::Live | CellKind::Counter => format!("{name} = {} @{at}", show::hex(&cell.value)),
+            CellKind::Expiring { ttl_s, .. } => {
+                format!("{name} = {} @{at} ttl {ttl_s}", show::hex(&cell.value))
+            }
+            CellKind::Increment => format!("{name} += {}", cell.count().unwrap_or_default()),
+            CellKind::Deleted { .. } => format!("delete {name} @{at}"),
+        };
+        (bytes, meaning.unwrap_or_default())
+    }
+}
+
+/// Lines with what they mean at one place; one that is too long has it on the next line.
+fn aligned(lines: &[Line]) -> String {
+    const WIDTH_MAX: usize = 72;
+    let width = lines.iter().map(|(bytes, _)| bytes.len()).filter(|width| *width <= WIDTH_MAX).max();
+    let width = width.unwrap_or_default();
+    let line = |(bytes, meaning): &Line| match meaning.is_empty() {
+        true => format!("  {bytes}\n"),
+        false if bytes.len() > width => format!("  {bytes}\n  {:width$}  {meaning}\n", ""),
+        false => format!("  {bytes:width$}  {meaning}\n"),
+    };
+    lines.iter().map(line).collect()
+}

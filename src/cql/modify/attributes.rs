@@ -1,0 +1,80 @@
+//! USING TIMESTAMP and TTL.
+
+use super::terms::Terms;
+use crate::cql::syntax::Term;
+use crate::cql::values::{TypedTerm, Value};
+use crate::cql::{CqlError, QueryOptions, QueryState};
+use crate::db::Database;
+use crate::marshal::{CqlType, Native};
+use crate::util::Release;
+use crate::util::limits::TTL_MAX_S;
+
+/// What USING says.
+#[derive(Debug)]
+pub(super) struct Attributes {
+    timestamp: Option<TypedTerm>,
+    ttl: Option<TypedTerm>,
+}
+
+impl Attributes {
+    pub fn new(
+        timestamp: Option<&Term>,
+        ttl: Option<&Term>,
+        terms: &mut Terms<'_>,
+    ) -> Result<Attributes, CqlError> {
+        let mut typed = |term: Option<&Term>, name: &str, native: Native| {
+            term.map(|term| terms.named(term, name.to_owned(), CqlType::Native(native))).transpose()
+        };
+        let timestamp = typed(timestamp, "[timestamp]", Native::Bigint)?;
+        Ok(Attributes { timestamp, ttl: typed(ttl, "[ttl]", Native::Int)? })
+    }
+
+    pub fn has_timestamp(&self) -> bool {
+        self.timestamp.is_some()
+    }
+
+    pub fn has_ttl(&self) -> bool {
+        self.ttl.is_some()
+    }
+
+    /// The statement's timestamp; `now` where it says none.
+    pub fn timestamp(&self, now: i64, options: &QueryOptions, database: &Database) -> Result<i64, CqlError> {
+        let Some(timestamp) = &self.timestamp else { return Ok(now) };
+        match timestamp.value(options, database)? {
+            Value::Single(bytes) => {
+                let bytes = <[u8; 8]>::try_from(&bytes[..]);
+                bytes.map(i64::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))
+            }
+            _ => Err(CqlError::invalid("Invalid null value of timestamp")),
+        }
+    }
+
+    /// The seconds that cells live; `None`: as the table says.
+    pub fn ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
+        let Some(ttl) = &self.ttl else { return Ok(None) };
+        let Value::Single(bytes) = ttl.value(options, database)? else {
+            return Err(CqlError::invalid("Invalid null value of TTL"));
+        };
+        // The old servers speak of a timestamp here too.
+        let bytes = <[u8; 4]>::try_from(&bytes[..]);
+        let ttl_s =
+            bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
+        if ttl_s < 0 {
+            return Err(CqlError::invalid("A TTL must be greater or equal to 0"));
+        }
+        if ttl_s > TTL_MAX_S {
+            return Err(CqlError::invalid(format!(
+                "ttl is too large. requested ({ttl_s}) maximum ({TTL_MAX_S})"
+            )));
+        }
+        Ok((ttl_s > 0).then_some(ttl_s))
+    }
+}
+
+/// The timestamp of a statement that says none: the client's, or now. Servers before 2.1 count milliseconds.
+pub(super) fn now(state: &QueryState<'_>, options: &QueryOptions) -> i64 {
+    options.timestamp.unwrap_or_else(|| {
+        let micros = state.database.next_micros();
+        if state.behaviour.release < Release::V2_1 { micros - micros.rem_euclid(1000) } else { micros }
+    })
+}

@@ -1,0 +1,245 @@
+//! The conditions of IF on single columns.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+
+use super::current::{CurrentRow, Element, collection_bytes};
+use super::keys::operator_word;
+use super::row_writer::index_of;
+use super::terms::Terms;
+use crate::cql::syntax::{Condition, InValues, Operator, Term, Test};
+use crate::cql::values::{TypedTerm, Value};
+use crate::cql::{CqlError, QueryOptions};
+use crate::db::Database;
+use crate::marshal::{self, CqlType, TypeRef};
+use crate::schema::{ColumnKind, TableColumn, TableDef};
+use crate::util::Release;
+
+/// What a column, or one element of it, is compared with.
+#[derive(Debug)]
+enum Wanted {
+    Compare(Operator, TypedTerm),
+    In(Vec<TypedTerm>),
+    InMarker(TypedTerm),
+}
+
+/// One condition.
+#[derive(Debug)]
+pub(super) struct ColumnCondition {
+    pub column: TableColumn,
+    element: Option<TypedTerm>,
+    wanted: Wanted,
+    /// Compare values, or a collection's; and the names of its elements.
+    values: TypeRef,
+    names: TypeRef,
+}
+
+/// Where a condition is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Testing<'a> {
+    pub def: &'a TableDef,
+    pub options: &'a QueryOptions,
+    pub database: &'a Database,
+    pub release: Release,
+}
+
+impl ColumnCondition {
+    pub fn new(condition: &Condition, terms: &mut Terms<'_>) -> Result<ColumnCondition, CqlError> {
+        let Some(column) = terms.table.def.column(&condition.column) else {
+            return Err(CqlError::invalid(format!("Unknown identifier {}", condition.column)));
+        };
+        let column = column.clone();
+        let of_values = match &column.cql_type {
+            CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false } => {
+                element
+            }
+            CqlType::Map { value, is_frozen: false, .. } => value,
+            other => other,
+        }
+        .clone();
+        let of_names = match &column.cql_type {
+            CqlType::Set { element, is_frozen: false } => (**element).clone(),
+            CqlType::Map { key, is_frozen: false, .. } => (**key).clone(),
+            _ => of_values.clone(),
+        };
+        let mut element = None;
+        if let Some(term) = &condition.element {
+            element = Some(match &column.cql_type {
+                CqlType::List { is_frozen: false, .. } => terms.index(term, &column)?,
+                CqlType::Map { key, is_frozen: false, .. } => terms.key(term, &column, key)?,
+                CqlType::Set { .. } => {
+                    return Err(CqlError::invalid(format!(
+                        "Invalid element access syntax for set column {}",
+                        column.name
+                    )));
+                }
+                _ => {
+                    return Err(CqlError::invalid(format!(
+                        "Invalid element access syntax for non-collection column {}",
+                        column.name
+                    )));
+                }
+            });
+        }
+        let mut typed = |term: &Term| match &element {
+            Some(_) => terms.element(term, &column, &of_values),
+            None => terms.of_column(term, &column),
+        };
+        let wanted = match &condition.test {
+            Test::Compare(operator, term) => Wanted::Compare(*operator, typed(term)?),
+            Test::In(InValues::List(list)) => Wanted::In(list.iter().map(typed).collect::<Result<_, _>>()?),
+            Test::In(InValues::Marker(at)) => {
+                let mut of = column.clone();
+                if element.is_some() {
+                    of.cql_type = of_values.clone();
+                }
+                Wanted::InMarker(terms.in_marker(*at, &of)?)
+            }
+        };
+        if matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
+            return Err(CqlError::invalid(format!(
+                "PRIMARY KEY column '{}' cannot have IF conditions",
+                column.name
+            )));
+        }
+        let types = terms.scope.types;
+        let (values, names) = (of_values.type_ref(types), of_names.type_ref(types));
+        Ok(ColumnCondition { column, element, wanted, values, names })
+    }
+
+    pub fn is_static(&self) -> bool {
+        self.column.kind == ColumnKind::Static
+    }
+
+    /// Whether a row is as it should be.
+    pub fn holds(&self, row: &CurrentRow, testing: Testing<'_>) -> Result<bool, CqlError> {
+        let value = |term: &TypedTerm| term.value(testing.options, testing.database);
+        let is_collection = self.element.is_none() && self.column.cql_type.is_multi_cell();
+        let elements = match self.column.cql_type.is_multi_cell() {
+            true => row.elements(testing.def, &self.column),
+            false => Vec::new(),
+        };
+        let found = match &self.element {
+            Some(element) => self.element_of(&elements, &value(element)?, testing.release)?,
+            None if is_collection => collection_bytes(&self.column.cql_type, &elements),
+            None => row.single(testing.def, &self.column),
+        };
+        let compare = |operator: Operator, wanted: &Value| match is_collection {
+            true => self.compare_elements(operator, &elements, wanted, testing.release),
+            false => self.compare(operator, found.as_ref(), wanted, testing.release),
+        };
+        match &self.wanted {
+            Wanted::Compare(operator, term) => compare(*operator, &value(term)?),
+            Wanted::In(terms) => {
+                for term in terms {
+                    if compare(Operator::Eq, &value(term)?)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            // A collection in a list is a frozen one, whose bytes are those of the stored one.
+            Wanted::InMarker(term) => match value(term)? {
+                Value::List(list) if is_collection => Ok(list.iter().any(|one| Some(one) == found.as_ref())),
+                Value::List(list) => {
+                    let comparator = marshal::at(&*self.values, testing.release);
+                    let found = found.as_ref();
+                    Ok(list
+                        .iter()
+                        .any(|one| found.is_some_and(|found| comparator.compare(found, one).is_eq())))
+                }
+                _ => Err(CqlError::invalid("Invalid null list in IN condition")),
+            },
+        }
+    }
+
+    /// The element that is looked at: at an index, or of a key.
+    fn element_of(
+        &self,
+        elements: &[Element],
+        key: &Value,
+        release: Release,
+    ) -> Result<Option<Bytes>, CqlError> {
+        if matches!(self.column.cql_type, CqlType::List { .. }) {
+            let Some(index) = index_of(key) else {
+                return Err(CqlError::invalid("Invalid null value for list element access"));
+            };
+            let Ok(at) = usize::try_from(index) else {
+                return Err(CqlError::invalid(format!("Invalid negative list index {index}")));
+            };
+            return Ok(elements.get(at).map(|(_, value)| value.clone()));
+        }
+        let Value::Single(key) = key else {
+            return Err(CqlError::invalid("Invalid null value for map element access"));
+        };
+        let names = marshal::at(&*self.names, release);
+        let found = elements.iter().find(|(name, _)| names.compare(name, key).is_eq());
+        Ok(found.map(|(_, value)| value.clone()))
+    }
+
+    fn compare(
+        &self,
+        operator: Operator,
+        found: Option<&Bytes>,
+        wanted: &Value,
+        release: Release,
+    ) -> Result<bool, CqlError> {
+        match (found, wanted) {
+            (Some(found), Value::Single(wanted)) => {
+                Ok(is_so(operator, marshal::at(&*self.values, release).compare(found, wanted)))
+            }
+            (None, Value::Single(_)) => Ok(operator == Operator::Neq),
+            (found, _) => is_null(operator, found.is_none()),
+        }
+    }
+
+    /// Collections are compared element by element.
+    fn compare_elements(
+        &self,
+        operator: Operator,
+        elements: &[Element],
+        wanted: &Value,
+        release: Release,
+    ) -> Result<bool, CqlError> {
+        let (names, values) = (marshal::at(&*self.names, release), marshal::at(&*self.values, release));
+        let order = match wanted {
+            Value::Null | Value::Single(_) => return is_null(operator, elements.is_empty()),
+            Value::List(list) => in_order(elements, list, |found, one| values.compare(&found.1, one)),
+            Value::Set(set) => in_order(elements, set, |found, one| names.compare(&found.0, one)),
+            Value::Map(map) => in_order(elements, map, |found, one| {
+                names.compare(&found.0, &one.0).then_with(|| values.compare(&found.1, &one.1))
+            }),
+        };
+        Ok(is_so(operator, order))
+    }
+}
+
+fn in_order<A, B>(left: &[A], right: &[B], compare: impl Fn(&A, &B) -> Ordering) -> Ordering {
+    let unequal = left.iter().zip(right).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
+    unequal.unwrap_or_else(|| left.len().cmp(&right.len()))
+}
+
+fn is_so(operator: Operator, order: Ordering) -> bool {
+    match operator {
+        Operator::Eq => order.is_eq(),
+        Operator::Neq => order.is_ne(),
+        Operator::Lt => order.is_lt(),
+        Operator::Lte => order.is_le(),
+        Operator::Gt => order.is_gt(),
+        Operator::Gte => order.is_ge(),
+        Operator::Contains | Operator::ContainsKey => false,
+    }
+}
+
+/// A comparison with null: there is only equal and not equal.
+fn is_null(operator: Operator, is_null: bool) -> Result<bool, CqlError> {
+    match operator {
+        Operator::Eq => Ok(is_null),
+        Operator::Neq => Ok(!is_null),
+        _ => Err(CqlError::invalid(format!(
+            "Invalid comparison with null for operator \"{}\"",
+            operator_word(Some(operator), Release::V2_1)
+        ))),
+    }
+}

@@ -1,0 +1,295 @@
+//! Statements with IF: one at a time for each row, with an answer.
+
+use bytes::Bytes;
+
+use super::attributes;
+use super::condition::{ColumnCondition, Testing};
+use super::current::CurrentRow;
+use super::keys::Prefix;
+use super::plan::{ModifyPlan, RowTest};
+use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
+use crate::marshal::{self, CqlType, Native};
+use crate::model::{CfMutation, Change, Mutation};
+use crate::schema::{ColumnKind, TableColumn, row_key_parts};
+use crate::util::Release;
+
+/// All that is asked of one row.
+struct Asked<'p> {
+    prefix: Prefix,
+    test: AskedTest<'p>,
+    /// What is there; read before it is asked.
+    row: Option<CurrentRow>,
+}
+
+enum AskedTest<'p> {
+    Exists,
+    NotExists,
+    Columns(Vec<&'p ColumnCondition>),
+}
+
+/// A request of some statements on one partition.
+struct Request<'p> {
+    table: &'p Table,
+    key: Bytes,
+    asked: Vec<Asked<'p>>,
+    /// The statements with the rows that they change.
+    steps: Vec<(&'p ModifyPlan, Prefix)>,
+}
+
+/// Runs statements of which some have conditions: all if all conditions hold, else none.
+pub(super) async fn run(
+    state: &QueryState<'_>,
+    options: &QueryOptions,
+    plans: &[&ModifyPlan],
+    is_batch: bool,
+) -> Result<Outcome, CqlError> {
+    check_levels(options)?;
+    let Some(mut request) = Request::new(state, options, plans)? else { return Ok(Outcome::Void) };
+    let _turn = state.database.cas_turn(&request.key).await;
+    for asked in &mut request.asked {
+        let at = (&request.key, &asked.prefix);
+        asked.row = Some(CurrentRow::read(state, request.table, at, options.serial_consistency).await?);
+    }
+    if !request.holds(state, options)? {
+        return Ok(Outcome::Rows(request.refusal(state, is_batch)?));
+    }
+    request.apply(state, options).await?;
+    Ok(Outcome::Rows(answer(request.table, true)))
+}
+
+fn check_levels(options: &QueryOptions) -> Result<(), CqlError> {
+    if options.consistency.is_serial() {
+        return Err(CqlError::invalid(format!(
+            "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
+             accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
+            options.consistency
+        )));
+    }
+    if !options.serial_consistency.is_serial() {
+        return Err(CqlError::invalid(
+            "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL",
+        ));
+    }
+    Ok(())
+}
+
+fn spec(table: &Table, name: &str, cql_type: CqlType) -> ColumnSpec {
+    let (keyspace, table) = (table.cf.keyspace.clone(), table.cf.name.clone());
+    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type }
+}
+
+fn answer(table: &Table, is_applied: bool) -> ResultSet {
+    ResultSet {
+        columns: vec![spec(table, "[applied]", CqlType::Native(Native::Boolean))],
+        rows: vec![vec![Some(Bytes::copy_from_slice(&[u8::from(is_applied)]))]],
+        paging_state: None,
+    }
+}
+
+impl<'p> Request<'p> {
+    /// `None` without statements.
+    fn new(
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+        plans: &[&'p ModifyPlan],
+    ) -> Result<Option<Request<'p>>, CqlError> {
+        let mut request: Option<Request<'p>> = None;
+        for plan in plans {
+            let keys = plan.row_keys(state, options)?;
+            let [key] = &keys[..] else {
+                return Err(CqlError::invalid(
+                    "IN on the partition key is not supported with conditional updates",
+                ));
+            };
+            let request = request.get_or_insert_with(|| Request {
+                table: &plan.table,
+                key: key.clone(),
+                asked: Vec::new(),
+                steps: Vec::new(),
+            });
+            if request.key != *key {
+                return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
+            }
+            let prefix = plan.prefix(state, options)?;
+            request.ask(&prefix, &plan.test)?;
+            request.steps.push((plan, prefix));
+        }
+        Ok(request)
+    }
+
+    /// Adds what a statement asks of its row, and of the static columns.
+    fn ask(&mut self, prefix: &Prefix, test: &'p RowTest) -> Result<(), CqlError> {
+        match test {
+            RowTest::None => Ok(()),
+            RowTest::Exists => self.ask_row(prefix, AskedTest::Exists),
+            RowTest::NotExists => self.ask_row(prefix, AskedTest::NotExists),
+            RowTest::Columns(conditions) => {
+                let (statics, others): (Vec<_>, Vec<_>) =
+                    conditions.iter().partition(|condition| condition.is_static());
+                if !others.is_empty() {
+                    self.ask_row(prefix, AskedTest::Columns(others))?;
+                }
+                match statics.is_empty() {
+                    true => Ok(()),
+                    false => self.ask_row(&Prefix::Static, AskedTest::Columns(statics)),
+                }
+            }
+        }
+    }
+
+    fn ask_row(&mut self, prefix: &Prefix, test: AskedTest<'p>) -> Result<(), CqlError> {
+        let Some(known) = self.asked.iter_mut().find(|asked| asked.prefix == *prefix) else {
+            self.asked.push(Asked { prefix: prefix.clone(), test, row: None });
+            return Ok(());
+        };
+        match (&mut known.test, test) {
+            (AskedTest::Columns(known), AskedTest::Columns(new)) => known.extend(new),
+            (AskedTest::Exists, AskedTest::Exists) | (AskedTest::NotExists, AskedTest::NotExists) => {}
+            (AskedTest::Exists, AskedTest::NotExists) | (AskedTest::NotExists, AskedTest::Exists) => {
+                return Err(CqlError::invalid(
+                    "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
+                ));
+            }
+            _ => {
+                return Err(CqlError::invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row"));
+            }
+        }
+        Ok(())
+    }
+
+    fn holds(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<bool, CqlError> {
+        let testing = Testing {
+            def: &self.table.def,
+            options,
+            database: state.database,
+            release: state.behaviour.release,
+        };
+        for asked in &self.asked {
+            let Some(row) = &asked.row else { continue };
+            let holds = match &asked.test {
+                AskedTest::Exists => row.exists(),
+                AskedTest::NotExists => !row.exists(),
+                AskedTest::Columns(conditions) => {
+                    let mut holds = true;
+                    for condition in conditions {
+                        holds = holds && condition.holds(row, testing)?;
+                    }
+                    holds
+                }
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn apply(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
+        // The server's time, whatever the client says.
+        let now = attributes::now(state, &QueryOptions { timestamp: None, ..options.clone() });
+        let mut changes = Vec::new();
+        for (plan, prefix) in &self.steps {
+            changes.extend(plan.changes_of(state, options, (&self.key, prefix), now).await?);
+        }
+        // All of one request have one timestamp. Its tombstones of runs are older, so that they take nothing that the
+        // request writes.
+        let older = now.wrapping_sub(1);
+        for change in &mut changes {
+            match change {
+                Change::Cell { cell, .. } => cell.timestamp = now,
+                Change::DeleteSuper { deletion, .. } | Change::DeleteRow { deletion } => {
+                    deletion.marked_for_delete_at = older;
+                }
+                Change::DeleteRange(range) => range.deletion.marked_for_delete_at = older,
+            }
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let cf = self.table.cf.clone();
+        let mutation = Mutation { key: self.key.clone(), families: vec![CfMutation { cf, changes }] };
+        let level = (options.consistency, state.behaviour);
+        state.database.apply_mutations(&self.table.cf.keyspace, vec![mutation], level).await?;
+        Ok(())
+    }
+
+    /// What is answered when a condition does not hold: what is there instead.
+    fn refusal(&self, state: &QueryState<'_>, is_batch: bool) -> Result<ResultSet, CqlError> {
+        let mut result = answer(self.table, false);
+        let columns = self.shown(is_batch);
+        let rows = self.rows_there(state, &columns);
+        if rows.is_empty() {
+            return Ok(result);
+        }
+        let specs = columns.iter().map(|column| spec(self.table, &column.name, column.cql_type.clone()));
+        result.columns.extend(specs);
+        let applied = result.rows.pop().unwrap_or_default();
+        result.rows = rows.into_iter().map(|row| applied.iter().cloned().chain(row).collect()).collect();
+        Ok(result)
+    }
+
+    /// The columns that are shown: those that were asked for, or all where rows were. Those of a batch's rows have
+    /// their keys, to tell them apart.
+    fn shown(&self, is_batch: bool) -> Vec<&'p TableColumn> {
+        let def = &self.table.def;
+        let mut columns: Vec<&TableColumn> = Vec::new();
+        if is_batch {
+            columns.extend(def.partition_key.iter().chain(&def.clustering));
+        }
+        for (plan, _) in &self.steps {
+            let RowTest::Columns(conditions) = &plan.test else {
+                if matches!(plan.test, RowTest::None) {
+                    continue;
+                }
+                return def.columns().collect();
+            };
+            let (statics, others): (Vec<_>, Vec<_>) = conditions.iter().partition(|one| one.is_static());
+            for condition in others.into_iter().chain(statics) {
+                if !columns.iter().any(|column| column.name == condition.column.name) {
+                    columns.push(&condition.column);
+                }
+            }
+        }
+        columns
+    }
+
+    fn rows_there(&self, state: &QueryState<'_>, columns: &[&TableColumn]) -> Vec<Vec<Option<Bytes>>> {
+        let def = &self.table.def;
+        let keys = row_key_parts(&self.key, def.partition_key.len()).unwrap_or_default();
+        let there = || {
+            let read = self.asked.iter().filter_map(|asked| Some((&asked.prefix, asked.row.as_ref()?)));
+            read.filter(|(_, row)| row.exists())
+        };
+        let shared = there().find(|(prefix, _)| **prefix == Prefix::Static).map(|(_, row)| row);
+        let mut rows: Vec<(&[Bytes], Option<&CurrentRow>)> = Vec::new();
+        for (prefix, row) in there() {
+            if let Prefix::Row(clustering) = prefix {
+                rows.push((clustering, Some(row)));
+            }
+        }
+        rows.sort_by(|(left, _), (right, _)| self.compare(left, right, state.behaviour.release));
+        if rows.is_empty() && shared.is_some() {
+            rows.push((&[], None));
+        }
+        let value = |column: &TableColumn, clustering: &[Bytes], row: Option<&CurrentRow>| match column.kind {
+            ColumnKind::PartitionKey => keys.get(column.position).cloned(),
+            ColumnKind::Clustering => clustering.get(column.position).cloned(),
+            ColumnKind::Static => shared?.value(def, column),
+            ColumnKind::Regular | ColumnKind::CompactValue => row?.value(def, column),
+        };
+        let shown = |(clustering, row): (&[Bytes], Option<&CurrentRow>)| {
+            columns.iter().map(|column| value(column, clustering, row)).collect()
+        };
+        rows.into_iter().map(shown).collect()
+    }
+
+    /// The order of rows in a partition.
+    fn compare(&self, left: &[Bytes], right: &[Bytes], release: Release) -> std::cmp::Ordering {
+        let def = &self.table.def;
+        let name = |values: &[Bytes]| match def.is_compact() {
+            true => def.dense_name(values),
+            false => def.clustering_prefix(values, 0),
+        };
+        marshal::at(&*self.table.cf.comparator, release).compare(&name(left), &name(right))
+    }
+}

@@ -1,0 +1,168 @@
+//! What is stored of a row that a statement looks at before it writes.
+
+use bytes::Bytes;
+
+use super::keys::Prefix;
+use super::row_writer::Lists;
+use crate::cql::values::{list_to_bytes, map_to_bytes};
+use crate::cql::{CollectionForm, CqlError, QueryState, Table};
+use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
+use crate::model::{Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
+
+/// The live cells of one row, or of what the rows of a partition share.
+#[derive(Debug)]
+pub(super) struct CurrentRow {
+    cells: Vec<Cell>,
+}
+
+/// An element of a collection: its name and its value.
+pub(super) type Element = (Bytes, Bytes);
+
+async fn read(
+    state: &QueryState<'_>,
+    table: &Table,
+    (key, super_column): (&Bytes, Option<Bytes>),
+    predicate: Predicate,
+    consistency: ConsistencyLevel,
+) -> Result<Vec<Cell>, CqlError> {
+    let level = (consistency, state.behaviour);
+    let columns = state.database.read_cells(&table.cf, key.clone(), super_column, predicate, level).await?;
+    Ok(match columns {
+        RowColumns::Cells(cells) => cells,
+        RowColumns::Supers(_) => Vec::new(),
+    })
+}
+
+fn between(start: Bytes, finish: Bytes) -> Predicate {
+    Predicate::Range(SliceRange { start, finish, ..SliceRange::all() })
+}
+
+/// The beginning of the names of static cells, as a bound.
+fn static_bound(def: &TableDef, end: u8) -> Bytes {
+    let mut name = STATIC_PREFIX.to_vec();
+    for at in 1..=def.clustering.len() {
+        push_component(&[], if at == def.clustering.len() { end } else { 0 }, &mut name);
+    }
+    Bytes::from(name)
+}
+
+/// The lists of a row that are asked for.
+pub(super) async fn read_lists(
+    state: &QueryState<'_>,
+    table: &Table,
+    (key, prefix): (&Bytes, &Prefix),
+    columns: &[&TableColumn],
+    consistency: ConsistencyLevel,
+) -> Result<Lists, CqlError> {
+    let clustering = match prefix {
+        Prefix::Static => &[],
+        Prefix::Row(values) => &values[..],
+    };
+    let mut lists = Lists::new();
+    for column in columns {
+        if lists.contains_key(&column.cell_name) {
+            continue;
+        }
+        let is_static = column.kind == ColumnKind::Static;
+        let bound = |end| table.def.sparse_name(is_static, clustering, &column.cell_name, None, end);
+        let cells = read(state, table, (key, None), between(bound(0), bound(1)), consistency).await?;
+        let cells = cells.into_iter().filter(Cell::is_live).collect();
+        lists.insert(column.cell_name.clone(), cells);
+    }
+    Ok(lists)
+}
+
+impl CurrentRow {
+    /// Reads a row whole: one whose columns are null is other than none.
+    pub async fn read(
+        state: &QueryState<'_>,
+        table: &Table,
+        (key, prefix): (&Bytes, &Prefix),
+        consistency: ConsistencyLevel,
+    ) -> Result<CurrentRow, CqlError> {
+        let def = &table.def;
+        let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
+        let (super_column, predicate) = match (def.layout, prefix) {
+            (_, Prefix::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
+            (Layout::StaticCompact, _) => (None, Predicate::Names(declared())),
+            (Layout::Super, Prefix::Row(values)) => match &values[..] {
+                [super_column, name] => (Some(super_column.clone()), Predicate::Names(vec![name.clone()])),
+                [super_column] => (Some(super_column.clone()), Predicate::Names(declared())),
+                _ => (None, Predicate::Names(Vec::new())),
+            },
+            (Layout::Dense | Layout::CompositeDense, Prefix::Row(values)) => {
+                (None, Predicate::Names(vec![def.dense_name(values)]))
+            }
+            (Layout::Sparse, Prefix::Row(values)) if values.is_empty() => {
+                (None, Predicate::Range(SliceRange::all()))
+            }
+            (Layout::Sparse, Prefix::Row(values)) => {
+                (None, between(def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)))
+            }
+        };
+        let cells = read(state, table, (key, super_column), predicate, consistency).await?;
+        Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect() })
+    }
+
+    pub fn exists(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    /// The cells of a column with the names of its elements.
+    fn cells_of<'c>(
+        &'c self,
+        def: &'c TableDef,
+        column: &'c TableColumn,
+    ) -> impl Iterator<Item = (Option<Bytes>, &'c Cell)> {
+        self.cells.iter().filter_map(move |cell| match def.layout {
+            Layout::Sparse => {
+                let place = def.place_of(&cell.name)?;
+                (place.column.as_ref() == Some(&column.cell_name)).then_some((place.element, cell))
+            }
+            Layout::StaticCompact => (cell.name == column.cell_name).then_some((None, cell)),
+            Layout::Super if column.kind == ColumnKind::Regular => {
+                (cell.name == column.cell_name).then_some((None, cell))
+            }
+            Layout::Dense | Layout::CompositeDense | Layout::Super => Some((None, cell)),
+        })
+    }
+
+    /// The value of a column that takes one cell.
+    pub fn single(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
+        let mut cells = self.cells_of(def, column).filter(|(element, _)| element.is_none());
+        cells.next().map(|(_, cell)| cell.value.clone())
+    }
+
+    /// The elements of a collection, in their order.
+    pub fn elements(&self, def: &TableDef, column: &TableColumn) -> Vec<Element> {
+        let cells = self.cells_of(def, column);
+        cells.filter_map(|(element, cell)| Some((element?, cell.value.clone()))).collect()
+    }
+
+    /// The value of a column as results have it.
+    pub fn value(&self, def: &TableDef, column: &TableColumn) -> Option<Bytes> {
+        if column.cql_type.is_multi_cell() {
+            return collection_bytes(&column.cql_type, &self.elements(def, column));
+        }
+        self.single(def, column)
+    }
+}
+
+/// A collection as results have it; `None` for one without elements, which is none.
+pub(super) fn collection_bytes(cql_type: &CqlType, elements: &[Element]) -> Option<Bytes> {
+    if elements.is_empty() {
+        return None;
+    }
+    Some(match cql_type {
+        CqlType::Map { .. } => map_to_bytes(elements, CollectionForm::Long),
+        CqlType::Set { .. } => {
+            let names: Vec<Bytes> = elements.iter().map(|(name, _)| name.clone()).collect();
+            list_to_bytes(&names, CollectionForm::Long)
+        }
+        _ => {
+            let values: Vec<Bytes> = elements.iter().map(|(_, value)| value.clone()).collect();
+            list_to_bytes(&values, CollectionForm::Long)
+        }
+    })
+}

@@ -1,0 +1,279 @@
+//! The rows that a statement changes: what it says of the primary key.
+
+use bytes::Bytes;
+
+use super::terms::Terms;
+use crate::cql::syntax::{InValues, Operator, Relation};
+use crate::cql::values::{TypedTerm, Value, term_text};
+use crate::cql::{CqlError, QueryOptions, Table};
+use crate::db::Database;
+use crate::schema::{ColumnKind, TableColumn, TableDef, row_key};
+use crate::util::Release;
+use crate::util::limits::NAME_BYTES_MAX;
+
+/// Which row of a partition is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Prefix {
+    /// What all rows share.
+    Static,
+    /// The row with these clustering values; with fewer of them than there are columns, all that begin so.
+    Row(Vec<Bytes>),
+}
+
+/// What is said of one column of the partition key.
+#[derive(Debug)]
+enum Part {
+    Eq(TypedTerm),
+    In(Vec<TypedTerm>),
+    InMarker(TypedTerm),
+}
+
+/// What a statement says of each column of the primary key.
+#[derive(Debug)]
+pub(super) struct Keys {
+    partition: Vec<Option<Part>>,
+    clustering: Vec<Option<TypedTerm>>,
+}
+
+impl Keys {
+    pub fn new(def: &TableDef) -> Keys {
+        Keys {
+            partition: def.partition_key.iter().map(|_| None).collect(),
+            clustering: def.clustering.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// Whether any clustering column is given.
+    pub fn has_clustering(&self) -> bool {
+        self.clustering.iter().any(Option::is_some)
+    }
+
+    pub fn has_clustering_at(&self, position: usize) -> bool {
+        self.clustering.get(position).is_some_and(Option::is_some)
+    }
+
+    pub fn has_partition_at(&self, position: usize) -> bool {
+        self.partition.get(position).is_some_and(Option::is_some)
+    }
+
+    /// Takes the value of a column of the key.
+    pub fn set(&mut self, column: &TableColumn, value: TypedTerm) -> Result<(), CqlError> {
+        self.put(column, Part::Eq(value))
+    }
+
+    fn put(&mut self, column: &TableColumn, part: Part) -> Result<(), CqlError> {
+        let is_new = match (column.kind, part) {
+            (ColumnKind::PartitionKey, part) => {
+                self.partition.get_mut(column.position).is_some_and(|place| place.replace(part).is_none())
+            }
+            (_, Part::Eq(value)) => {
+                self.clustering.get_mut(column.position).is_some_and(|place| place.replace(value).is_none())
+            }
+            _ => false,
+        };
+        if is_new {
+            return Ok(());
+        }
+        Err(CqlError::invalid(format!("Multiple definitions found for PRIMARY KEY part {}", column.name)))
+    }
+
+    /// Takes the WHERE of an UPDATE or DELETE.
+    pub fn restrict(
+        &mut self,
+        relations: &[Relation],
+        table: &Table,
+        terms: &mut Terms<'_>,
+    ) -> Result<(), CqlError> {
+        for relation in relations {
+            let (name, operator) = match relation {
+                Relation::Column { column, operator, .. } => (column, Some(*operator)),
+                Relation::In { column, .. } => (column, None),
+                Relation::Columns { .. } | Relation::ColumnsIn { .. } => {
+                    return Err(CqlError::invalid(format!(
+                        "Multi-column relations cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
+                        relation_text(relation)
+                    )));
+                }
+                Relation::Token { .. } => {
+                    return Err(CqlError::invalid(format!(
+                        "The token function cannot be used in WHERE clauses for UPDATE and DELETE statements: {}",
+                        relation_text(relation)
+                    )));
+                }
+            };
+            let Some(column) = table.def.column(name) else {
+                return Err(CqlError::invalid(format!("Unknown key identifier {name}")));
+            };
+            if !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
+                return Err(CqlError::invalid(format!("Non PRIMARY KEY {name} found in where clause")));
+            }
+            let part = match relation {
+                Relation::Column { value, operator: Operator::Eq, element: None, .. } => {
+                    Part::Eq(terms.of_column(value, column)?)
+                }
+                Relation::In { values, .. } if column.kind == ColumnKind::PartitionKey => match values {
+                    InValues::Marker(at) => Part::InMarker(terms.in_marker(*at, column)?),
+                    InValues::List(list) => {
+                        let typed = list.iter().map(|term| terms.of_column(term, column));
+                        Part::In(typed.collect::<Result<_, _>>()?)
+                    }
+                },
+                _ => {
+                    let operator = operator_word(operator, terms.scope.release);
+                    return Err(CqlError::invalid(format!(
+                        "Invalid operator {operator} for PRIMARY KEY part {name}"
+                    )));
+                }
+            };
+            self.put(column, part)?;
+        }
+        Ok(())
+    }
+
+    /// The keys of the partitions.
+    pub fn row_keys(
+        &self,
+        def: &TableDef,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        let mut values = Vec::with_capacity(self.partition.len());
+        for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
+            let Some(part) = part else { return Err(missing(column)) };
+            let is_last = at + 1 == def.partition_key.len();
+            let part = part.values(column, options, database)?;
+            match <[Bytes; 1]>::try_from(part) {
+                Ok([value]) => values.push(value),
+                Err(several) if is_last => {
+                    let key = |last: Bytes| {
+                        let mut values = values.clone();
+                        values.push(last);
+                        checked_key(&values)
+                    };
+                    return several.into_iter().map(key).collect();
+                }
+                Err(_) => {
+                    return Err(CqlError::invalid(
+                        "IN is only supported on the last column of the partition key",
+                    ));
+                }
+            }
+        }
+        Ok(vec![checked_key(&values)?])
+    }
+
+    /// The row's clustering values, as far as they are given; `needs_all` where they must be.
+    pub fn clustering(
+        &self,
+        def: &TableDef,
+        needs_all: bool,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        let mut values = Vec::with_capacity(self.clustering.len());
+        let mut first_empty: Option<&TableColumn> = None;
+        for (column, term) in def.clustering.iter().zip(&self.clustering) {
+            match (term, first_empty) {
+                (None, _) if needs_all => return Err(missing(column)),
+                (None, _) => first_empty = first_empty.or(Some(column)),
+                (Some(_), Some(empty)) => {
+                    return Err(CqlError::invalid(format!(
+                        "Missing PRIMARY KEY part {} since {} is set",
+                        empty.name, column.name
+                    )));
+                }
+                (Some(term), None) => match term.value(options, database)? {
+                    Value::Single(value) => values.push(value),
+                    _ => {
+                        return Err(CqlError::invalid(format!(
+                            "Invalid null value for clustering key part {}",
+                            column.name
+                        )));
+                    }
+                },
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Part {
+    fn values(
+        &self,
+        column: &TableColumn,
+        options: &QueryOptions,
+        database: &Database,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        let single = |term: &TypedTerm| match term.value(options, database)? {
+            Value::Single(value) => Ok(value),
+            _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
+        };
+        match self {
+            Part::Eq(term) => Ok(vec![single(term)?]),
+            Part::In(terms) => terms.iter().map(single).collect(),
+            Part::InMarker(term) => match term.value(options, database)? {
+                Value::List(values) => Ok(values),
+                _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
+            },
+        }
+    }
+}
+
+fn missing(column: &TableColumn) -> CqlError {
+    CqlError::invalid(format!("Missing mandatory PRIMARY KEY part {}", column.name))
+}
+
+fn checked_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
+    let length = match values {
+        [value] => value.len(),
+        values => values.iter().map(|value| value.len() + 3).sum(),
+    };
+    if length == 0 {
+        return Err(CqlError::invalid("Key may not be empty"));
+    }
+    if length > NAME_BYTES_MAX {
+        return Err(CqlError::invalid(format!(
+            "Key length of {length} is longer than maximum of {NAME_BYTES_MAX}"
+        )));
+    }
+    Ok(row_key(values))
+}
+
+/// An operator as messages show it; `None` is IN. 1.2 has words for them.
+pub(super) fn operator_word(operator: Option<Operator>, release: Release) -> &'static str {
+    let (word, sign) = match operator {
+        None => ("IN", "IN"),
+        Some(Operator::Eq) => ("EQ", "="),
+        Some(Operator::Neq) => ("NEQ", "!="),
+        Some(Operator::Lt) => ("LT", "<"),
+        Some(Operator::Lte) => ("LTE", "<="),
+        Some(Operator::Gt) => ("GT", ">"),
+        Some(Operator::Gte) => ("GTE", ">="),
+        Some(Operator::Contains) => ("CONTAINS", "CONTAINS"),
+        Some(Operator::ContainsKey) => ("CONTAINS KEY", "CONTAINS KEY"),
+    };
+    if release < Release::V2_0 { word } else { sign }
+}
+
+/// A relation on several columns or on their token, as messages show it.
+fn relation_text(relation: &Relation) -> String {
+    let list = |values: &InValues| match values {
+        InValues::Marker(_) => "?".to_owned(),
+        InValues::List(terms) => format!("({})", terms.iter().map(term_text).collect::<Vec<_>>().join(", ")),
+    };
+    let compared = |columns: &[String], operator: Operator, value| {
+        let sign = operator_word(Some(operator), Release::V2_1);
+        format!("({}) {sign} {}", columns.join(", "), term_text(value))
+    };
+    match relation {
+        Relation::Columns { columns, operator, value } => compared(columns, *operator, value),
+        Relation::ColumnsIn { columns, values } => format!("({}) IN {}", columns.join(", "), list(values)),
+        Relation::Token { columns, operator, value } => {
+            format!("token{}", compared(columns, *operator, value))
+        }
+        Relation::Column { column, operator, value, .. } => {
+            format!("{column} {} {}", operator_word(Some(*operator), Release::V2_1), term_text(value))
+        }
+        Relation::In { column, values } => format!("{column} IN {}", list(values)),
+    }
+}

@@ -1,0 +1,193 @@
+//! What a statement does to one column.
+
+use super::terms::Terms;
+use crate::cql::CqlError;
+use crate::cql::syntax::{self, Deletion, Term};
+use crate::cql::values::{TypedTerm, term_text};
+use crate::marshal::CqlType;
+use crate::schema::TableColumn;
+
+/// What is done, by how cells are written.
+#[derive(Debug)]
+pub(super) enum Action {
+    /// The column is this from now on.
+    Set(TypedTerm),
+    /// A counter grows, or shrinks.
+    Count {
+        by: TypedTerm,
+        is_negative: bool,
+    },
+    /// Elements at the end of a list.
+    Append(TypedTerm),
+    /// Elements at its beginning.
+    Prepend(TypedTerm),
+    /// A list loses every element that is equal to one of these.
+    Discard(TypedTerm),
+    /// The element of a list at an index.
+    SetIndex {
+        index: TypedTerm,
+        value: TypedTerm,
+    },
+    DeleteIndex(TypedTerm),
+    /// Elements into a set or map.
+    Put(TypedTerm),
+    /// A set loses elements, a map keys.
+    Remove(TypedTerm),
+    /// The value of a map's key.
+    SetKey {
+        key: TypedTerm,
+        value: TypedTerm,
+    },
+    /// One element of a set, or one key of a map.
+    DeleteKey {
+        key: TypedTerm,
+        null_text: &'static str,
+    },
+    /// The column.
+    Delete,
+}
+
+/// An action on a column.
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub column: TableColumn,
+    pub action: Action,
+}
+
+/// What a column is, where operations differ.
+enum Shape<'t> {
+    Counter,
+    Value,
+    Frozen,
+    List(&'t CqlType),
+    Set(&'t CqlType),
+    Map(&'t CqlType, &'t CqlType),
+}
+
+fn shape(cql_type: &CqlType) -> Shape<'_> {
+    match cql_type {
+        CqlType::List { is_frozen: true, .. }
+        | CqlType::Set { is_frozen: true, .. }
+        | CqlType::Map { is_frozen: true, .. } => Shape::Frozen,
+        CqlType::List { element, .. } => Shape::List(element),
+        CqlType::Set { element, .. } => Shape::Set(element),
+        CqlType::Map { key, value, .. } => Shape::Map(key, value),
+        other if other.is_counter() => Shape::Counter,
+        _ => Shape::Value,
+    }
+}
+
+fn refused(operation: &str, what: &str, column: &TableColumn) -> CqlError {
+    CqlError::invalid(format!("Invalid operation ({operation}) for {what} column {}", column.name))
+}
+
+impl Operation {
+    /// `column = term`, also of an INSERT.
+    pub fn set(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Operation, CqlError> {
+        let value = terms.of_column(term, column)?;
+        if column.cql_type.is_counter() {
+            return Err(CqlError::invalid(format!(
+                "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
+                column.name
+            )));
+        }
+        Ok(Operation { column: column.clone(), action: Action::Set(value) })
+    }
+
+    /// One assignment of an UPDATE.
+    pub fn assign(
+        operation: &syntax::Operation,
+        column: &TableColumn,
+        terms: &mut Terms<'_>,
+    ) -> Result<Operation, CqlError> {
+        let name = &column.name;
+        let action = match operation {
+            syntax::Operation::Set(term) => return Operation::set(term, column, terms),
+            syntax::Operation::SetElement { key, value } => {
+                let text = || format!("{name}[{}] = {}", term_text(key), term_text(value));
+                match shape(&column.cql_type) {
+                    Shape::Counter | Shape::Value => return Err(refused(&text(), "non collection", column)),
+                    Shape::Frozen => return Err(refused(&text(), "frozen collection", column)),
+                    Shape::Set(_) => return Err(refused(&text(), "set", column)),
+                    Shape::List(element) => Action::SetIndex {
+                        index: terms.index(key, column)?,
+                        value: terms.element(value, column, element)?,
+                    },
+                    Shape::Map(of_keys, of_values) => Action::SetKey {
+                        key: terms.key(key, column, of_keys)?,
+                        value: terms.element(value, column, of_values)?,
+                    },
+                }
+            }
+            syntax::Operation::Add(term) => {
+                let value = terms.of_column(term, column)?;
+                let text = || format!("{name} = {name} + {}", term_text(term));
+                match shape(&column.cql_type) {
+                    Shape::Value => return Err(refused(&text(), "non counter", column)),
+                    Shape::Counter => Action::Count { by: value, is_negative: false },
+                    Shape::Frozen => return Err(refused(&text(), "frozen collection", column)),
+                    Shape::List(_) => Action::Append(value),
+                    Shape::Set(_) | Shape::Map(..) => Action::Put(value),
+                }
+            }
+            syntax::Operation::Subtract(term) => Self::subtract(term, column, terms)?,
+            syntax::Operation::Prepend(term) => {
+                let value = terms.of_column(term, column)?;
+                // The sign is theirs.
+                let text = || format!("{name} = {} - {name}", term_text(term));
+                match (shape(&column.cql_type), &column.cql_type) {
+                    (Shape::List(_), _) => Action::Prepend(value),
+                    (_, CqlType::List { .. }) => return Err(refused(&text(), "frozen list", column)),
+                    _ => return Err(refused(&text(), "non list", column)),
+                }
+            }
+        };
+        Ok(Operation { column: column.clone(), action })
+    }
+
+    fn subtract(term: &Term, column: &TableColumn, terms: &mut Terms<'_>) -> Result<Action, CqlError> {
+        let name = &column.name;
+        let text = || format!("{name} = {name} - {}", term_text(term));
+        match shape(&column.cql_type) {
+            Shape::Value => Err(refused(&text(), "non counter", column)),
+            Shape::Counter => Ok(Action::Count { by: terms.of_column(term, column)?, is_negative: true }),
+            Shape::Frozen => Err(refused(&text(), "frozen collection", column)),
+            Shape::List(_) => Ok(Action::Discard(terms.of_column(term, column)?)),
+            Shape::Set(_) => Ok(Action::Remove(terms.of_column(term, column)?)),
+            Shape::Map(key, _) => {
+                let keys = CqlType::Set { element: Box::new(key.clone()), is_frozen: false };
+                Ok(Action::Remove(terms.named(term, name.clone(), keys)?))
+            }
+        }
+    }
+
+    /// What DELETE names.
+    pub fn delete(
+        deletion: &Deletion,
+        column: &TableColumn,
+        terms: &mut Terms<'_>,
+    ) -> Result<Operation, CqlError> {
+        let refused = |what: &str| {
+            Err(CqlError::invalid(format!("Invalid deletion operation for {what} column {}", column.name)))
+        };
+        let action = match (&deletion.element, shape(&column.cql_type)) {
+            (None, _) => Action::Delete,
+            (Some(_), Shape::Counter | Shape::Value) => return refused("non collection"),
+            (Some(_), Shape::Frozen) => return refused("frozen collection"),
+            (Some(index), Shape::List(_)) => Action::DeleteIndex(terms.index(index, column)?),
+            (Some(element), Shape::Set(of_elements)) => Action::DeleteKey {
+                key: terms.element(element, column, of_elements)?,
+                null_text: "Invalid null set element",
+            },
+            (Some(key), Shape::Map(of_keys, _)) => {
+                Action::DeleteKey { key: terms.key(key, column, of_keys)?, null_text: "Invalid null map key" }
+            }
+        };
+        Ok(Operation { column: column.clone(), action })
+    }
+
+    /// Whether the list must be read first.
+    pub fn reads_list(&self) -> bool {
+        matches!(self.action, Action::Discard(_) | Action::SetIndex { .. } | Action::DeleteIndex(_))
+    }
+}

@@ -1,0 +1,454 @@
+//! A statement that has been checked: which rows it changes, and how.
+
+use bytes::Bytes;
+
+use super::attributes::{self, Attributes};
+use super::condition::ColumnCondition;
+use super::conditional;
+use super::current::read_lists;
+use super::keys::{Keys, Prefix};
+use super::operation::Operation;
+use super::row_writer::{Lists, RowWriter, Writing};
+use super::terms::Terms;
+use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
+use crate::cql::syntax::{Change as Written, TableName};
+use crate::cql::values::{Markers, TypeScope};
+use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
+use crate::db::Access;
+use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
+use crate::schema::{ColumnKind, Layout, TableColumn};
+use crate::util::Release;
+
+/// What kind of statement it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// What IF asks.
+#[derive(Debug)]
+pub(super) enum RowTest {
+    None,
+    Exists,
+    NotExists,
+    Columns(Vec<ColumnCondition>),
+}
+
+/// An INSERT, UPDATE or DELETE.
+#[derive(Debug)]
+pub struct ModifyPlan {
+    pub(super) table: Table,
+    kind: Kind,
+    pub(super) attributes: Attributes,
+    keys: Keys,
+    operations: Vec<Operation>,
+    pub(super) test: RowTest,
+    /// Whether it sets, or asks for, static columns, and others.
+    has_statics: bool,
+    has_regulars: bool,
+}
+
+/// What a statement says, when its terms have their types.
+type Body = (Kind, Keys, Vec<Operation>);
+
+impl ModifyPlan {
+    /// Checks a statement, in the order of the old servers.
+    pub fn new(
+        state: &QueryState<'_>,
+        modify: &Modify,
+        markers: &mut Markers,
+    ) -> Result<ModifyPlan, CqlError> {
+        let table = state.table(&modify.table)?;
+        let catalog = state.database.catalog();
+        let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
+            return Err(no_table(&modify.table));
+        };
+        let release = state.behaviour.release;
+        let scope = TypeScope { keyspace, types: state.database.types(), release };
+        let mut terms = Terms { table: &table, scope, markers };
+        let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
+        let (kind, keys, operations) = match &modify.change {
+            Written::Insert { columns, values } => insert(columns, values, &mut terms)?,
+            Written::InsertJson(_) => return Err(CqlError::invalid("INSERT JSON came with a later release")),
+            Written::Update { assignments, relations } => update(assignments, relations, &mut terms)?,
+            Written::Delete { deletions, relations } => delete(deletions, relations, &mut terms)?,
+        };
+        let test = row_test(&modify.conditions, &attributes, &mut terms)?;
+        let tested = match &test {
+            RowTest::Columns(conditions) => &conditions[..],
+            _ => &[],
+        };
+        let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
+        let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_regulars =
+            !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
+        let plan = ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars };
+        if kind == Kind::Delete && plan.has_conditions() {
+            plan.check_whole_key()?;
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn has_conditions(&self) -> bool {
+        !matches!(self.test, RowTest::None)
+    }
+
+    pub(super) fn is_counter(&self) -> bool {
+        self.table.cf.is_counter()
+    }
+
+    /// A conditional DELETE names one row, or only what all rows share.
+    fn check_whole_key(&self) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let is_of_statics = self.has_statics && !self.has_regulars;
+        let partition = def.partition_key.iter().filter(|key| !self.keys.has_partition_at(key.position));
+        let clustering = def.clustering.iter().filter(|key| !self.keys.has_clustering_at(key.position));
+        let missing = partition.chain(clustering.filter(|_| !is_of_statics)).next();
+        missing.map_or(Ok(()), |column| {
+            Err(CqlError::invalid(format!(
+                "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
+                 conditions, but column '{}' is not restricted",
+                column.name
+            )))
+        })
+    }
+
+    /// What is checked when the statement is run: the user's rights, and the settings of counters.
+    pub(super) fn check(&self, state: &QueryState<'_>) -> Result<(), CqlError> {
+        let (keyspace, family) = (self.table.cf.keyspace.as_bytes(), self.table.cf.name.as_bytes());
+        state.check(Access::Write { keyspace, family })?;
+        if self.has_conditions() {
+            state.check(Access::Read { keyspace, family })?;
+        }
+        if !self.is_counter() || state.behaviour.release < Release::V2_1 {
+            return Ok(());
+        }
+        if self.attributes.has_timestamp() {
+            return Err(CqlError::invalid("Cannot provide custom timestamp for counter updates"));
+        }
+        if self.attributes.has_ttl() {
+            return Err(CqlError::invalid("Cannot provide custom TTL for counter updates"));
+        }
+        Ok(())
+    }
+
+    /// Runs it.
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
+        self.check(state)?;
+        let now = attributes::now(state, options);
+        if self.has_conditions() {
+            return conditional::run(state, options, &[self], false).await;
+        }
+        check_consistency(options.consistency, self.is_counter().then_some(&*self.table.cf.name))?;
+        let rows = self.changes(state, options, now).await?;
+        let mutation = |(key, changes)| {
+            let families = vec![CfMutation { cf: self.table.cf.clone(), changes }];
+            Mutation { key, families }
+        };
+        let mutations = rows.into_iter().filter(|(_, changes): &(_, Vec<_>)| !changes.is_empty());
+        let mutations = mutations.map(mutation).collect();
+        let level = (options.consistency, state.behaviour);
+        state.database.apply_mutations(&self.table.cf.keyspace, mutations, level).await?;
+        Ok(Outcome::Void)
+    }
+
+    /// The changes to each row.
+    pub(super) async fn changes(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+        now: i64,
+    ) -> Result<Vec<(Bytes, Vec<Change>)>, CqlError> {
+        let keys = self.row_keys(state, options)?;
+        let prefix = self.prefix(state, options)?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
+            let changes = self.changes_of(state, options, (&key, &prefix), now).await?;
+            rows.push((key, changes));
+        }
+        Ok(rows)
+    }
+
+    pub(super) fn row_keys(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+    ) -> Result<Vec<Bytes>, CqlError> {
+        self.keys.row_keys(&self.table.def, options, state.database)
+    }
+
+    /// Which row of each partition. A statement that is only about static columns needs no clustering values, and
+    /// but for an INSERT must have none.
+    pub(super) fn prefix(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Prefix, CqlError> {
+        let def = &self.table.def;
+        if self.has_statics && !self.has_regulars {
+            if !self.keys.has_clustering() {
+                return Ok(Prefix::Static);
+            }
+            let given = def.clustering.iter().find(|column| self.keys.has_clustering_at(column.position));
+            if let Some(column) = given.filter(|_| self.kind != Kind::Insert) {
+                let kind = if self.kind == Kind::Update { "UPDATE" } else { "DELETE" };
+                return Err(CqlError::invalid(format!(
+                    "Invalid restriction on clustering column {} since the {kind} statement modifies only static \
+                     columns",
+                    column.name
+                )));
+            }
+        }
+        let needs_all = self.kind != Kind::Delete && def.layout == Layout::Sparse;
+        Ok(Prefix::Row(self.keys.clustering(def, needs_all, options, state.database)?))
+    }
+
+    /// The changes to one row.
+    pub(super) async fn changes_of(
+        &self,
+        state: &QueryState<'_>,
+        options: &QueryOptions,
+        (key, prefix): (&Bytes, &Prefix),
+        now: i64,
+    ) -> Result<Vec<Change>, CqlError> {
+        let reading = self.operations.iter().filter(|operation| operation.reads_list());
+        // Gathered first: a future that holds closures cannot be sent to another thread.
+        let reading: Vec<&TableColumn> = reading.map(|operation| &operation.column).collect();
+        let lists = match reading.is_empty() {
+            true => Lists::new(),
+            false => {
+                let level = options.consistency;
+                if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
+                    return Err(CqlError::invalid(format!(
+                        "Write operation require a read but consistency {level} is not supported on reads"
+                    )));
+                }
+                read_lists(state, &self.table, (key, prefix), &reading, level).await?
+            }
+        };
+        let is_counter = self.is_counter();
+        let database = state.database;
+        // Before 2.1 counters do not look at what USING says.
+        let timestamp = match is_counter {
+            true => now,
+            false => self.attributes.timestamp(now, options, database)?,
+        };
+        let ttl_s = match is_counter {
+            true => None,
+            false => self.attributes.ttl_s(options, database)?.or_else(|| self.table.cf.default_ttl_s()),
+        };
+        let writing = Writing {
+            table: &self.table,
+            options,
+            database,
+            release: state.behaviour.release,
+            prefix,
+            timestamp,
+            ttl_s,
+            now_s: database.now_s(),
+        };
+        let mut writer = RowWriter::new(writing, &lists);
+        match self.kind {
+            Kind::Delete => self.write_deletions(writing, &mut writer)?,
+            Kind::Insert | Kind::Update => self.write_row(writing, &mut writer)?,
+        }
+        Ok(writer.changes)
+    }
+
+    /// What an INSERT or UPDATE writes.
+    fn write_row(&self, writing: Writing<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+        let def = &self.table.def;
+        let clustering = match writing.prefix {
+            Prefix::Static => None,
+            Prefix::Row(values) => Some(values),
+        };
+        let marks = self.kind == Kind::Insert || (writing.release < Release::V2_0 && !self.is_counter());
+        if def.layout == Layout::Sparse && marks && clustering.is_some() {
+            writer.write_marker()?;
+        }
+        let clustering = clustering.map_or(&[][..], Vec::as_slice);
+        let lacking = match def.layout {
+            Layout::Sparse | Layout::StaticCompact => None,
+            Layout::CompositeDense => def.clustering.first().filter(|_| clustering.is_empty()),
+            Layout::Dense | Layout::Super => {
+                let is_empty = |at: usize| clustering.get(at).is_none_or(Bytes::is_empty);
+                def.clustering.iter().find(|column| is_empty(column.position))
+            }
+        };
+        if let Some(column) = lacking {
+            return Err(missing_part(column, writing.release));
+        }
+        let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
+            || def.layout == Layout::Super && def.clustering.len() > 1;
+        if is_dense && self.operations.is_empty() {
+            return match def.compact_value() {
+                None => writer.write_dense_row(),
+                Some(value) => Err(CqlError::invalid(format!(
+                    "Column {} is mandatory for this COMPACT STORAGE table",
+                    value.name
+                ))),
+            };
+        }
+        self.operations.iter().try_for_each(|operation| writer.apply(operation))
+    }
+
+    /// What a DELETE writes.
+    fn write_deletions(&self, writing: Writing<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+        if self.operations.is_empty() {
+            return writer.delete_rows();
+        }
+        let lacking = match writing.prefix {
+            Prefix::Static => None,
+            Prefix::Row(values) => self.table.def.clustering.get(values.len()),
+        };
+        for operation in &self.operations {
+            let name = &operation.column.name;
+            match lacking.filter(|_| operation.column.kind != ColumnKind::Static) {
+                None => writer.apply(operation)?,
+                // 2.1 takes a DELETE of columns that names no row, and then deletes nothing.
+                Some(first) if first.position == 0 && writing.release >= Release::V2_1 => {}
+                Some(first) => {
+                    return Err(CqlError::invalid(match writing.release < Release::V2_1 {
+                        true => {
+                            format!(
+                                "Missing mandatory PRIMARY KEY part {} since {name} specified",
+                                first.name
+                            )
+                        }
+                        false => format!(
+                            "Primary key column '{}' must be specified in order to delete column '{name}'",
+                            first.name
+                        ),
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_table(name: &TableName) -> CqlError {
+    CqlError::invalid(format!("unconfigured columnfamily {}", name.name))
+}
+
+fn missing_part(column: &TableColumn, release: Release) -> CqlError {
+    CqlError::invalid(match release < Release::V2_1 {
+        true => "Invalid empty value for clustering column of COMPACT TABLE".to_owned(),
+        false => format!("Missing PRIMARY KEY part {}", column.name),
+    })
+}
+
+/// Consistency levels that make no sense for writes; of counters where their family's name is given.
+pub(super) fn check_consistency(level: ConsistencyLevel, counters: Option<&str>) -> Result<(), CqlError> {
+    match (level, counters) {
+        (ConsistencyLevel::Any, Some(family)) => Err(CqlError::invalid(format!(
+            "Consistency level ANY is not yet supported for counter columnfamily {family}"
+        ))),
+        (level, Some(_)) if level.is_serial() => {
+            Err(CqlError::invalid("Counter operations are inherently non-serializable"))
+        }
+        (level, None) if level.is_serial() => {
+            Err(CqlError::invalid("You must use conditional updates for serializable writes"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn known<'t>(terms: &Terms<'t>, name: &str) -> Result<&'t TableColumn, CqlError> {
+    let table = terms.table;
+    table.def.column(name).ok_or_else(|| CqlError::invalid(format!("Unknown identifier {name}")))
+}
+
+fn is_key(column: &TableColumn) -> bool {
+    matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
+}
+
+fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+    if terms.table.cf.is_counter() {
+        return Err(CqlError::invalid(
+            "INSERT statement are not allowed on counter tables, use UPDATE instead",
+        ));
+    }
+    if columns.len() != values.len() {
+        return Err(CqlError::invalid("Unmatched column names/values"));
+    }
+    if columns.is_empty() {
+        return Err(CqlError::invalid("No columns provided to INSERT"));
+    }
+    let mut keys = Keys::new(&terms.table.def);
+    let mut operations: Vec<Operation> = Vec::with_capacity(columns.len());
+    let mut seen = std::collections::HashSet::with_capacity(columns.len());
+    for (name, term) in columns.iter().zip(values) {
+        let column = known(terms, name)?;
+        if !seen.insert(name) {
+            return Err(CqlError::invalid(format!("Multiple definitions found for column {name}")));
+        }
+        if is_key(column) {
+            keys.set(column, terms.of_column(term, column)?)?;
+        } else {
+            operations.push(Operation::set(term, column, terms)?);
+        }
+    }
+    Ok((Kind::Insert, keys, operations))
+}
+
+fn update(
+    assignments: &[Assignment],
+    relations: &[Relation],
+    terms: &mut Terms<'_>,
+) -> Result<Body, CqlError> {
+    let mut operations = Vec::with_capacity(assignments.len());
+    for assignment in assignments {
+        let column = known(terms, &assignment.column)?;
+        let operation = Operation::assign(&assignment.operation, column, terms)?;
+        if is_key(column) {
+            return Err(CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
+        }
+        operations.push(operation);
+    }
+    let table = terms.table;
+    let mut keys = Keys::new(&table.def);
+    keys.restrict(relations, table, terms)?;
+    Ok((Kind::Update, keys, operations))
+}
+
+fn delete(deletions: &[Deletion], relations: &[Relation], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+    let mut operations = Vec::with_capacity(deletions.len());
+    for deletion in deletions {
+        let column = known(terms, &deletion.column)?;
+        if is_key(column) {
+            return Err(CqlError::invalid(format!(
+                "Invalid identifier {} for deletion (should not be a PRIMARY KEY part)",
+                column.name
+            )));
+        }
+        operations.push(Operation::delete(deletion, column, terms)?);
+    }
+    let table = terms.table;
+    let mut keys = Keys::new(&table.def);
+    keys.restrict(relations, table, terms)?;
+    Ok((Kind::Delete, keys, operations))
+}
+
+fn row_test(
+    conditions: &Conditions,
+    attributes: &Attributes,
+    terms: &mut Terms<'_>,
+) -> Result<RowTest, CqlError> {
+    if matches!(conditions, Conditions::None) {
+        return Ok(RowTest::None);
+    }
+    if terms.table.cf.is_counter() {
+        return Err(CqlError::invalid("Conditional updates are not supported on counter tables"));
+    }
+    if attributes.has_timestamp() {
+        return Err(CqlError::invalid("Cannot provide custom timestamp for conditional updates"));
+    }
+    Ok(match conditions {
+        Conditions::None => RowTest::None,
+        Conditions::IfExists => RowTest::Exists,
+        Conditions::IfNotExists => RowTest::NotExists,
+        Conditions::If(list) => {
+            let typed = list.iter().map(|condition| ColumnCondition::new(condition, terms));
+            RowTest::Columns(typed.collect::<Result<_, _>>()?)
+        }
+    })
+}

@@ -1,0 +1,376 @@
+//! From operations to changes of the cells of one row.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::keys::Prefix;
+use super::operation::{Action, Operation};
+use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
+use crate::cql::{CqlError, QueryOptions, Table};
+use crate::db::Database;
+use crate::model::{Cell, Change, DeletionTime, RangeDeletion};
+use crate::schema::{ColumnKind, Layout, TableColumn};
+use crate::util::Release;
+use crate::util::limits::NAME_BYTES_MAX;
+
+/// The cells of lists that were read before, by the names of their columns.
+pub(super) type Lists = BTreeMap<Bytes, Vec<Cell>>;
+
+/// What is the same for all rows that a statement changes.
+#[derive(Clone, Copy)]
+pub(super) struct Writing<'a> {
+    pub table: &'a Table,
+    pub options: &'a QueryOptions,
+    pub database: &'a Database,
+    pub release: Release,
+    pub prefix: &'a Prefix,
+    pub timestamp: i64,
+    pub ttl_s: Option<i32>,
+    pub now_s: i32,
+}
+
+/// Collects the changes to one row.
+pub(super) struct RowWriter<'a> {
+    writing: Writing<'a>,
+    lists: &'a Lists,
+    pub changes: Vec<Change>,
+}
+
+/// The end-of-component bytes of the bounds of what is deleted: before 2.1 a run begins with the name itself.
+fn bounds(release: Release) -> (u8, u8) {
+    (if release < Release::V2_1 { 0 } else { 0xFF }, 1)
+}
+
+impl<'a> RowWriter<'a> {
+    pub fn new(writing: Writing<'a>, lists: &'a Lists) -> RowWriter<'a> {
+        RowWriter { writing, lists, changes: Vec::new() }
+    }
+
+    fn clustering(&self) -> &'a [Bytes] {
+        match self.writing.prefix {
+            Prefix::Static => &[],
+            Prefix::Row(values) => values,
+        }
+    }
+
+    fn value(&self, term: &TypedTerm) -> Result<Value, CqlError> {
+        term.value(self.writing.options, self.writing.database)
+    }
+
+    /// The name of a column's cell, and the super column that it is in.
+    fn name(&self, column: &TableColumn, element: Option<&[u8]>) -> Result<(Option<Bytes>, Bytes), CqlError> {
+        let def = &self.writing.table.def;
+        let clustering = self.clustering();
+        let is_static = column.kind == ColumnKind::Static;
+        let (super_column, name) = match def.layout {
+            Layout::Sparse => (None, def.sparse_name(is_static, clustering, &column.cell_name, element, 0)),
+            Layout::StaticCompact => (None, column.cell_name.clone()),
+            Layout::Dense | Layout::CompositeDense => (None, def.dense_name(clustering)),
+            Layout::Super => match clustering {
+                [super_column, name] => (Some(super_column.clone()), name.clone()),
+                [super_column] => (Some(super_column.clone()), column.cell_name.clone()),
+                _ => (None, Bytes::new()),
+            },
+        };
+        self.check_name(&name)?;
+        if def.layout == Layout::Super {
+            self.check_name(super_column.as_deref().unwrap_or_default())?;
+        }
+        Ok((super_column, name))
+    }
+
+    fn check_name(&self, name: &[u8]) -> Result<(), CqlError> {
+        if name.is_empty() {
+            return Err(CqlError::invalid("Invalid empty value for clustering column of COMPACT TABLE"));
+        }
+        if name.len() > NAME_BYTES_MAX {
+            return Err(CqlError::invalid(format!(
+                "The sum of all clustering columns is too long ({} > {NAME_BYTES_MAX})",
+                name.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn live_cell(&self, name: Bytes, value: Bytes) -> Cell {
+        let Writing { timestamp, ttl_s, now_s, .. } = self.writing;
+        match ttl_s {
+            Some(ttl_s) => Cell::expiring(name, value, timestamp, ttl_s, now_s),
+            None => Cell::live(name, value, timestamp),
+        }
+    }
+
+    fn tombstone_of(&self, name: Bytes) -> Cell {
+        Cell::tombstone(name, self.writing.timestamp, self.writing.now_s)
+    }
+
+    /// Writes a cell, or its tombstone.
+    fn write(
+        &mut self,
+        column: &TableColumn,
+        element: Option<&[u8]>,
+        value: Option<Bytes>,
+    ) -> Result<(), CqlError> {
+        let (super_column, name) = self.name(column, element)?;
+        let cell = match value {
+            Some(value) => {
+                self.check_indexed(column, &value)?;
+                self.live_cell(name, value)
+            }
+            None => self.tombstone_of(name),
+        };
+        self.changes.push(Change::Cell { super_column, cell });
+        Ok(())
+    }
+
+    /// A value that is looked up is a name in its index.
+    fn check_indexed(&self, column: &TableColumn, value: &Bytes) -> Result<(), CqlError> {
+        if value.len() <= NAME_BYTES_MAX {
+            return Ok(());
+        }
+        let cf = &self.writing.table.cf;
+        let index = cf.column_metadata.get(&column.cell_name).and_then(|column| column.index.as_ref());
+        let Some(index) = index else { return Ok(()) };
+        Err(CqlError::invalid(format!(
+            "Can't index column value of size {} for index {} on {}.{}",
+            value.len(),
+            index.name.as_deref().unwrap_or_default(),
+            cf.keyspace,
+            cf.name
+        )))
+    }
+
+    /// The cell that keeps a row without values alive.
+    pub fn write_marker(&mut self) -> Result<(), CqlError> {
+        let name = self.writing.table.def.sparse_name(false, self.clustering(), b"", None, 0);
+        self.check_name(&name)?;
+        let cell = self.live_cell(name, Bytes::new());
+        self.changes.push(Change::Cell { super_column: None, cell });
+        Ok(())
+    }
+
+    /// The cell of a dense table's row, where the table has no values.
+    pub fn write_dense_row(&mut self) -> Result<(), CqlError> {
+        self.dense_cell(|writer, name| writer.live_cell(name, Bytes::new()))
+    }
+
+    fn dense_cell(&mut self, cell: impl Fn(&Self, Bytes) -> Cell) -> Result<(), CqlError> {
+        let (super_column, name) = match (self.writing.table.def.layout, self.clustering()) {
+            (Layout::Super, [super_column, name]) => (Some(super_column.clone()), name.clone()),
+            (_, clustering) => (None, self.writing.table.def.dense_name(clustering)),
+        };
+        self.check_name(&name)?;
+        let cell = cell(self, name);
+        self.changes.push(Change::Cell { super_column, cell });
+        Ok(())
+    }
+
+    fn deletion(&self, timestamp: i64) -> DeletionTime {
+        DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: self.writing.now_s }
+    }
+
+    /// Deletes the rows that the prefix means.
+    pub fn delete_rows(&mut self) -> Result<(), CqlError> {
+        let def = &self.writing.table.def;
+        let clustering = self.clustering();
+        let deletion = self.deletion(self.writing.timestamp);
+        let change = match (def.layout, clustering) {
+            (_, []) => Change::DeleteRow { deletion },
+            (Layout::Super, [name]) => Change::DeleteSuper { name: name.clone(), deletion },
+            (Layout::Dense | Layout::CompositeDense | Layout::Super, _)
+                if clustering.len() == def.clustering.len() =>
+            {
+                return self.dense_cell(RowWriter::tombstone_of);
+            }
+            _ => {
+                let (before, after) = bounds(self.writing.release);
+                let start = def.clustering_prefix(clustering, before);
+                self.check_name(&start)?;
+                let finish = def.clustering_prefix(clustering, after);
+                Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion })
+            }
+        };
+        self.changes.push(change);
+        Ok(())
+    }
+
+    /// Deletes all elements of a collection.
+    fn delete_elements(&mut self, column: &TableColumn, timestamp: i64) -> Result<(), CqlError> {
+        let def = &self.writing.table.def;
+        let is_static = column.kind == ColumnKind::Static;
+        let bound = |end| def.sparse_name(is_static, self.clustering(), &column.cell_name, None, end);
+        let (before, after) = bounds(self.writing.release);
+        let (start, finish) = (bound(before), bound(after));
+        self.check_name(&start)?;
+        let deletion = self.deletion(timestamp);
+        self.changes.push(Change::DeleteRange(RangeDeletion { super_column: None, start, finish, deletion }));
+        Ok(())
+    }
+
+    /// Does what an operation says.
+    pub fn apply(&mut self, operation: &Operation) -> Result<(), CqlError> {
+        let Operation { column, action } = operation;
+        match action {
+            Action::Set(term) => {
+                let value = self.value(term)?;
+                self.set(column, value)
+            }
+            Action::Count { by, is_negative } => self.count(column, by, *is_negative),
+            Action::Append(term) | Action::Put(term) => {
+                let value = self.value(term)?;
+                self.put(column, value)
+            }
+            Action::Prepend(term) => self.prepend(column, term),
+            Action::Discard(term) => self.discard(column, term),
+            Action::SetIndex { index, value } => {
+                let at = self.value(index)?;
+                let value = self.element_value("List", value)?;
+                let name = self.listed(column, at, "Attempted to set an element on a list which is null")?;
+                self.check_indexed(column, value.as_ref().unwrap_or(&Bytes::new()))?;
+                let cell = match value {
+                    Some(value) => self.live_cell(name, value),
+                    None => self.tombstone_of(name),
+                };
+                self.changes.push(Change::Cell { super_column: None, cell });
+                Ok(())
+            }
+            Action::DeleteIndex(index) => {
+                let at = self.value(index)?;
+                let text = "Attempted to delete an element from a list which is null";
+                let name = self.listed(column, at, text)?;
+                let cell = self.tombstone_of(name);
+                self.changes.push(Change::Cell { super_column: None, cell });
+                Ok(())
+            }
+            Action::Remove(term) => {
+                let (Value::Set(elements) | Value::List(elements)) = self.value(term)? else { return Ok(()) };
+                elements.iter().try_for_each(|element| self.write(column, Some(element), None))
+            }
+            Action::SetKey { key, value } => {
+                let Value::Single(key) = self.value(key)? else {
+                    return Err(CqlError::invalid("Invalid null map key"));
+                };
+                let value = self.element_value("Map", value)?;
+                self.write(column, Some(&key), value)
+            }
+            Action::DeleteKey { key, null_text } => match self.value(key)? {
+                Value::Single(key) => self.write(column, Some(&key), None),
+                _ => Err(CqlError::invalid(*null_text)),
+            },
+            Action::Delete if column.cql_type.is_multi_cell() => {
+                self.delete_elements(column, self.writing.timestamp)
+            }
+            Action::Delete => self.write(column, None, None),
+        }
+    }
+
+    /// Gives a column a value. A whole collection takes the place of the one before: the tombstone of that is one
+    /// microsecond older, so that it does not take the new elements.
+    fn set(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+        if column.cql_type.is_multi_cell() {
+            self.delete_elements(column, self.writing.timestamp.wrapping_sub(1))?;
+            return self.put(column, value);
+        }
+        match value {
+            Value::Single(value) => self.write(column, None, Some(value)),
+            _ => self.write(column, None, None),
+        }
+    }
+
+    /// Adds elements to a collection; those of a list at its end.
+    fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+        match value {
+            Value::Null | Value::Single(_) => Ok(()),
+            Value::List(elements) => elements.into_iter().try_for_each(|element| {
+                check_element("List", &element)?;
+                let uuid = append_uuid(self.writing.database);
+                self.write(column, Some(&uuid), Some(element))
+            }),
+            Value::Set(elements) => elements.iter().try_for_each(|element| {
+                check_element("Set", element)?;
+                self.write(column, Some(element), Some(Bytes::new()))
+            }),
+            Value::Map(entries) => entries.into_iter().try_for_each(|(key, value)| {
+                check_element("Map", &value)?;
+                check_element("Map", &key)?;
+                self.write(column, Some(&key), Some(value))
+            }),
+        }
+    }
+
+    fn prepend(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
+        let Value::List(elements) = self.value(term)? else { return Ok(()) };
+        let uuids = prepend_uuids(self.writing.database, elements.len());
+        uuids.iter().zip(elements).try_for_each(|(uuid, element)| {
+            check_element("List", &element)?;
+            self.write(column, Some(uuid), Some(element))
+        })
+    }
+
+    fn discard(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
+        let Value::List(elements) = self.value(term)? else { return Ok(()) };
+        let Some(cells) = self.lists.get(&column.cell_name) else { return Ok(()) };
+        let discarded = cells.iter().filter(|cell| elements.contains(&cell.value));
+        let deleted = discarded.map(|cell| self.tombstone_of(cell.name.clone()));
+        let deleted: Vec<Change> = deleted.map(|cell| Change::Cell { super_column: None, cell }).collect();
+        self.changes.extend(deleted);
+        Ok(())
+    }
+
+    fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
+        let Value::Single(value) = self.value(term)? else { return Ok(None) };
+        check_element(what, &value)?;
+        Ok(Some(value))
+    }
+
+    /// The name of the cell at an index of a list.
+    fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes, CqlError> {
+        let Some(index) = index_of(&index) else {
+            return Err(CqlError::invalid("Invalid null value for list index"));
+        };
+        let cells = self.lists.get(&column.cell_name).map_or(&[][..], Vec::as_slice);
+        if cells.is_empty() && self.writing.release >= Release::V2_1 {
+            return Err(CqlError::invalid(null_text));
+        }
+        let cell = usize::try_from(index).ok().and_then(|at| cells.get(at));
+        cell.map(|cell| cell.name.clone()).ok_or_else(|| {
+            CqlError::invalid(format!("List index {index} out of bound, list has size {}", cells.len()))
+        })
+    }
+
+    fn count(&mut self, column: &TableColumn, by: &TypedTerm, is_negative: bool) -> Result<(), CqlError> {
+        let by = match self.value(by)? {
+            Value::Single(bytes) => <[u8; 8]>::try_from(&bytes[..]).ok().map(i64::from_be_bytes),
+            _ => None,
+        };
+        let by = by.ok_or_else(|| CqlError::invalid("Invalid null value for counter increment"))?;
+        let delta = if is_negative { by.checked_neg() } else { Some(by) };
+        let Some(delta) = delta else {
+            return Err(CqlError::invalid(format!(
+                "The negation of {by} overflows supported counter precision (signed 8 bytes integer)"
+            )));
+        };
+        let (super_column, name) = self.name(column, None)?;
+        let cell = Cell::increment(name, delta, self.writing.timestamp);
+        self.changes.push(Change::Cell { super_column, cell });
+        Ok(())
+    }
+}
+
+/// An index into a list; `None` for null.
+pub(super) fn index_of(value: &Value) -> Option<i32> {
+    let Value::Single(bytes) = value else { return None };
+    <[u8; 4]>::try_from(&bytes[..]).ok().map(i32::from_be_bytes)
+}
+
+/// Old protocols write the lengths of elements with 16 bits.
+fn check_element(what: &str, element: &Bytes) -> Result<(), CqlError> {
+    if element.len() > NAME_BYTES_MAX {
+        return Err(CqlError::invalid(format!(
+            "{what} value is too long. {what} values are limited to {NAME_BYTES_MAX} bytes but {} bytes value provided",
+            element.len()
+        )));
+    }
+    Ok(())
+}

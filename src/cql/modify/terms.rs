@@ -1,0 +1,63 @@
+//! The terms of one statement, as they are given their types.
+
+use crate::cql::syntax::Term;
+use crate::cql::values::{Markers, TypeScope, TypedTerm};
+use crate::cql::{ColumnSpec, CqlError, Table};
+use crate::marshal::{CqlType, Native};
+use crate::schema::TableColumn;
+
+/// Gives terms the types of what receives them, and markers their names.
+pub(super) struct Terms<'a> {
+    pub table: &'a Table,
+    pub scope: TypeScope<'a>,
+    pub markers: &'a mut Markers,
+}
+
+impl Terms<'_> {
+    /// A value for a column.
+    pub fn of_column(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+        self.named(term, column.name.clone(), column.cql_type.clone())
+    }
+
+    /// A value under a name of its own, as `[ttl]`.
+    pub fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm, CqlError> {
+        let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
+        let spec = ColumnSpec { keyspace, table, name, cql_type };
+        TypedTerm::new(term, &spec, &self.scope, self.markers)
+    }
+
+    /// The marker of a whole list of values, behind IN.
+    pub fn in_marker(&mut self, at: usize, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+        let element = match column.cql_type.clone() {
+            CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
+            CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
+            CqlType::Map { key, value, .. } => CqlType::Map { key, value, is_frozen: true },
+            other => other,
+        };
+        let list = CqlType::List { element: Box::new(element), is_frozen: false };
+        self.named(&Term::Marker(at), format!("in({})", column.name), list)
+    }
+
+    /// An element of a collection, by its key or index.
+    pub fn key(
+        &mut self,
+        term: &Term,
+        column: &TableColumn,
+        key_type: &CqlType,
+    ) -> Result<TypedTerm, CqlError> {
+        self.named(term, format!("key({})", column.name), key_type.clone())
+    }
+
+    pub fn index(&mut self, term: &Term, column: &TableColumn) -> Result<TypedTerm, CqlError> {
+        self.named(term, format!("idx({})", column.name), CqlType::Native(Native::Int))
+    }
+
+    pub fn element(
+        &mut self,
+        term: &Term,
+        column: &TableColumn,
+        element: &CqlType,
+    ) -> Result<TypedTerm, CqlError> {
+        self.named(term, format!("value({})", column.name), element.clone())
+    }
+}

@@ -1,0 +1,145 @@
+//! The statements that clients have prepared, for all connections.
+
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::run::{self, Prepared};
+use super::{CqlError, QueryState};
+use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
+
+/// How a client names a prepared statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StatementId {
+    /// Over Thrift: the hash of keyspace and text as a Java String has it.
+    Hash(i32),
+    /// Over the native protocol: their MD5.
+    Md5([u8; 16]),
+}
+
+impl StatementId {
+    /// The id that Thrift clients get. Two statements may have one hash: the later one then takes the place of the
+    /// first, as in the old servers.
+    pub fn hash(keyspace: Option<&str>, text: &str) -> StatementId {
+        let units = keyspace.unwrap_or_default().encode_utf16().chain(text.encode_utf16());
+        StatementId::Hash(units.fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit))))
+    }
+
+    /// The id that clients of the native protocol get.
+    pub fn md5(keyspace: Option<&str>, text: &str) -> StatementId {
+        use md5::{Digest, Md5};
+        let mut digest = Md5::new();
+        digest.update(keyspace.unwrap_or_default());
+        digest.update(text);
+        StatementId::Md5(digest.finalize().into())
+    }
+
+    fn text(&self) -> String {
+        match self {
+            StatementId::Hash(hash) => hash.to_string(),
+            StatementId::Md5(md5) => md5.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+}
+
+/// Memory that a statement takes, roughly: names, types and terms of its plan are some times its text.
+#[derive(Debug, Clone)]
+struct Weight;
+
+const BYTES_OF_A_PLAN: u64 = 2048;
+const PLAN_PER_TEXT: u64 = 16;
+
+impl Weighter<StatementId, Arc<Prepared>> for Weight {
+    fn weight(&self, _id: &StatementId, prepared: &Arc<Prepared>) -> u64 {
+        BYTES_OF_A_PLAN + PLAN_PER_TEXT * prepared.text.len() as u64
+    }
+}
+
+/// Prepared statements, as many as their limit has room for; those that are not used go first.
+pub struct PreparedStatements {
+    cache: Cache<StatementId, Arc<Prepared>, Weight>,
+}
+
+impl Default for PreparedStatements {
+    fn default() -> PreparedStatements {
+        let items = PREPARED_BYTES_MAX / BYTES_OF_A_PLAN;
+        let items = usize::try_from(items).unwrap_or(usize::MAX);
+        PreparedStatements { cache: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
+    }
+}
+
+impl PreparedStatements {
+    /// Prepares a statement and keeps it under the id that `id_of` makes of the session's keyspace and the text.
+    pub fn prepare(
+        &self,
+        state: &QueryState<'_>,
+        text: &str,
+        id_of: fn(Option<&str>, &str) -> StatementId,
+    ) -> Result<(StatementId, Arc<Prepared>), CqlError> {
+        let size = text.len();
+        if size > PREPARED_STATEMENT_BYTES_MAX {
+            return Err(CqlError::invalid(format!(
+                "Prepared statement of size {size} bytes is larger than allowed maximum of \
+                 {PREPARED_STATEMENT_BYTES_MAX} bytes."
+            )));
+        }
+        let id = id_of(state.keyspace, text);
+        let kept = self.cache.get(&id).filter(|kept| {
+            kept.text == text
+                && kept.keyspace.as_deref() == state.keyspace
+                && kept.is_for(&state.database.catalog())
+        });
+        let prepared = match kept {
+            Some(kept) => kept,
+            None => run::prepare(state, text)?,
+        };
+        self.cache.insert(id, prepared.clone());
+        Ok((id, prepared))
+    }
+
+    /// A statement that was prepared before, planned for the schema of now. One that no longer fits the schema is
+    /// forgotten: the client prepares it again and gets to know why.
+    pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
+        let unknown = || {
+            CqlError::Unprepared(format!(
+                "Prepared query with ID {} not found (either the query was not prepared on this host (maybe the host \
+                 has been restarted?) or you have prepared too many queries and it has been evicted from the internal \
+                 cache)",
+                id.text()
+            ))
+        };
+        let prepared = self.cache.get(&id).ok_or_else(unknown)?;
+        if prepared.is_for(&state.database.catalog()) {
+            return Ok(prepared);
+        }
+        match prepared.again(state) {
+            Ok(again) => {
+                self.cache.insert(id, again.clone());
+                Ok(again)
+            }
+            Err(_) => {
+                self.cache.remove(&id);
+                Err(unknown())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_the_old_servers() {
+        // Both were given by real ones.
+        let hash = StatementId::hash(Some("c2"), "SELECT * FROM t3 WHERE k=? AND c=?");
+        assert_eq!(hash, StatementId::Hash(705_600_922));
+        assert_eq!(
+            StatementId::hash(None, "INSERT INTO p2 (KEY,?) VALUES (?,?)"),
+            StatementId::Hash(-1_117_827_097)
+        );
+        let text = "SELECT pkey1, skey, value FROM key_space_test.testtable WHERE pkey1=? AND pkey2=?";
+        assert_eq!(StatementId::md5(None, text).text(), "ce74e42902c5cebd135b2787713b8cec");
+    }
+}

@@ -1,0 +1,496 @@
+//! From relations to restrictions: each relation checked by itself and against those before it.
+
+use super::messages::{operator_text, relation_text};
+use super::operands::{Operand, Operands};
+use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
+use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term};
+use crate::cql::values::{Markers, TypeScope, TypedTerm, token_type};
+use crate::cql::{ColumnSpec, CqlError, QueryState};
+use crate::marshal::CqlType;
+use crate::schema::{ColumnKind, TableColumn};
+use crate::util::Release;
+
+/// What the relations are looked at with.
+pub(super) struct Analysis<'a> {
+    pub state: &'a QueryState<'a>,
+    pub target: &'a Target,
+    pub select: &'a Select,
+    pub scope: TypeScope<'a>,
+    pub found: Restrictions,
+    /// Some relation can be answered by an index; by one on a clustering column.
+    pub has_index: bool,
+    pub has_clustering_index: bool,
+    /// Columns in the order in which they were first restricted.
+    pub restricted: Vec<TableColumn>,
+}
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(why))
+}
+
+impl<'a> Analysis<'a> {
+    pub fn new(
+        state: &'a QueryState<'a>,
+        target: &'a Target,
+        select: &'a Select,
+        scope: TypeScope<'a>,
+    ) -> Analysis<'a> {
+        let found = Restrictions {
+            keys: target.def.partition_key.iter().map(|_| None).collect(),
+            clustering: vec![None; target.def.clustering.len()],
+            ..Restrictions::default()
+        };
+        Analysis {
+            state,
+            target,
+            select,
+            scope,
+            found,
+            has_index: false,
+            has_clustering_index: false,
+            restricted: Vec::new(),
+        }
+    }
+
+    pub fn release(&self) -> Release {
+        self.state.behaviour.release
+    }
+
+    pub fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
+        match relation {
+            Relation::Column { element: Some(_), .. } => {
+                invalid(format!("Unsupported relation: {}", relation_text(relation, self.release())))
+            }
+            Relation::Column { column, element: None, operator, value } => {
+                let column = self.entity(column, relation, Some(*operator))?;
+                self.column(&column, relation, (*operator, value), markers)
+            }
+            Relation::In { column, values } => {
+                let column = self.entity(column, relation, None)?;
+                self.column_in(&column, values, markers)
+            }
+            Relation::Columns { columns, operator, value } => {
+                let columns = self.entities(columns, relation, Some(*operator))?;
+                self.columns(&columns, relation, (*operator, value), markers)
+            }
+            Relation::ColumnsIn { columns, values } => {
+                let columns = self.entities(columns, relation, None)?;
+                self.check_tuple(&columns, relation, true)?;
+                let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
+                let operands = Operands::of_columns(values, &specs, &self.scope, markers)?;
+                self.set_tuple(&columns, Asked::In(operands));
+                Ok(())
+            }
+            Relation::Token { columns, operator, value } => {
+                self.token(columns, relation, (*operator, value), markers)
+            }
+        }
+    }
+
+    /// The column of a relation. `operator` is `None` for IN, which no index supports.
+    fn entity(
+        &mut self,
+        name: &str,
+        relation: &Relation,
+        operator: Option<Operator>,
+    ) -> Result<TableColumn, CqlError> {
+        let Some(column) = self.target.def.column(name) else {
+            let text = relation_text(relation, self.release());
+            return invalid(match self.is_alias(name) {
+                true => format!("Aliases aren't allowed in the where clause ('{text}')"),
+                false => format!("Undefined name {name} in where clause ('{text}')"),
+            });
+        };
+        let index = self.target.index(column);
+        if index.zip(operator).is_some_and(|(index, operator)| index.supports(operator)) {
+            self.has_index = true;
+            self.has_clustering_index |= column.kind == ColumnKind::Clustering;
+        }
+        if !self.restricted.iter().any(|known| known.name == column.name) {
+            self.restricted.push(column.clone());
+        }
+        Ok(column.clone())
+    }
+
+    fn entities(
+        &mut self,
+        names: &[String],
+        relation: &Relation,
+        operator: Option<Operator>,
+    ) -> Result<Vec<TableColumn>, CqlError> {
+        names.iter().map(|name| self.entity(name, relation, operator)).collect()
+    }
+
+    pub fn is_alias(&self, name: &str) -> bool {
+        match &self.select.selection {
+            Selection::Some(selected) => selected.iter().any(|one| one.alias.as_deref() == Some(name)),
+            Selection::All | Selection::Count { .. } => false,
+        }
+    }
+
+    fn existing(&self, column: &TableColumn) -> Option<&Restriction> {
+        match column.kind {
+            ColumnKind::PartitionKey => self.found.keys.get(column.position)?.as_ref(),
+            ColumnKind::Clustering => self.found.of_clustering_at(column.position),
+            _ => self.found.of_other(&column.name),
+        }
+    }
+
+    fn existing_mut(&mut self, column: &TableColumn) -> Option<&mut Restriction> {
+        match column.kind {
+            ColumnKind::PartitionKey => self.found.keys.get_mut(column.position)?.as_mut(),
+            ColumnKind::Clustering => {
+                let at = (*self.found.clustering.get(column.position)?)?;
+                self.found.of_clustering.get_mut(at)
+            }
+            _ => {
+                let mut others = self.found.others.iter_mut();
+                others.find(|(name, _)| *name == column.name).map(|(_, restriction)| restriction)
+            }
+        }
+    }
+
+    /// Keeps the restriction of a column that had none.
+    fn set(&mut self, column: &TableColumn, asked: Asked) -> Result<(), CqlError> {
+        let first = column.position;
+        let restriction = Restriction { first, width: 1, is_tuple: false, asked };
+        match column.kind {
+            ColumnKind::PartitionKey => {
+                if let Some(place) = self.found.keys.get_mut(first) {
+                    *place = Some(restriction);
+                }
+            }
+            ColumnKind::Clustering => self.set_clustering(restriction),
+            ColumnKind::CompactValue => {
+                return invalid(format!(
+                    "Predicates on the non-primary-key column ({}) of a COMPACT table are not yet supported",
+                    column.name
+                ));
+            }
+            ColumnKind::Static | ColumnKind::Regular => {
+                self.found.others.push((column.name.clone(), restriction));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_clustering(&mut self, restriction: Restriction) {
+        let at = self.found.of_clustering.len();
+        for place in self.found.clustering.iter_mut().skip(restriction.first).take(restriction.width) {
+            *place = Some(at);
+        }
+        self.found.of_clustering.push(restriction);
+    }
+
+    fn set_tuple(&mut self, columns: &[TableColumn], asked: Asked) {
+        let first = columns.first().map_or(0, |column| column.position);
+        self.set_clustering(Restriction { first, width: columns.len(), is_tuple: true, asked });
+    }
+
+    /// A relation of one column.
+    fn column(
+        &mut self,
+        column: &TableColumn,
+        relation: &Relation,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let name = &column.name;
+        let is_contains = matches!(operator, Operator::Contains | Operator::ContainsKey);
+        if column.kind == ColumnKind::CompactValue {
+            return self.set(column, Asked::Contains(Vec::new()));
+        }
+        if column.cql_type.is_multi_cell() && !is_contains {
+            return invalid(format!(
+                "Collection column '{name}' ({}) cannot be restricted by a '{}' relation",
+                column.cql_type,
+                operator_text(operator, self.release())
+            ));
+        }
+        let spec = self.target.spec(column);
+        match operator {
+            Operator::Eq => {
+                if self.existing(column).is_some() {
+                    return invalid(format!(
+                        "{name} cannot be restricted by more than one relation if it includes an Equal"
+                    ));
+                }
+                let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+                self.set(column, Asked::Eq(operand))
+            }
+            Operator::Neq => {
+                invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
+            }
+            Operator::Contains | Operator::ContainsKey => self.contains(column, (operator, value), markers),
+            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
+                match self.existing(column) {
+                    Some(existing) if !existing.is_slice() => {
+                        return invalid(format!(
+                            "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
+                        ));
+                    }
+                    Some(existing) if existing.is_tuple => {
+                        return invalid(format!(
+                            "Column \"{name}\" cannot be restricted by both a tuple notation inequality and a single \
+                             column inequality ({})",
+                            relation_text(relation, self.release())
+                        ));
+                    }
+                    Some(_) => {}
+                    None => self.set(column, Asked::Slice(Slice::default()))?,
+                }
+                let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+                let restriction = self.existing_mut(column);
+                set_end(restriction, operator, operand, name)
+            }
+        }
+    }
+
+    fn contains(
+        &mut self,
+        column: &TableColumn,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let name = &column.name;
+        let is_key = operator == Operator::ContainsKey;
+        let element = match (&column.cql_type, is_key) {
+            (CqlType::Map { key, .. }, true) => key,
+            (_, true) => return invalid(format!("Cannot use CONTAINS KEY on non-map column {name}")),
+            (CqlType::List { element, .. } | CqlType::Set { element, .. }, _) => element,
+            (CqlType::Map { value, .. }, _) => value,
+            _ => return invalid(format!("Cannot use CONTAINS relation on non collection column {name}")),
+        };
+        match self.existing(column).map(|existing| &existing.asked) {
+            Some(Asked::Contains(_)) => {}
+            Some(_) => {
+                return invalid(format!(
+                    "Collection column {name} can only be restricted by CONTAINS or CONTAINS KEY"
+                ));
+            }
+            None => self.set(column, Asked::Contains(Vec::new()))?,
+        }
+        let part = if is_key { "key" } else { "value" };
+        let spec = self.target.spec_of(&format!("{part}({name})"), (**element).clone());
+        let term = TypedTerm::new(value, &spec, &self.scope, markers)?;
+        if let Some(Restriction { asked: Asked::Contains(elements), .. }) = self.existing_mut(column) {
+            elements.push((term, is_key));
+        }
+        Ok(())
+    }
+
+    fn column_in(
+        &mut self,
+        column: &TableColumn,
+        values: &InValues,
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let name = &column.name;
+        if column.cql_type.is_multi_cell() {
+            return invalid(format!(
+                "Collection column '{name}' ({}) cannot be restricted by a 'IN' relation",
+                column.cql_type
+            ));
+        }
+        if self.existing(column).is_some() {
+            return invalid(format!(
+                "{name} cannot be restricted by more than one relation if it includes a IN"
+            ));
+        }
+        let operands = Operands::of_column(values, &self.target.spec(column), &self.scope, markers)?;
+        let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
+        // Cassandra takes an IN of one value for an equality here.
+        if is_other && !operands.is_single() {
+            return invalid(format!(
+                "IN predicates on non-primary-key columns ({name}) is not yet supported"
+            ));
+        }
+        match (is_other, operands) {
+            (true, Operands::Each(each)) => match each.into_iter().next() {
+                Some(operand) => self.set(column, Asked::Eq(operand)),
+                None => Ok(()),
+            },
+            (_, operands) => self.set(column, Asked::In(operands)),
+        }
+    }
+
+    /// Whether columns may be related together.
+    fn check_tuple(
+        &self,
+        columns: &[TableColumn],
+        relation: &Relation,
+        is_equality: bool,
+    ) -> Result<(), CqlError> {
+        let text = || relation_text(relation, self.release());
+        for (at, column) in columns.iter().enumerate() {
+            let name = &column.name;
+            if column.kind != ColumnKind::Clustering {
+                return invalid(format!(
+                    "Multi-column relations can only be applied to clustering columns but was applied to: {name}"
+                ));
+            }
+            if columns[..at].iter().any(|before| before.name == *name) {
+                return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));
+            }
+            if at > 0 && column.position != columns[at - 1].position + 1 {
+                return invalid(format!(
+                    "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: {}",
+                    text()
+                ));
+            }
+            match self.existing(column) {
+                Some(_) if is_equality => {
+                    let operator = match relation {
+                        Relation::ColumnsIn { .. } => "IN",
+                        _ => "=",
+                    };
+                    return invalid(format!(
+                        "Column \"{name}\" cannot be restricted by more than one relation if it is in an {operator} \
+                         relation"
+                    ));
+                }
+                Some(existing) if !existing.is_slice() => {
+                    return invalid(format!(
+                        "Column \"{name}\" cannot be restricted by an equality relation and an inequality relation"
+                    ));
+                }
+                Some(existing) if !existing.is_tuple => {
+                    return invalid(format!(
+                        "Column \"{name}\" cannot have both tuple-notation inequalities and single-column \
+                         inequalities: {}",
+                        text()
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A relation of several clustering columns.
+    fn columns(
+        &mut self,
+        columns: &[TableColumn],
+        relation: &Relation,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        self.check_tuple(columns, relation, operator == Operator::Eq)?;
+        let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
+        let Some(first) = columns.first() else { return Ok(()) };
+        match operator {
+            Operator::Eq => {
+                let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
+                self.set_tuple(columns, Asked::Eq(operand));
+                Ok(())
+            }
+            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
+                let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
+                match self.found.clustering.get(first.position).copied().flatten() {
+                    None => self.set_tuple(columns, Asked::Slice(Slice::default())),
+                    Some(at) => {
+                        // The longer of the two says which columns are restricted.
+                        for place in self.found.clustering.iter_mut().skip(first.position).take(columns.len())
+                        {
+                            *place = Some(at);
+                        }
+                        if let Some(restriction) = self.found.of_clustering.get_mut(at) {
+                            restriction.width = restriction.width.max(columns.len());
+                        }
+                    }
+                }
+                let restriction = self.existing_mut(first);
+                set_end(restriction, operator, operand, &first.name)
+            }
+            Operator::Neq | Operator::Contains | Operator::ContainsKey => invalid(format!(
+                "Unsupported \"{}\" relation: {}",
+                operator_text(operator, self.release()),
+                relation_text(relation, self.release())
+            )),
+        }
+    }
+
+    fn token(
+        &mut self,
+        names: &[String],
+        relation: &Relation,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let columns = self.entities(names, relation, None)?;
+        if let Some(other) = columns.iter().find(|column| column.kind != ColumnKind::PartitionKey) {
+            return invalid(format!(
+                "The token() function is only supported on the partition key, found on {}",
+                other.name
+            ));
+        }
+        let key = &self.target.def.partition_key;
+        if !key.iter().all(|part| columns.iter().any(|column| column.name == part.name)) {
+            return invalid(
+                "The token() function must be applied to all partition key components or none of them",
+            );
+        }
+        if columns.len() != key.len()
+            || columns.iter().zip(key).any(|(column, part)| column.name != part.name)
+        {
+            let names: Vec<&str> = key.iter().map(|part| &*part.name).collect();
+            return invalid(format!(
+                "The token function arguments must be in the partition key order: {}",
+                names.join(", ")
+            ));
+        }
+        let spec =
+            self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()));
+        let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
+        let is_slice = match operator {
+            Operator::Eq => false,
+            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => true,
+            _ => {
+                let text = relation_text(relation, self.release());
+                return invalid(format!(
+                    "Unsupported \"{}\" relation: {text}",
+                    operator_text(operator, self.release())
+                ));
+            }
+        };
+        match &self.found.token {
+            Some(_) if !is_slice => {
+                return invalid(format!(
+                    "{name} cannot be restricted by more than one relation if it includes an Equal"
+                ));
+            }
+            Some(existing) if !existing.is_slice() => {
+                return invalid(format!(
+                    "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
+                ));
+            }
+            _ => {}
+        }
+        let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+        let width = columns.len();
+        let of_token = |asked| Restriction { first: 0, width, is_tuple: false, asked };
+        if !is_slice {
+            self.found.token = Some(of_token(Asked::Eq(operand)));
+            return Ok(());
+        }
+        let restriction = self.found.token.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
+        set_end(Some(restriction), operator, operand, &name)
+    }
+}
+
+/// Gives a slice one of its ends.
+fn set_end(
+    restriction: Option<&mut Restriction>,
+    operator: Operator,
+    operand: Operand,
+    name: &str,
+) -> Result<(), CqlError> {
+    let Some(Restriction { asked: Asked::Slice(slice), .. }) = restriction else { return Ok(()) };
+    let is_lower = matches!(operator, Operator::Gt | Operator::Gte);
+    let (end, word) = if is_lower { (&mut slice.lower, "start") } else { (&mut slice.upper, "end") };
+    if end.is_some() {
+        return invalid(format!("More than one restriction was found for the {word} bound on {name}"));
+    }
+    *end = Some(SliceEnd { operand, is_inclusive: matches!(operator, Operator::Gte | Operator::Lte) });
+    Ok(())
+}

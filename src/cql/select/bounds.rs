@@ -1,0 +1,240 @@
+//! From restrictions of clustering columns to the slices of cells that hold the rows.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+
+use super::filter::present;
+use super::operands::Bound;
+use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
+use crate::cql::CqlError;
+use crate::marshal::{AbstractType, STATIC_PREFIX, push_component};
+use crate::schema::{Layout, TableDef};
+
+/// A run of names in the comparator's order; an empty end is open. Names equal to an end belong to it unless they are
+/// skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct CellSlice {
+    pub start: Bytes,
+    pub finish: Bytes,
+    pub skips_start: bool,
+    pub skips_finish: bool,
+}
+
+/// What is read of a super column family: super columns, or cells of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SuperSlice {
+    pub of: Option<Bytes>,
+    pub slice: CellSlice,
+}
+
+/// What is read of each partition, in the comparator's order.
+#[derive(Debug, Clone)]
+pub(super) enum Reads {
+    Names(Vec<Bytes>),
+    Cells(Vec<CellSlice>),
+    Supers(Vec<SuperSlice>),
+}
+
+/// The static cells of a partition.
+pub(super) fn static_slice(def: &TableDef) -> Option<CellSlice> {
+    let bound = |end: u8| {
+        let mut name = STATIC_PREFIX.to_vec();
+        let count = def.clustering.len();
+        (0..count).for_each(|at| push_component(&[], if at + 1 == count { end } else { 0 }, &mut name));
+        Bytes::from(name)
+    };
+    let has_statics = def.static_columns().next().is_some() && !def.clustering.is_empty();
+    has_statics.then(|| CellSlice { start: bound(0xFF), finish: bound(1), ..CellSlice::default() })
+}
+
+/// An end of a slice, with its values.
+type End = Option<(Vec<Bytes>, bool)>;
+
+/// The values of a run of equalities, and what follows it.
+struct Prefixes<'a> {
+    each: Vec<Vec<Bytes>>,
+    slice: Option<(&'a Slice, &'a Restriction)>,
+    /// The restrictions that the slices answer.
+    answered: Vec<usize>,
+}
+
+/// Slices of cells, and the restrictions that they do not answer.
+pub(super) struct Sliced<'a> {
+    pub reads: Reads,
+    pub rest: Vec<&'a Restriction>,
+}
+
+/// The slices that restrictions mean. `comparator` sorts the cells, or the super columns.
+pub(super) fn sliced<'a>(
+    target: &Target,
+    restrictions: &'a Restrictions,
+    bound: Bound<'_>,
+    comparator: &dyn AbstractType,
+) -> Result<Sliced<'a>, CqlError> {
+    let def = &*target.def;
+    if def.layout == Layout::StaticCompact {
+        let names = def.others.values().map(|column| column.cell_name.clone()).collect();
+        return Ok(Sliced { reads: Reads::Names(names), rest: Vec::new() });
+    }
+    let prefixes = prefixes(def, restrictions, bound)?;
+    let (mut start, mut finish) = (None, None);
+    if let Some((slice, restriction)) = prefixes.slice {
+        (start, finish) = ends(def, slice, restriction, bound)?;
+    }
+    if def.layout == Layout::Super {
+        // Few rows of a super column are not wanted: they are looked at one by one.
+        let rest = restrictions.of_clustering.iter().collect();
+        let supers = supers(&prefixes.each, def, (start, finish), comparator);
+        return Ok(Sliced { reads: Reads::Supers(supers), rest });
+    }
+    let rest = restrictions.of_clustering.iter().enumerate();
+    let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
+    let mut slices: Vec<CellSlice> = Vec::new();
+    for prefix in &prefixes.each {
+        if def.layout == Layout::Dense {
+            slices.extend(dense_slice(prefix, &start, &finish));
+        } else {
+            slices.push(composite_slice(def, prefix, &start, &finish));
+        }
+    }
+    slices.retain(|slice| {
+        slice.start.is_empty()
+            || slice.finish.is_empty()
+            || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
+    });
+    slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
+    slices.dedup();
+    Ok(Sliced { reads: Reads::Cells(slices), rest })
+}
+
+fn null_text(def: &TableDef, restriction: &Restriction, at: usize) -> String {
+    let name = def.clustering.get(restriction.first + at).map_or("", |column| &column.name);
+    match restriction.is_tuple {
+        true => format!("Invalid null value in condition for column {name}"),
+        false => format!("Invalid null value for clustering key part {name}"),
+    }
+}
+
+fn prefixes<'a>(
+    def: &TableDef,
+    restrictions: &'a Restrictions,
+    bound: Bound<'_>,
+) -> Result<Prefixes<'a>, CqlError> {
+    let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
+    let mut at = 0;
+    while let Some(restriction) = restrictions.of_clustering_at(at) {
+        if matches!(restriction.asked, Asked::Contains(_)) {
+            break;
+        }
+        found.answered.extend(restrictions.clustering.get(at).copied().flatten());
+        let null = |at: usize| null_text(def, restriction, at);
+        match &restriction.asked {
+            Asked::Eq(operand) => {
+                let values = present(operand.values(bound)?, null)?;
+                found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
+            }
+            Asked::In(operands) => {
+                let mut each = Vec::new();
+                for values in operands.values(bound)? {
+                    let values = present(values, null)?;
+                    each.extend(found.each.iter().map(|prefix| [&prefix[..], &values[..]].concat()));
+                }
+                found.each = each;
+            }
+            Asked::Slice(slice) => {
+                found.slice = Some((slice, restriction));
+                break;
+            }
+            Asked::Contains(_) => break,
+        }
+        at += restriction.width;
+    }
+    Ok(found)
+}
+
+/// The ends of a slice in the order of the cells.
+fn ends(
+    def: &TableDef,
+    slice: &Slice,
+    restriction: &Restriction,
+    bound: Bound<'_>,
+) -> Result<(End, End), CqlError> {
+    let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
+        let Some(end) = end else { return Ok(None) };
+        let values = present(end.operand.values(bound)?, |at| null_text(def, restriction, at))?;
+        Ok(Some((values, end.is_inclusive)))
+    };
+    let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
+    let is_reversed = def.clustering.get(restriction.first).is_some_and(|column| column.is_reversed);
+    Ok(if is_reversed { (upper, lower) } else { (lower, upper) })
+}
+
+/// A slice of composite names. Composite bounds say by their last byte which side of the names with this beginning they
+/// are on.
+fn composite_slice(def: &TableDef, prefix: &[Bytes], start: &End, finish: &End) -> CellSlice {
+    let name = |end: &End, outside: u8, inside: u8| match end {
+        Some((values, is_inclusive)) => {
+            let values = [prefix, &values[..]].concat();
+            def.clustering_prefix(&values, if *is_inclusive { inside } else { outside })
+        }
+        None => def.clustering_prefix(prefix, inside),
+    };
+    // A start of all names with a beginning is written as Cassandra does, which takes in the name that ends there.
+    CellSlice { start: name(start, 1, 0xFF), finish: name(finish, 0xFF, 1), ..CellSlice::default() }
+}
+
+/// A slice of names that are single values; `None` where there can be none.
+fn dense_slice(prefix: &[Bytes], start: &End, finish: &End) -> Option<CellSlice> {
+    if let [value] = prefix {
+        let slice = CellSlice { start: value.clone(), finish: value.clone(), ..CellSlice::default() };
+        // No name is empty, and as an end an empty one would be open.
+        return (!value.is_empty()).then_some(slice);
+    }
+    let first = |end: &End| end.as_ref().and_then(|(values, _)| values.first().cloned());
+    let is_exclusive = |end: &End| end.as_ref().is_some_and(|(_, is_inclusive)| !is_inclusive);
+    if first(finish).is_some_and(|finish| finish.is_empty()) {
+        return None;
+    }
+    Some(CellSlice {
+        start: first(start).unwrap_or_default(),
+        finish: first(finish).unwrap_or_default(),
+        skips_start: is_exclusive(start),
+        skips_finish: is_exclusive(finish),
+    })
+}
+
+fn supers(
+    prefixes: &[Vec<Bytes>],
+    def: &TableDef,
+    (start, finish): (End, End),
+    comparator: &dyn AbstractType,
+) -> Vec<SuperSlice> {
+    let mut found = Vec::new();
+    for prefix in prefixes {
+        let of_all = |slice| SuperSlice { of: None, slice };
+        match (prefix.split_first(), def.clustering.len()) {
+            (None, _) => {
+                // A tuple's end is one of super columns, all of whose cells may be meant.
+                let open = |end: &End| {
+                    end.as_ref()
+                        .map(|(values, is_inclusive)| (values.clone(), *is_inclusive || values.len() > 1))
+                };
+                found.extend(dense_slice(&[], &open(&start), &open(&finish)).map(of_all));
+            }
+            (Some((name, rest)), 2) => {
+                let inner = dense_slice(rest, &start, &finish);
+                found.extend(inner.map(|slice| SuperSlice { of: Some(name.clone()), slice }));
+            }
+            (Some((name, _)), _) => {
+                found.extend(dense_slice(std::slice::from_ref(name), &None, &None).map(of_all));
+            }
+        }
+    }
+    found.sort_by(|a, b| {
+        let name = |slice: &SuperSlice| slice.of.clone().unwrap_or_else(|| slice.slice.start.clone());
+        comparator.compare(&name(a), &name(b))
+    });
+    found.dedup();
+    found
+}

@@ -1,0 +1,154 @@
+//! Conditions that are looked at row by row, where no slice has answered them.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+
+use super::operands::Bound;
+use super::restrictions::{Asked, Restriction, SliceEnd};
+use super::rows::{CellColumns, Held, Place, Row};
+use crate::cql::CqlError;
+use crate::marshal::{self, TypeRef};
+use crate::schema::TableColumn;
+use crate::util::Release;
+
+/// A column that conditions are about.
+#[derive(Debug)]
+struct Tested {
+    place: Place,
+    comparator: TypeRef,
+    is_reversed: bool,
+}
+
+#[derive(Debug)]
+enum Wanted {
+    Eq(Vec<Bytes>),
+    In(Vec<Vec<Bytes>>),
+    /// The ends, and whether they are inclusive.
+    Slice(Option<(Vec<Bytes>, bool)>, Option<(Vec<Bytes>, bool)>),
+    /// Elements, and keys where the flag is set.
+    Contains(Vec<(Bytes, bool)>),
+}
+
+/// One condition, with its values.
+#[derive(Debug)]
+pub(super) struct RowTest {
+    columns: Vec<Tested>,
+    is_tuple: bool,
+    wanted: Wanted,
+    release: Release,
+}
+
+/// The values of an operand, none of which may be null.
+pub(super) fn present(
+    values: Vec<Option<Bytes>>,
+    null: impl Fn(usize) -> String,
+) -> Result<Vec<Bytes>, CqlError> {
+    let value = |(at, value): (usize, Option<Bytes>)| value.ok_or_else(|| CqlError::invalid(null(at)));
+    values.into_iter().enumerate().map(value).collect()
+}
+
+impl RowTest {
+    pub fn new(
+        cells: &CellColumns,
+        columns: &[&TableColumn],
+        restriction: &Restriction,
+        (bound, release): (Bound<'_>, Release),
+    ) -> Result<RowTest, CqlError> {
+        let types = bound.database.types();
+        let name = |at: usize| columns.get(at).map_or("", |column| &column.name);
+        let null = |at: usize| match cells.place(columns.get(at).copied().unwrap_or(columns[0])) {
+            Place::Key(_) => format!("Invalid null value for partition key part {}", name(at)),
+            Place::Clustering(_) => format!("Invalid null value for clustering key part {}", name(at)),
+            _ => format!("Unsupported null value for indexed column {}", name(at)),
+        };
+        let end = |end: &Option<SliceEnd>| match end {
+            None => Ok(None),
+            Some(end) => {
+                present(end.operand.values(bound)?, null).map(|values| Some((values, end.is_inclusive)))
+            }
+        };
+        let wanted = match &restriction.asked {
+            Asked::Eq(operand) => Wanted::Eq(present(operand.values(bound)?, null)?),
+            Asked::In(operands) => {
+                let each = operands.values(bound)?.into_iter().map(|values| present(values, null));
+                Wanted::In(each.collect::<Result<_, _>>()?)
+            }
+            Asked::Slice(slice) => Wanted::Slice(end(&slice.lower)?, end(&slice.upper)?),
+            Asked::Contains(elements) => {
+                let mut wanted = Vec::new();
+                for (term, is_key) in elements {
+                    let bytes = bound.bytes(term)?;
+                    wanted.push((bytes.ok_or_else(|| CqlError::invalid(null(0)))?, *is_key));
+                }
+                Wanted::Contains(wanted)
+            }
+        };
+        let tested = columns.iter().map(|column| Tested {
+            place: cells.place(column),
+            comparator: column.cql_type.type_ref(types),
+            is_reversed: column.is_reversed,
+        });
+        let columns = tested.collect();
+        Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
+    }
+
+    pub fn holds(&self, row: &Row) -> bool {
+        match &self.wanted {
+            Wanted::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
+            Wanted::In(each) => {
+                each.iter().any(|values| self.compare(row, values, false) == Some(Ordering::Equal))
+            }
+            Wanted::Slice(lower, upper) => self.is_between(row, lower.as_ref(), upper.as_ref()),
+            Wanted::Contains(elements) => {
+                let Some(column) = self.columns.first() else { return true };
+                let held = row.held(column.place);
+                elements.iter().all(|(element, is_key)| contains(held, element, *is_key))
+            }
+        }
+    }
+
+    /// Cassandra compares tuples in the order of the cells, and turns the ends of the slice round where the first
+    /// column is reversed.
+    fn is_between(
+        &self,
+        row: &Row,
+        lower: Option<&(Vec<Bytes>, bool)>,
+        upper: Option<&(Vec<Bytes>, bool)>,
+    ) -> bool {
+        let is_first_reversed = self.columns.first().is_some_and(|column| column.is_reversed);
+        let is_turned = self.is_tuple && is_first_reversed;
+        let (lower, upper) = if is_turned { (upper, lower) } else { (lower, upper) };
+        let meets = |end: Option<&(Vec<Bytes>, bool)>, side: Ordering| {
+            let Some((values, is_inclusive)) = end else { return true };
+            match self.compare(row, values, self.is_tuple) {
+                Some(Ordering::Equal) => *is_inclusive,
+                Some(order) => order == side,
+                None => false,
+            }
+        };
+        meets(lower, Ordering::Greater) && meets(upper, Ordering::Less)
+    }
+
+    /// A row's values against others; `None` where the row has none.
+    fn compare(&self, row: &Row, values: &[Bytes], in_cell_order: bool) -> Option<Ordering> {
+        for (column, value) in self.columns.iter().zip(values) {
+            let own = row.value(column.place)?;
+            let comparator = marshal::at(&*column.comparator, self.release);
+            let order = comparator.compare(own, value);
+            let order = if in_cell_order && column.is_reversed { order.reverse() } else { order };
+            if order.is_ne() {
+                return Some(order);
+            }
+        }
+        Some(Ordering::Equal)
+    }
+}
+
+fn contains(held: Option<&Held>, wanted: &Bytes, is_key: bool) -> bool {
+    let Some(Held::Many(elements)) = held else { return false };
+    elements.iter().any(|(element, cell)| {
+        // The elements of a set are names.
+        if is_key || cell.value.is_empty() { element == wanted } else { cell.value == *wanted }
+    })
+}

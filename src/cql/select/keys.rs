@@ -1,0 +1,189 @@
+//! From restrictions of the partition key to the partitions that are read.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+
+use super::filter::present;
+use super::operands::Bound;
+use super::restrictions::{Asked, Restriction, Restrictions, SliceEnd, Target};
+use super::token::{token_before, token_of_value};
+use crate::cql::CqlError;
+use crate::marshal;
+use crate::model::{Behaviour, Bounds};
+use crate::partitioner::TokenForm;
+use crate::schema::row_key;
+use crate::util::Release;
+use crate::util::limits::NAME_BYTES_MAX;
+
+/// A stretch of the ring: what the store can be asked, and what of that is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TokenRange {
+    pub bounds: Bounds,
+    /// Tokens are at least this one, or come after it.
+    pub from: Option<(Vec<u8>, bool)>,
+    pub to: Option<(Vec<u8>, bool)>,
+}
+
+impl TokenRange {
+    pub fn all() -> TokenRange {
+        let bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
+        TokenRange { bounds, from: None, to: None }
+    }
+
+    pub fn holds(&self, token: &[u8]) -> bool {
+        let is_after = |(from, is_inclusive): &(Vec<u8>, bool)| match token.cmp(from) {
+            Ordering::Less => false,
+            Ordering::Equal => *is_inclusive,
+            Ordering::Greater => true,
+        };
+        self.from.as_ref().is_none_or(is_after) && !self.is_past(token)
+    }
+
+    /// Whether a token comes after all of the range.
+    pub fn is_past(&self, token: &[u8]) -> bool {
+        self.to.as_ref().is_some_and(|(to, is_inclusive)| match token.cmp(to) {
+            Ordering::Less => false,
+            Ordering::Equal => !*is_inclusive,
+            Ordering::Greater => true,
+        })
+    }
+}
+
+/// The partitions of a SELECT.
+#[derive(Debug)]
+pub(super) enum Partitions {
+    /// In this order.
+    Keys(Vec<Bytes>),
+    /// `None`: none at all.
+    Range(Option<TokenRange>),
+}
+
+pub(super) fn partitions(
+    target: &Target,
+    restrictions: &Restrictions,
+    bound: Bound<'_>,
+    behaviour: &Behaviour,
+) -> Result<Partitions, CqlError> {
+    if let Some(token) = &restrictions.token {
+        return Ok(Partitions::Range(token_range(token, bound, behaviour)?));
+    }
+    if restrictions.is_key_range {
+        return Ok(Partitions::Range(Some(TokenRange::all())));
+    }
+    keys(target, restrictions, bound, behaviour.release).map(Partitions::Keys)
+}
+
+fn keys(
+    target: &Target,
+    restrictions: &Restrictions,
+    bound: Bound<'_>,
+    release: Release,
+) -> Result<Vec<Bytes>, CqlError> {
+    let columns = &target.def.partition_key;
+    let mut each: Vec<Vec<Bytes>> = vec![Vec::new()];
+    for (column, restriction) in columns.iter().zip(&restrictions.keys) {
+        let null = |_| format!("Invalid null value for partition key part {}", column.name);
+        let values = match restriction.as_ref().map(|restriction| &restriction.asked) {
+            Some(Asked::Eq(operand)) => present(operand.values(bound)?, null)?,
+            Some(Asked::In(operands)) => {
+                present(operands.values(bound)?.into_iter().flatten().collect(), null)?
+            }
+            _ => Vec::new(),
+        };
+        let with = |before: &Vec<Bytes>| {
+            let before = before.clone();
+            values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
+        };
+        each = each.iter().flat_map(with).collect();
+    }
+    if release >= Release::V2_1 {
+        // From 2.1 on keys come once each and by their values.
+        let types = bound.database.types();
+        let comparators: Vec<_> = columns.iter().map(|column| column.cql_type.type_ref(types)).collect();
+        each.sort_by(|a, b| {
+            let orders = comparators.iter().zip(a.iter().zip(b));
+            let mut orders =
+                orders.map(|(comparator, (a, b))| marshal::at(&**comparator, release).compare(a, b));
+            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        let mut known = BTreeSet::new();
+        each.retain(|values| known.insert(values.clone()));
+    }
+    each.iter().map(|values| checked(row_key(values))).collect()
+}
+
+fn checked(key: Bytes) -> Result<Bytes, CqlError> {
+    if key.is_empty() {
+        return Err(CqlError::invalid("Key may not be empty"));
+    }
+    if key.len() > NAME_BYTES_MAX {
+        return Err(CqlError::invalid(format!(
+            "Key length of {} is longer than maximum of {NAME_BYTES_MAX}",
+            key.len()
+        )));
+    }
+    Ok(key)
+}
+
+/// The stretch of the ring that a restriction of the token means; `None` where it is empty. The partitioner's least
+/// token is no bound at all, even where the text says `=`.
+fn token_range(
+    restriction: &Restriction,
+    bound: Bound<'_>,
+    behaviour: &Behaviour,
+) -> Result<Option<TokenRange>, CqlError> {
+    let partitioner = bound.database.partitioner();
+    let minimum = partitioner.minimum_token(behaviour.release);
+    let token = |operand: &super::operands::Operand| -> Result<Vec<u8>, CqlError> {
+        let values = present(operand.values(bound)?, |_| "Invalid null token value".to_owned())?;
+        let value = values.into_iter().next().unwrap_or_default();
+        token_of_value(&**partitioner, &value)
+    };
+    let end = |end: &Option<SliceEnd>| -> Result<Option<(Vec<u8>, bool)>, CqlError> {
+        let Some(end) = end else { return Ok(None) };
+        Ok(Some((token(&end.operand)?, end.is_inclusive)))
+    };
+    let (from, to) = match &restriction.asked {
+        Asked::Eq(operand) => {
+            let token = token(operand)?;
+            (Some((token.clone(), true)), Some((token, true)))
+        }
+        Asked::Slice(slice) => (end(&slice.lower)?, end(&slice.upper)?),
+        Asked::In(_) | Asked::Contains(_) => (None, None),
+    };
+    let is_bound = |end: &(Vec<u8>, bool)| end.0 != minimum;
+    let (from, to) = (from.filter(is_bound), to.filter(is_bound));
+    if let (Some((start, starts_with)), Some((finish, ends_with))) = (&from, &to) {
+        let is_empty = match start.cmp(finish) {
+            Ordering::Less => false,
+            Ordering::Equal => !(*starts_with && *ends_with),
+            Ordering::Greater => true,
+        };
+        if is_empty {
+            return Ok(None);
+        }
+    }
+    let end = to.as_ref().map_or(minimum, |(token, _)| token.clone());
+    let open = Bounds::KeyToToken { start: Bytes::new(), end: to.as_ref().map(|(token, _)| token.clone()) };
+    let bounds = match &from {
+        None => open,
+        Some((start, false)) => Bounds::Tokens { start: start.clone(), end },
+        Some((start, true)) => match partitioner.token_form() {
+            TokenForm::Fixed(_) => match token_before(start) {
+                Some(start) => Bounds::Tokens { start, end },
+                None => open,
+            },
+            // Rows before the start are left out one by one.
+            TokenForm::IsKey | TokenForm::Variable => match partitioner.key_of_token(start) {
+                Some(key) => Bounds::KeyToToken {
+                    start: Bytes::from(key),
+                    end: to.as_ref().map(|(token, _)| token.clone()),
+                },
+                None => open,
+            },
+        },
+    };
+    Ok(Some(TokenRange { bounds, from, to }))
+}

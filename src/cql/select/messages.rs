@@ -1,0 +1,55 @@
+//! Relations as messages quote them.
+
+use crate::cql::syntax::{InValues, Operator, Relation};
+use crate::cql::values::term_text;
+use crate::util::Release;
+
+pub(super) const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may have \
+     unpredictable performance. If you want to execute this query despite the performance unpredictability, use ALLOW \
+     FILTERING";
+
+/// An operator's sign; 1.2 has words for them.
+pub(super) fn operator_text(operator: Operator, release: Release) -> &'static str {
+    let (sign, word) = match operator {
+        Operator::Eq => ("=", "EQ"),
+        Operator::Neq => ("!=", "NEQ"),
+        Operator::Lt => ("<", "LT"),
+        Operator::Lte => ("<=", "LTE"),
+        Operator::Gt => (">", "GT"),
+        Operator::Gte => (">=", "GTE"),
+        Operator::Contains => ("CONTAINS", "CONTAINS"),
+        Operator::ContainsKey => ("CONTAINS KEY", "CONTAINS KEY"),
+    };
+    if release < Release::V2_0 { word } else { sign }
+}
+
+/// A relation as it was written, more or less.
+pub(super) fn relation_text(relation: &Relation, release: Release) -> String {
+    let sign = |operator: &Operator| operator_text(*operator, release);
+    let tuple = |columns: &[String]| format!("({})", columns.join(", "));
+    match relation {
+        Relation::Column { column, element: None, operator, value } => {
+            format!("{column} {} {}", sign(operator), term_text(value))
+        }
+        Relation::Column { column, element: Some(element), operator, value } => {
+            format!("{column}[{}] {} {}", term_text(element), sign(operator), term_text(value))
+        }
+        Relation::In { column, values } => format!("{column} IN {}", values_text(values)),
+        Relation::Columns { columns, operator, value } => {
+            format!("{} {} {}", tuple(columns), sign(operator), term_text(value))
+        }
+        Relation::ColumnsIn { columns, values } => format!("{} IN {}", tuple(columns), values_text(values)),
+        Relation::Token { columns, operator, value } => {
+            format!("token{} {} {}", tuple(columns), sign(operator), term_text(value))
+        }
+    }
+}
+
+fn values_text(values: &InValues) -> String {
+    match values {
+        InValues::List(terms) => {
+            format!("[{}]", terms.iter().map(term_text).collect::<Vec<_>>().join(", "))
+        }
+        InValues::Marker(_) => "?".to_owned(),
+    }
+}

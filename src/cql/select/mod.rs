@@ -1,0 +1,20 @@
+//! SELECT: which cells a statement reads, and the rows that they make.
+
+mod analysis;
+mod bounds;
+mod filter;
+mod keys;
+mod messages;
+mod operands;
+mod ordering;
+mod paging;
+mod partition;
+mod plan;
+mod restrictions;
+mod rows;
+mod selection;
+mod system_rows;
+mod token;
+mod walk;
+
+pub use plan::SelectPlan;

@@ -1,0 +1,182 @@
+//! The right side of a relation: a value, or several columns' values together.
+
+use bytes::Bytes;
+
+use crate::cql::syntax::{InValues, Term};
+use crate::cql::values::{Markers, TypeScope, TypedTerm, Value, term_text, tuple_from_bytes};
+use crate::cql::{ColumnSpec, CqlError, QueryOptions};
+use crate::db::Database;
+use crate::marshal::CqlType;
+
+/// What the values of one execution are taken from.
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub options: &'a QueryOptions,
+    pub database: &'a Database,
+}
+
+impl Bound<'_> {
+    /// A term's bytes; `None` is null.
+    pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
+        term.bytes(self.options, self.database)
+    }
+}
+
+/// Values for some columns, one each.
+#[derive(Debug)]
+pub(super) enum Operand {
+    Each(Vec<TypedTerm>),
+    /// A tuple in one marker, with so many fields.
+    Whole(TypedTerm, usize),
+}
+
+impl Operand {
+    pub fn one(term: TypedTerm) -> Operand {
+        Operand::Each(vec![term])
+    }
+
+    /// The operand of a multi-column relation.
+    pub fn tuple(
+        term: &Term,
+        columns: &[ColumnSpec],
+        scope: &TypeScope<'_>,
+        markers: &mut Markers,
+    ) -> Result<Operand, CqlError> {
+        let Term::Tuple(terms) = term else {
+            let whole = TypedTerm::new(term, &tuple_spec(columns), scope, markers)?;
+            return Ok(Operand::Whole(whole, columns.len()));
+        };
+        if terms.len() != columns.len() {
+            return Err(CqlError::invalid(format!(
+                "Expected {} elements in value tuple, but got {}: {}",
+                columns.len(),
+                terms.len(),
+                term_text(term)
+            )));
+        }
+        let each =
+            terms.iter().zip(columns).map(|(term, column)| TypedTerm::new(term, column, scope, markers));
+        Ok(Operand::Each(each.collect::<Result<_, _>>()?))
+    }
+
+    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+        match self {
+            Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),
+            Operand::Whole(term, width) => match bound.bytes(term)? {
+                Some(bytes) => split_tuple(&bytes, *width),
+                None => Ok(vec![None; *width]),
+            },
+        }
+    }
+}
+
+fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
+    let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+    let types = columns.iter().map(|column| column.cql_type.clone()).collect();
+    let (keyspace, table) = columns
+        .first()
+        .map_or_else(Default::default, |column| (column.keyspace.clone(), column.table.clone()));
+    ColumnSpec { keyspace, table, name: format!("({})", names.join(",")), cql_type: CqlType::Tuple(types) }
+}
+
+/// The fields of a tuple's bytes. Fields that are missing at the end are null.
+fn split_tuple(bytes: &Bytes, width: usize) -> Result<Vec<Option<Bytes>>, CqlError> {
+    let Some(mut fields) = tuple_from_bytes(bytes) else {
+        return Err(CqlError::invalid("Not enough bytes to read a field of a tuple"));
+    };
+    if fields.len() > width {
+        let text = format!("Expected {width} elements in value tuple, but got {}", fields.len());
+        return Err(CqlError::invalid(text));
+    }
+    fields.resize(width, None);
+    Ok(fields)
+}
+
+/// What stands after IN.
+#[derive(Debug)]
+pub(super) enum Operands {
+    Each(Vec<Operand>),
+    /// A list in one marker; of tuples with so many fields where it is about several columns.
+    Whole(TypedTerm, Option<usize>),
+}
+
+impl Operands {
+    /// Of one column.
+    pub fn of_column(
+        values: &InValues,
+        column: &ColumnSpec,
+        scope: &TypeScope<'_>,
+        markers: &mut Markers,
+    ) -> Result<Operands, CqlError> {
+        match values {
+            InValues::List(terms) => {
+                let each = terms.iter().map(|term| TypedTerm::new(term, column, scope, markers));
+                Ok(Operands::Each(each.map(|term| term.map(Operand::one)).collect::<Result<_, _>>()?))
+            }
+            InValues::Marker(at) => {
+                let list = list_spec(column, format!("in({})", column.name));
+                Ok(Operands::Whole(TypedTerm::new(&Term::Marker(*at), &list, scope, markers)?, None))
+            }
+        }
+    }
+
+    /// Of several columns together.
+    pub fn of_columns(
+        values: &InValues,
+        columns: &[ColumnSpec],
+        scope: &TypeScope<'_>,
+        markers: &mut Markers,
+    ) -> Result<Operands, CqlError> {
+        match values {
+            InValues::List(terms) => {
+                let each = terms.iter().map(|term| Operand::tuple(term, columns, scope, markers));
+                Ok(Operands::Each(each.collect::<Result<_, _>>()?))
+            }
+            InValues::Marker(at) => {
+                let tuple = tuple_spec(columns);
+                let list = list_spec(&tuple, format!("in{}", tuple.name));
+                let term = TypedTerm::new(&Term::Marker(*at), &list, scope, markers)?;
+                Ok(Operands::Whole(term, Some(columns.len())))
+            }
+        }
+    }
+
+    /// Whether one value at most can come out of it, as the text has it.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Operands::Each(each) if each.len() == 1)
+    }
+
+    pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Vec<Option<Bytes>>>, CqlError> {
+        match self {
+            Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
+            Operands::Whole(term, width) => {
+                let Value::List(elements) = term.value(bound.options, bound.database)? else {
+                    return Err(CqlError::invalid("Invalid null value for IN restriction"));
+                };
+                match width {
+                    Some(width) => elements.iter().map(|element| split_tuple(element, *width)).collect(),
+                    None => Ok(elements.into_iter().map(|element| vec![Some(element)]).collect()),
+                }
+            }
+        }
+    }
+}
+
+fn list_spec(element: &ColumnSpec, name: String) -> ColumnSpec {
+    let cql_type = CqlType::List { element: Box::new(element.cql_type.clone()), is_frozen: false };
+    ColumnSpec { name, cql_type, ..element.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tuples_are_split() {
+        let bytes = Bytes::from_static(b"\0\0\0\x01a\xff\xff\xff\xff");
+        let fields = split_tuple(&bytes, 3).unwrap();
+        assert_eq!(fields, [Some(Bytes::from_static(b"a")), None, None]);
+        assert!(split_tuple(&bytes, 1).is_err());
+        assert!(split_tuple(&Bytes::from_static(b"\0\0\0\x02a"), 1).is_err());
+    }
+}

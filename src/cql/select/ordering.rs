@@ -1,0 +1,280 @@
+//! Checks of a whole SELECT: that its restrictions fit the key, an index, ORDER BY and DISTINCT.
+
+use super::analysis::Analysis;
+use super::messages::NEEDS_FILTERING;
+use super::restrictions::{Asked, Restrictions};
+use super::selection::Picked;
+use crate::cql::CqlError;
+use crate::schema::{ColumnKind, TableColumn};
+use crate::util::Release;
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(why))
+}
+
+impl Analysis<'_> {
+    /// The checks that need all relations, in the order of Cassandra 2.1.
+    pub fn finish(mut self, picked: &Picked) -> Result<Restrictions, CqlError> {
+        self.partition_key()?;
+        if !self.found.uses_index {
+            self.restricted.retain(|column| column.kind != ColumnKind::PartitionKey);
+        }
+        let is_static_only = picked.is_static_only(&self.target.def);
+        if is_static_only && self.found.restricts_clustering() {
+            return invalid("Cannot restrict clustering columns when selecting only static columns");
+        }
+        self.clustering(picked)?;
+        if self.found.is_key_range && self.has_clustering_index {
+            self.found.uses_index = true;
+        }
+        if !self.found.uses_index {
+            self.restricted.retain(|column| column.kind != ColumnKind::Clustering);
+        }
+        if !self.restricted.is_empty() {
+            if !self.has_index && self.release() < Release::V2_1 {
+                return invalid("No indexed columns present in by-columns clause with Equal operator");
+            }
+            self.found.uses_index = true;
+        }
+        if self.found.uses_index {
+            if self.found.is_key_in {
+                return invalid(
+                    "Select on indexed columns and with IN clause for the PRIMARY KEY are not supported",
+                );
+            }
+            if is_static_only {
+                return invalid("Queries using 2ndary indexes don't support selecting only static columns");
+            }
+        }
+        if !self.select.order_by.is_empty() {
+            self.order()?;
+        }
+        self.filtering()?;
+        if self.select.is_distinct {
+            self.distinct(picked)?;
+        }
+        Ok(self.found)
+    }
+
+    fn partition_key(&mut self) -> Result<(), CqlError> {
+        if self.found.token.is_some() {
+            self.found.is_key_range = true;
+            if self.found.keys.iter().any(Option::is_some) {
+                return invalid(
+                    "The token() function must be applied to all partition key components or none of them",
+                );
+            }
+            return Ok(());
+        }
+        let count = self.found.keys.len();
+        let mut previous: Option<&TableColumn> = None;
+        let mut is_open = false;
+        for (at, column) in self.target.def.partition_key.iter().enumerate() {
+            let name = &column.name;
+            let restriction = self.found.keys.get(at).and_then(Option::as_ref);
+            match restriction {
+                None => {
+                    let follows = at > 0 && self.found.keys.get(at - 1).is_some_and(Option::is_some);
+                    self.found.is_key_range = true;
+                    if follows && self.has_index {
+                        self.found.uses_index = true;
+                        break;
+                    }
+                    if follows {
+                        return invalid(format!(
+                            "Partition key part {name} must be restricted since preceding part is"
+                        ));
+                    }
+                    is_open = true;
+                }
+                Some(_) if is_open => {
+                    if self.has_index {
+                        self.found.uses_index = true;
+                        break;
+                    }
+                    let before = previous.map_or("", |column| &column.name);
+                    return invalid(format!(
+                        "Partitioning column \"{name}\" cannot be restricted because the preceding column \
+                         (\"{before}\") is either not restricted or is restricted by a non-EQ relation"
+                    ));
+                }
+                Some(restriction) if restriction.is_slice() => {
+                    return invalid(
+                        "Only EQ and IN relation are supported on the partition key (unless you use the token() \
+                         function)",
+                    );
+                }
+                Some(restriction) if restriction.is_in() => {
+                    if at + 1 != count {
+                        return invalid(format!(
+                            "Partition KEY part {name} cannot be restricted by IN relation (only the last part of the \
+                             partition key can)"
+                        ));
+                    }
+                    self.found.is_key_in = true;
+                }
+                Some(_) => {}
+            }
+            previous = Some(column);
+        }
+        Ok(())
+    }
+
+    fn clustering(&mut self, picked: &Picked) -> Result<(), CqlError> {
+        let columns = &self.target.def.clustering;
+        let mut is_open = false;
+        let mut previous: Option<(&TableColumn, Option<usize>)> = None;
+        for (at, column) in columns.iter().enumerate() {
+            let name = &column.name;
+            let place = self.found.clustering.get(at).copied().flatten();
+            let Some(restriction) = self.found.of_clustering_at(at) else {
+                is_open = true;
+                previous = Some((column, None));
+                continue;
+            };
+            if is_open {
+                if previous.is_some_and(|(_, before)| before == place) {
+                    previous = Some((column, place));
+                    continue;
+                }
+                if self.has_index {
+                    self.found.uses_index = true;
+                    return Ok(());
+                }
+                return Err(self.gap(name, previous));
+            }
+            match &restriction.asked {
+                Asked::Slice(_) => is_open = true,
+                Asked::In(_) => {
+                    if !restriction.is_tuple && at + 1 != columns.len() {
+                        return invalid(format!(
+                            "Clustering column \"{name}\" cannot be restricted by an IN relation"
+                        ));
+                    }
+                    if picked.has_collection(&self.target.def) {
+                        return invalid(format!(
+                            "Cannot restrict column \"{name}\" by IN relation as a collection is selected by the query"
+                        ));
+                    }
+                    is_open = restriction.is_tuple;
+                }
+                Asked::Contains(_) => {
+                    if !self.has_index {
+                        return invalid(format!(
+                            "Cannot restrict column \"{name}\" by a CONTAINS relation without a secondary index"
+                        ));
+                    }
+                    self.found.uses_index = true;
+                }
+                Asked::Eq(_) => {}
+            }
+            previous = Some((column, place));
+        }
+        Ok(())
+    }
+
+    /// Why a clustering column may not be restricted after the one before it.
+    fn gap(&self, name: &str, previous: Option<(&TableColumn, Option<usize>)>) -> CqlError {
+        let Some((before, place)) = previous else { return CqlError::invalid("") };
+        let before = &before.name;
+        if self.release() < Release::V2_0 {
+            return CqlError::invalid(format!(
+                "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a \
+                 non-EQ relation)"
+            ));
+        }
+        let restriction = place.and_then(|place| self.found.of_clustering.get(place));
+        let why = match restriction {
+            None => "is not restricted",
+            Some(restriction) if restriction.is_tuple && restriction.is_in() => {
+                "is restricted by an IN tuple notation"
+            }
+            Some(_) => "is restricted by a non-EQ relation",
+        };
+        CqlError::invalid(format!(
+            "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
+        ))
+    }
+
+    /// ORDER BY: whether it goes backwards.
+    fn order(&mut self) -> Result<(), CqlError> {
+        if self.found.uses_index {
+            return invalid("ORDER BY with 2ndary indexes is not supported.");
+        }
+        if self.found.is_key_range {
+            return invalid(
+                "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.",
+            );
+        }
+        let mut directions = Vec::new();
+        for (at, (name, is_descending)) in self.select.order_by.iter().enumerate() {
+            let Some(column) = self.target.def.column(name) else {
+                return invalid(match self.is_alias(name) {
+                    true => format!("Aliases are not allowed in order by clause ('{name}')"),
+                    false => format!("Order by on unknown column {name}"),
+                });
+            };
+            if column.kind != ColumnKind::Clustering {
+                return invalid(format!(
+                    "Order by is currently only supported on the clustered columns of the PRIMARY KEY, got {name}"
+                ));
+            }
+            if column.position != at {
+                return invalid(
+                    "Order by currently only support the ordering of columns following their declared order in the \
+                     PRIMARY KEY",
+                );
+            }
+            directions.push(*is_descending != column.is_reversed);
+        }
+        self.found.is_reversed = directions.first().copied().unwrap_or(false);
+        if directions.iter().any(|direction| *direction != self.found.is_reversed) {
+            return invalid("Unsupported order by relation");
+        }
+        Ok(())
+    }
+
+    /// Whether more would be read than is answered, which has to be allowed.
+    fn filtering(&self) -> Result<(), CqlError> {
+        if self.select.allow_filtering || !(self.found.is_key_range || self.found.uses_index) {
+            return Ok(());
+        }
+        let several = |asked: &Asked| matches!(asked, Asked::Contains(elements) if elements.len() > 1);
+        let is_multiple = match &self.restricted[..] {
+            [] => false,
+            [one] => self.found.of_other(&one.name).is_some_and(|restriction| several(&restriction.asked)),
+            _ => true,
+        };
+        let is_clustering_scanned = self.found.is_key_range
+            && self.found.restricts_clustering()
+            && !(self.has_clustering_index && self.restricted.len() == 1);
+        if is_multiple || is_clustering_scanned {
+            return invalid(NEEDS_FILTERING);
+        }
+        Ok(())
+    }
+
+    fn distinct(&self, picked: &Picked) -> Result<(), CqlError> {
+        let requested = picked.columns(&self.target.def);
+        let is_wrong =
+            |column: &&&TableColumn| !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);
+        if let Some(wrong) = requested.iter().find(is_wrong) {
+            return invalid(format!(
+                "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
+                wrong.name
+            ));
+        }
+        if !self.found.is_key_range {
+            return Ok(());
+        }
+        for column in &self.target.def.partition_key {
+            if !requested.iter().any(|requested| requested.name == column.name) {
+                return invalid(format!(
+                    "SELECT DISTINCT queries must request all the partition key columns (missing {})",
+                    column.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}

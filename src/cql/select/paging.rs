@@ -1,0 +1,106 @@
+//! Where the next page of a SELECT begins.
+//!
+//! ```text
+//!   state   version 1 | u32 length | row key | u64 rows left | 0: after the partition
+//!           ...                                              | 1 | u32 length | super column | u32 length | name
+//! ```
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use crate::cql::CqlError;
+
+const VERSION: u8 = 1;
+
+/// The last cell that has been read of a partition. A super column is empty where there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Position {
+    pub super_column: Bytes,
+    pub name: Bytes,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PagingState {
+    pub key: Bytes,
+    /// `None`: nothing is left of the partition.
+    pub position: Option<Position>,
+    /// Rows that LIMIT still allows.
+    pub rows_left: u64,
+}
+
+impl PagingState {
+    pub fn encode(&self) -> Bytes {
+        let mut out = BytesMut::new();
+        let bytes = |bytes: &[u8], out: &mut BytesMut| {
+            out.put_u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+            out.put_slice(bytes);
+        };
+        out.put_u8(VERSION);
+        bytes(&self.key, &mut out);
+        out.put_u64(self.rows_left);
+        out.put_u8(u8::from(self.position.is_some()));
+        if let Some(position) = &self.position {
+            bytes(&position.super_column, &mut out);
+            bytes(&position.name, &mut out);
+        }
+        out.freeze()
+    }
+
+    /// Reads what a client brings back, which may be anything.
+    pub fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
+        PagingState::read(state.clone())
+            .ok_or_else(|| CqlError::invalid("Invalid value for the paging state"))
+    }
+
+    fn read(mut rest: Bytes) -> Option<PagingState> {
+        let version = take(&mut rest, 1)?;
+        let key = take_bytes(&mut rest)?;
+        let rows_left = take(&mut rest, 8)?.get_u64();
+        let position = match take(&mut rest, 1)?[0] {
+            0 => None,
+            1 => Some(Position { super_column: take_bytes(&mut rest)?, name: take_bytes(&mut rest)? }),
+            _ => return None,
+        };
+        let is_whole = version[0] == VERSION && rest.is_empty() && !key.is_empty();
+        let has_name = position.as_ref().is_none_or(|position| !position.name.is_empty());
+        (is_whole && has_name).then_some(PagingState { key, position, rows_left })
+    }
+}
+
+fn take(rest: &mut Bytes, count: usize) -> Option<Bytes> {
+    (rest.len() >= count).then(|| rest.split_to(count))
+}
+
+fn take_bytes(rest: &mut Bytes) -> Option<Bytes> {
+    let length = take(rest, 4)?.get_u32();
+    take(rest, usize::try_from(length).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn states_come_back(
+            key in prop::collection::vec(any::<u8>(), 1..9),
+            names in prop::option::of((prop::collection::vec(any::<u8>(), 0..5), prop::collection::vec(any::<u8>(), 1..5))),
+            rows_left in any::<u64>(),
+        ) {
+            let position = names.map(|(super_column, name)| Position { super_column: super_column.into(), name: name.into() });
+            let state = PagingState { key: key.into(), position, rows_left };
+            prop_assert_eq!(PagingState::decode(&state.encode()).unwrap(), state.clone());
+            let bytes = state.encode();
+            prop_assert!(PagingState::decode(&bytes.slice(..bytes.len() - 1)).is_err());
+        }
+
+        #[test]
+        fn foreign_states_are_refused(bytes in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 255]), 0..40)) {
+            let bytes = Bytes::from(bytes);
+            if let Ok(state) = PagingState::decode(&bytes) {
+                prop_assert_eq!(state.encode(), bytes);
+            }
+        }
+    }
+}

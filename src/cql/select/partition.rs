@@ -1,0 +1,479 @@
+//! Reads the rows of one partition, page by page of its cells.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::bounds::{CellSlice, Reads, SuperSlice, static_slice};
+use super::paging::Position;
+use super::restrictions::Clustering;
+use super::rows::{Columns, Grouped, Grouping, Row};
+use super::walk::Walk;
+use crate::cql::CqlError;
+use crate::marshal::{self, AbstractType};
+use crate::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
+use crate::schema::{Layout, row_key_parts};
+
+/// Super columns that are read at a time: each comes whole.
+const SUPERS_PER_PAGE: usize = 16;
+
+/// What a scan has already brought of a partition, and how much it asked for.
+#[derive(Debug)]
+pub(super) struct FirstPage {
+    pub columns: RowColumns,
+    pub count: usize,
+}
+
+/// One partition, while it is read.
+struct Partition {
+    key: Bytes,
+    key_parts: Arc<[Bytes]>,
+    statics: Option<Arc<Columns>>,
+    /// Some row that is no static one has been there.
+    has_rows: bool,
+    first_page: Option<FirstPage>,
+    resume: Option<Position>,
+}
+
+/// A slice in the direction of the reading.
+#[derive(Debug, Clone)]
+struct Run {
+    from: Bytes,
+    to: Bytes,
+    /// Names that are left out: where it begins, and where it ends.
+    skips: [Option<Bytes>; 2],
+}
+
+impl Run {
+    fn new(slice: &CellSlice, is_reversed: bool) -> Run {
+        let start = (slice.start.clone(), slice.skips_start);
+        let finish = (slice.finish.clone(), slice.skips_finish);
+        let ((from, skips_from), (to, skips_to)) =
+            if is_reversed { (finish, start) } else { (start, finish) };
+        let skips = [skips_from.then(|| from.clone()), skips_to.then(|| to.clone())];
+        Run { from, to, skips }
+    }
+
+    /// What is left of it after a name; `None` where nothing is.
+    fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<Run> {
+        if !self.to.is_empty() && order(name, &self.to).is_ge() {
+            return None;
+        }
+        if self.from.is_empty() || order(&self.from, name).is_le() {
+            self.from = name.clone();
+            self.skips[0] = Some(name.clone());
+        }
+        Some(self)
+    }
+
+    fn predicate(&self, is_reversed: bool, count: usize) -> Predicate {
+        let (start, finish) = (self.from.clone(), self.to.clone());
+        Predicate::Range(SliceRange { start, finish, reversed: is_reversed, count })
+    }
+}
+
+impl Walk<'_> {
+    /// What a scan asks of each partition, and whether its answer is what `partition` would read first.
+    pub(super) fn scanned(&self) -> (Predicate, usize, bool) {
+        let of_slice = |slice: &CellSlice, count: usize| {
+            (Run::new(slice, self.is_reversed).predicate(self.is_reversed, count), count, true)
+        };
+        match &self.reads {
+            Reads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
+            Reads::Cells(slices) => match slices.first() {
+                Some(slice) => of_slice(slice, self.page_cells()),
+                None => of_slice(&CellSlice::default(), 1),
+            },
+            Reads::Supers(slices) => match &slices[..] {
+                [SuperSlice { of: None, slice }] => of_slice(slice, SUPERS_PER_PAGE),
+                _ => {
+                    let all = SliceRange { count: 1, ..SliceRange::all() };
+                    (Predicate::Range(all), 1, false)
+                }
+            },
+        }
+    }
+
+    /// Whether static cells come along with the first slice.
+    fn reads_statics_along(&self) -> bool {
+        let Reads::Cells(slices) = &self.reads else { return false };
+        !self.is_reversed && slices.first().is_some_and(|slice| slice.start.is_empty())
+    }
+
+    /// Reads a partition's rows, from a position on.
+    pub(super) async fn partition(
+        &mut self,
+        key: Bytes,
+        first_page: Option<FirstPage>,
+        resume: Option<Position>,
+    ) -> Result<(), CqlError> {
+        let Some(parts) = row_key_parts(&key, self.cells.def.partition_key.len()) else {
+            return Ok(());
+        };
+        let mut partition =
+            Partition { key, key_parts: parts.into(), statics: None, has_rows: false, first_page, resume };
+        if !self.needs_statics {
+            partition.statics = Some(Arc::new(self.cells.blank()));
+        } else if !self.reads_statics_along() || partition.resume.is_some() {
+            partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
+        }
+        match self.reads.clone() {
+            Reads::Names(names) => self.names(&mut partition, names).await?,
+            Reads::Cells(slices) => self.slices(&mut partition, slices).await?,
+            Reads::Supers(slices) => self.supers(&mut partition, slices).await?,
+        }
+        let statics = partition.statics.clone().unwrap_or_default();
+        let has_statics = statics.iter().any(Option::is_some);
+        if self.shows_bare_statics
+            && has_statics
+            && !partition.has_rows
+            && partition.resume.is_none()
+            && !self.is_full()
+        {
+            let clustering = vec![None; self.cells.def.clustering.len()];
+            self.take(&partition, clustering, self.cells.blank(), None)?;
+        }
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        key: &Bytes,
+        super_column: Option<Bytes>,
+        predicate: Predicate,
+    ) -> Result<RowColumns, CqlError> {
+        let levels = (self.bound.options.consistency, self.state.behaviour);
+        let database = self.state.database;
+        Ok(database.read_cells(&self.cf, key.clone(), super_column, predicate, levels).await?)
+    }
+
+    fn comparator(&self) -> &dyn AbstractType {
+        marshal::at(&*self.cf.comparator, self.state.behaviour.release)
+    }
+
+    async fn read_statics(&self, key: &Bytes) -> Result<Columns, CqlError> {
+        let mut grouping = Grouping::new(self.cells, false, true);
+        if let Some(slice) = static_slice(&self.cells.def) {
+            let mut run = Run::new(&slice, false);
+            let count = self.page_cells();
+            loop {
+                let page = cells(self.read(key, None, run.predicate(false, count)).await?);
+                let is_last = page.len() < count;
+                let last = page.last().map(|cell| cell.name.clone());
+                for cell in page {
+                    if Some(&cell.name) != run.skips[0].as_ref() {
+                        grouping.push(cell);
+                    }
+                }
+                match last {
+                    Some(last) if !is_last => {
+                        run.from = last.clone();
+                        run.skips[0] = Some(last);
+                    }
+                    _ => break,
+                }
+            }
+        }
+        Ok(grouping.statics.unwrap_or_default())
+    }
+
+    async fn names(&mut self, partition: &mut Partition, names: Vec<Bytes>) -> Result<(), CqlError> {
+        let columns = match partition.first_page.take() {
+            Some(first) => first.columns,
+            None => self.read(&partition.key, None, Predicate::Names(names)).await?,
+        };
+        let mut grouping = Grouping::new(self.cells, false, false);
+        for cell in cells(columns) {
+            grouping.push(cell);
+        }
+        match grouping.finish() {
+            Some(row) => self.take_grouped(partition, row, None).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    async fn slices(
+        &mut self,
+        partition: &mut Partition,
+        mut slices: Vec<CellSlice>,
+    ) -> Result<(), CqlError> {
+        if self.is_reversed {
+            slices.reverse();
+        }
+        let mut grouping = Grouping::new(self.cells, self.is_reversed, partition.statics.is_none());
+        for slice in &slices {
+            let mut run = Run::new(slice, self.is_reversed);
+            if let Some(position) = &partition.resume {
+                let (comparator, is_reversed) = (self.comparator(), self.is_reversed);
+                let order = move |a: &[u8], b: &[u8]| {
+                    let order = comparator.compare(a, b);
+                    if is_reversed { order.reverse() } else { order }
+                };
+                match run.after(&position.name, &order) {
+                    Some(rest) => run = rest,
+                    None => continue,
+                }
+            }
+            if self.slice(partition, &mut grouping, run).await? {
+                return Ok(());
+            }
+        }
+        // No row has asked for them.
+        if let Some(statics) = grouping.statics.take() {
+            partition.statics = Some(Arc::new(statics));
+        }
+        Ok(())
+    }
+
+    /// Reads one slice. Returns whether enough has been read.
+    async fn slice(
+        &mut self,
+        partition: &mut Partition,
+        grouping: &mut Grouping<'_>,
+        mut run: Run,
+    ) -> Result<bool, CqlError> {
+        loop {
+            let (page, count) = match partition.first_page.take() {
+                Some(first) => (cells(first.columns), first.count),
+                None => {
+                    let count = self.page_cells();
+                    let predicate = run.predicate(self.is_reversed, count);
+                    (cells(self.read(&partition.key, None, predicate).await?), count)
+                }
+            };
+            let is_last = page.len() < count;
+            let last = page.last().map(|cell| cell.name.clone());
+            for cell in page {
+                let comparator = self.comparator();
+                let is_skipped = |name: &Bytes| comparator.compare(&cell.name, name).is_eq();
+                if run.skips.iter().flatten().any(is_skipped) {
+                    continue;
+                }
+                if let Some(row) = grouping.push(cell)
+                    && self.take_in_slice(partition, grouping, row)?
+                {
+                    return Ok(true);
+                }
+            }
+            match last {
+                Some(last) if !is_last => {
+                    run.from = last.clone();
+                    run.skips[0] = Some(last);
+                }
+                _ => break,
+            }
+        }
+        match grouping.finish() {
+            Some(row) => self.take_in_slice(partition, grouping, row),
+            None => Ok(false),
+        }
+    }
+
+    fn take_in_slice(
+        &mut self,
+        partition: &mut Partition,
+        grouping: &mut Grouping<'_>,
+        row: Grouped,
+    ) -> Result<bool, CqlError> {
+        // Static cells come before all others.
+        if let Some(statics) = grouping.statics.take() {
+            partition.statics = Some(Arc::new(statics));
+        }
+        self.take_grouped(partition, row, None)
+    }
+
+    async fn supers(
+        &mut self,
+        partition: &mut Partition,
+        mut slices: Vec<SuperSlice>,
+    ) -> Result<(), CqlError> {
+        if self.is_reversed {
+            slices.reverse();
+        }
+        for slice in slices {
+            let run = Run::new(&slice.slice, self.is_reversed);
+            let is_full = match slice.of {
+                Some(name) => self.in_super(partition, name, run).await?,
+                None => self.over_supers(partition, run).await?,
+            };
+            if is_full {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn order(&self, comparator: &dyn AbstractType, a: &[u8], b: &[u8]) -> Ordering {
+        let order = comparator.compare(a, b);
+        if self.is_reversed { order.reverse() } else { order }
+    }
+
+    /// Reads the cells of one super column, each of which is a row.
+    async fn in_super(
+        &mut self,
+        partition: &mut Partition,
+        name: Bytes,
+        mut run: Run,
+    ) -> Result<bool, CqlError> {
+        let cf = self.cf.clone();
+        let Some(subcomparator) = cf.subcomparator() else { return Ok(false) };
+        let subcomparator = marshal::at(&**subcomparator, self.state.behaviour.release);
+        if let Some(position) = partition.resume.clone() {
+            match self.order(self.comparator(), &name, &position.super_column) {
+                Ordering::Less => return Ok(false),
+                Ordering::Equal => {
+                    let order = |a: &[u8], b: &[u8]| self.order(subcomparator, a, b);
+                    match run.after(&position.name, &order) {
+                        Some(rest) => run = rest,
+                        None => return Ok(false),
+                    }
+                }
+                Ordering::Greater => {}
+            }
+        }
+        let count = self.page_cells();
+        loop {
+            let predicate = run.predicate(self.is_reversed, count);
+            let mut page = cells(self.read(&partition.key, Some(name.clone()), predicate).await?);
+            let is_last = page.len() < count;
+            let last = page.last().map(|cell| cell.name.clone());
+            let is_skipped = |cell: &Cell| {
+                run.skips.iter().flatten().any(|name| subcomparator.compare(&cell.name, name).is_eq())
+            };
+            page.retain(|cell| !is_skipped(cell));
+            let column =
+                SuperColumn { name: name.clone(), deletion: crate::model::DeletionTime::LIVE, cells: page };
+            if self.take_super(partition, column)? {
+                return Ok(true);
+            }
+            match last {
+                Some(last) if !is_last => {
+                    run.from = last.clone();
+                    run.skips[0] = Some(last);
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Reads super columns, each whole.
+    async fn over_supers(&mut self, partition: &mut Partition, mut run: Run) -> Result<bool, CqlError> {
+        if let Some(position) = partition.resume.clone() {
+            let is_before = !run.from.is_empty()
+                && self.order(self.comparator(), &position.super_column, &run.from).is_lt();
+            if !run.to.is_empty() && self.order(self.comparator(), &position.super_column, &run.to).is_gt() {
+                return Ok(false);
+            }
+            if !is_before {
+                run.from = position.super_column.clone();
+            }
+        }
+        loop {
+            let (columns, count) = match partition.first_page.take() {
+                Some(first) => (first.columns, first.count),
+                None => {
+                    let predicate = run.predicate(self.is_reversed, SUPERS_PER_PAGE);
+                    (self.read(&partition.key, None, predicate).await?, SUPERS_PER_PAGE)
+                }
+            };
+            let RowColumns::Supers(page) = columns else { return Ok(false) };
+            let is_last = page.len() < count;
+            let last = page.last().map(|column| column.name.clone());
+            for mut column in page {
+                if run.skips.iter().flatten().any(|name| *name == column.name) {
+                    continue;
+                }
+                if self.is_reversed && self.cells.def.clustering.len() > 1 {
+                    column.cells.reverse();
+                }
+                self.drop_until(partition, &mut column);
+                if self.take_super(partition, column)? {
+                    return Ok(true);
+                }
+            }
+            match last {
+                Some(last) if !is_last => {
+                    run.from = last.clone();
+                    run.skips[0] = Some(last);
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Leaves out what an earlier page has answered of a super column.
+    fn drop_until(&self, partition: &Partition, column: &mut SuperColumn) {
+        let Some(position) = &partition.resume else { return };
+        if column.name != position.super_column {
+            return;
+        }
+        if self.cells.def.clustering.len() == 1 {
+            column.cells.clear();
+        } else if let Some(subcomparator) = self.cf.subcomparator() {
+            let subcomparator = marshal::at(&**subcomparator, self.state.behaviour.release);
+            column.cells.retain(|cell| self.order(subcomparator, &cell.name, &position.name).is_gt());
+        }
+    }
+
+    fn take_super(&mut self, partition: &mut Partition, column: SuperColumn) -> Result<bool, CqlError> {
+        let name = column.name.clone();
+        for row in Grouping::new(self.cells, false, false).of_super(column) {
+            if self.take_grouped(partition, row, Some(name.clone()))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes a row. Returns whether enough has been read.
+    fn take_grouped(
+        &mut self,
+        partition: &mut Partition,
+        row: Grouped,
+        super_column: Option<Bytes>,
+    ) -> Result<bool, CqlError> {
+        partition.has_rows = true;
+        let name = match self.cells.def.layout {
+            Layout::StaticCompact => None,
+            Layout::Sparse if row.clustering.is_empty() => None,
+            // A bound after all cells of the row.
+            Layout::Sparse => {
+                let values: Vec<Bytes> = row.clustering.iter().flatten().cloned().collect();
+                let end = if self.is_reversed { 0xFF } else { 1 };
+                Some(self.cells.def.clustering_prefix(&values, end))
+            }
+            Layout::Dense | Layout::CompositeDense | Layout::Super => Some(row.last_name),
+        };
+        let super_column = super_column.unwrap_or_default();
+        let position = name.map(|name| Position { super_column, name });
+        let position = if self.is_distinct { None } else { position };
+        self.take(partition, row.clustering, row.columns, position)?;
+        // Of DISTINCT one row of each partition is enough.
+        Ok(self.is_full() || self.is_distinct)
+    }
+
+    fn take(
+        &mut self,
+        partition: &Partition,
+        clustering: Clustering,
+        columns: Columns,
+        position: Option<Position>,
+    ) -> Result<(), CqlError> {
+        let row = Row {
+            key: partition.key.clone(),
+            key_parts: partition.key_parts.clone(),
+            clustering,
+            statics: partition.statics.clone().unwrap_or_default(),
+            columns,
+        };
+        self.answer(&row, position)
+    }
+}
+
+fn cells(columns: RowColumns) -> Vec<Cell> {
+    match columns {
+        RowColumns::Cells(cells) => cells,
+        RowColumns::Supers(_) => Vec::new(),
+    }
+}

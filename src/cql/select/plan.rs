@@ -1,0 +1,424 @@
+//! A SELECT that has been checked, and may be run many times.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::analysis::Analysis;
+use super::bounds::{Reads, sliced};
+use super::filter::{RowTest, present};
+use super::keys::{Partitions, partitions};
+use super::messages::operator_text;
+use super::operands::Bound;
+use super::paging::PagingState;
+use super::restrictions::{Asked, IndexedBy, Restriction, Restrictions, Target};
+use super::rows::CellColumns;
+use super::selection::Picked;
+use super::walk::{Answered, ByIndex, Walk};
+use crate::cql::syntax::{Operator, Select};
+use crate::cql::system::system_table;
+use crate::cql::values::{Markers, TypeScope, TypedTerm};
+use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use crate::db::{Access, Error};
+use crate::marshal::{self, CqlType, Native};
+use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
+use crate::util::Release;
+
+/// Rows of a SELECT without LIMIT, before 2.0.
+const OLD_DEFAULT_LIMIT: usize = 10_000;
+
+#[derive(Debug)]
+pub struct SelectPlan {
+    target: Target,
+    cells: CellColumns,
+    picked: Picked,
+    restrictions: Restrictions,
+    limit: Option<TypedTerm>,
+    /// Places of clustering columns.
+    order_by: Vec<usize>,
+    is_distinct: bool,
+}
+
+/// Where an execution begins.
+struct Start {
+    partitions: Partitions,
+    index: Option<ByIndex>,
+    resume: Option<PagingState>,
+}
+
+struct Execution<'a> {
+    walk: Walk<'a>,
+    /// `None`: nothing is to be read.
+    start: Option<Start>,
+    limit: usize,
+    is_paged: bool,
+}
+
+impl SelectPlan {
+    /// Checks a SELECT against the schema of the moment.
+    pub fn new(
+        state: &QueryState<'_>,
+        select: &Select,
+        markers: &mut Markers,
+    ) -> Result<SelectPlan, CqlError> {
+        let target = target(state, select)?;
+        if select.is_json {
+            return Err(CqlError::invalid("SELECT JSON is not supported by this release"));
+        }
+        if select.is_distinct && state.behaviour.release < Release::V2_0 {
+            return Err(CqlError::invalid("SELECT DISTINCT is of Cassandra 2.0 and later"));
+        }
+        let catalog = state.database.catalog();
+        let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
+        let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
+        let release = state.behaviour.release;
+        let scope = TypeScope { keyspace, types: state.database.types(), release };
+        let cells = CellColumns::new(target.def.clone());
+        let picked = Picked::new(state, &target, &cells, select)?;
+        let mut limit = None;
+        if let Some(term) = &select.limit {
+            let spec = target.spec_of("[limit]", CqlType::Native(Native::Int));
+            limit = Some(TypedTerm::new(term, &spec, &scope, markers)?);
+        }
+        let mut analysis = Analysis::new(state, &target, select, scope);
+        for relation in &select.relations {
+            analysis.take(relation, markers)?;
+        }
+        let restrictions = analysis.finish(&picked)?;
+        let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
+        let order_by = select.order_by.iter().filter_map(position).collect();
+        let is_distinct = select.is_distinct;
+        Ok(SelectPlan { target, cells, picked, restrictions, limit, order_by, is_distinct })
+    }
+
+    /// The columns of the result.
+    pub fn columns(&self) -> &[ColumnSpec] {
+        &self.picked.specs
+    }
+
+    /// Runs it.
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
+        let mut execution = self.begin(state, options)?;
+        if let Some(Start { partitions, index, resume }) = execution.start.take() {
+            if self.target.is_system {
+                execution.walk.system_rows(&self.target, partitions)?;
+            } else {
+                execution.walk.run(partitions, index, resume).await?;
+            }
+        }
+        self.end(execution)
+    }
+
+    /// All that is known before anything is read.
+    fn begin<'a>(
+        &'a self,
+        state: &'a QueryState<'a>,
+        options: &'a QueryOptions,
+    ) -> Result<Execution<'a>, CqlError> {
+        let release = state.behaviour.release;
+        let cf = &self.target.cf;
+        self.check(state, options)?;
+        let bound = Bound { options, database: state.database };
+        let mut limit = self.limit(bound, release)?;
+        let page_size = options.page_size.filter(|_| !self.picked.is_count && !self.target.is_system);
+        if page_size.is_some() && self.sorts() {
+            return Err(CqlError::invalid(
+                "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either \
+                 remove the ORDER BY or the IN and sort client side, or disable paging for this query",
+            ));
+        }
+        let resume = match &options.paging_state {
+            Some(paging) if !self.picked.is_count => Some(self.resumed(cf, paging, release)?),
+            _ => None,
+        };
+        if let Some(resume) = &resume {
+            limit = limit.min(usize::try_from(resume.rows_left).unwrap_or(usize::MAX));
+        }
+        let sliced = sliced(&self.target, &self.restrictions, bound, marshal::at(&*cf.comparator, release))?;
+        let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
+        let index = self.index(cf, bound, release)?;
+        let tests = self.tests(&sliced.rest, bound, release)?;
+        let walk = self.walk(state, bound, sliced.reads, tests);
+        let walk = Walk { want: page_size.map_or(limit, |page| limit.min(page.max(1))), ..walk };
+        let start = (limit > 0).then_some(Start { partitions, index, resume });
+        Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
+    }
+
+    fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
+        if self.target.is_system {
+            return Ok(());
+        }
+        let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
+        state.check(Access::Read { keyspace, family })?;
+        let database = state.database;
+        Ok(database.check_read_consistency(&self.target.keyspace, options.consistency, state.behaviour)?)
+    }
+
+    fn walk<'a>(
+        &'a self,
+        state: &'a QueryState<'a>,
+        bound: Bound<'a>,
+        reads: Reads,
+        tests: Vec<RowTest>,
+    ) -> Walk<'a> {
+        let def = &self.target.def;
+        let has_statics = def.static_columns().next().is_some();
+        let shows_bare_statics =
+            has_statics && !self.restrictions.restricts_clustering() && !self.restrictions.uses_index;
+        let is_static =
+            |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
+        let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
+        Walk {
+            state,
+            bound,
+            cf: self.target.cf.clone(),
+            cells: &self.cells,
+            picked: &self.picked,
+            reads,
+            tests,
+            is_reversed: self.restrictions.is_reversed,
+            is_distinct: self.is_distinct,
+            needs_statics: shows_bare_statics || restricts_static || self.picked.has_static(def),
+            shows_bare_statics,
+            keeps_clustering: self.sorts(),
+            now_s: state.database.now_s(),
+            want: usize::MAX,
+            count: 0,
+            answered: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// The result of what has been read.
+    fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
+        let Execution { walk, limit, is_paged, .. } = execution;
+        let (count, last) = (walk.count, walk.last);
+        let goes_on = is_paged && count >= walk.want && limit > count;
+        let mut rows = walk.answered;
+        if self.sorts() {
+            self.sort(&mut rows, walk.bound, walk.state.behaviour.release);
+            rows.truncate(limit);
+        }
+        let rows_left = u64::try_from(limit - count.min(limit)).unwrap_or(u64::MAX);
+        let next = last.filter(|_| goes_on).map(|(key, position)| PagingState { key, position, rows_left });
+        self.result(rows, count, next)
+    }
+
+    fn result(
+        &self,
+        rows: Vec<Answered>,
+        count: usize,
+        next: Option<PagingState>,
+    ) -> Result<Outcome, CqlError> {
+        let rows = match self.picked.is_count {
+            true => {
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                vec![vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))]]
+            }
+            false => rows.into_iter().map(|row| row.values).collect(),
+        };
+        let paging_state = next.map(|next| next.encode());
+        Ok(Outcome::Rows(ResultSet { columns: self.picked.specs.clone(), rows, paging_state }))
+    }
+
+    /// Whether rows of several partitions are put in order together.
+    fn sorts(&self) -> bool {
+        self.restrictions.is_key_in && !self.order_by.is_empty()
+    }
+
+    /// Sorts as the columns do. Where it goes backwards all is turned round, rows that are equal too.
+    fn sort(&self, rows: &mut [Answered], bound: Bound<'_>, release: Release) {
+        let types = bound.database.types();
+        let column = |at: &usize| {
+            let column = self.target.def.clustering.get(*at)?;
+            Some((*at, column.cql_type.type_ref(types), column.is_reversed))
+        };
+        let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
+        rows.sort_by(|a, b| {
+            let value = |row: &Answered, at: usize| row.clustering.get(at).cloned().flatten();
+            let mut orders =
+                columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
+                    (Some(a), Some(b)) => {
+                        let order = marshal::at(&**cql_type, release).compare(&a, &b);
+                        if *is_reversed { order.reverse() } else { order }
+                    }
+                    (a, b) => a.is_some().cmp(&b.is_some()),
+                });
+            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        });
+        if self.restrictions.is_reversed {
+            rows.reverse();
+        }
+    }
+
+    fn limit(&self, bound: Bound<'_>, release: Release) -> Result<usize, CqlError> {
+        let Some(term) = &self.limit else {
+            return Ok(if release < Release::V2_0 { OLD_DEFAULT_LIMIT } else { usize::MAX });
+        };
+        let Some(bytes) = bound.bytes(term)? else {
+            return Err(CqlError::invalid("Invalid null value of limit"));
+        };
+        let Ok(bytes) = <[u8; 4]>::try_from(&bytes[..]) else {
+            return Err(CqlError::invalid("Invalid limit value"));
+        };
+        match usize::try_from(i32::from_be_bytes(bytes)) {
+            Ok(limit) if limit > 0 => Ok(limit),
+            _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
+        }
+    }
+
+    /// Where the page before has ended. Its names must be names of this table.
+    fn resumed(&self, cf: &CfDef, state: &Bytes, release: Release) -> Result<PagingState, CqlError> {
+        let state = PagingState::decode(state)?;
+        if let Some(position) = &state.position {
+            let outer = marshal::at(&*cf.comparator, release);
+            let is_known = match cf.subcomparator() {
+                Some(sub) => {
+                    outer.validate(&position.super_column).is_ok()
+                        && marshal::at(&**sub, release).validate(&position.name).is_ok()
+                }
+                None => position.super_column.is_empty() && outer.validate(&position.name).is_ok(),
+            };
+            if !is_known {
+                return Err(CqlError::invalid("Invalid value for the paging state"));
+            }
+        }
+        Ok(state)
+    }
+
+    /// All restrictions of columns, and the columns.
+    fn restricted(&self) -> Vec<(Vec<&TableColumn>, &Restriction)> {
+        let def = &self.target.def;
+        let others = self.restrictions.others.iter();
+        let others = others.filter_map(|(name, of)| Some((vec![def.column(name)?], of)));
+        let clustering = self.restrictions.of_clustering.iter();
+        let clustering =
+            clustering.map(|of| (def.clustering.iter().skip(of.first).take(of.width).collect(), of));
+        let keys = def.partition_key.iter().zip(&self.restrictions.keys);
+        let keys = keys.filter_map(|(column, of)| Some((vec![column], of.as_ref()?)));
+        others.chain(clustering).chain(keys).collect()
+    }
+
+    /// What is asked of single rows, because neither keys nor slices have answered it.
+    fn tests(
+        &self,
+        rest: &[&Restriction],
+        bound: Bound<'_>,
+        release: Release,
+    ) -> Result<Vec<RowTest>, CqlError> {
+        let mut tests = Vec::new();
+        for (columns, restriction) in self.restricted() {
+            let is_open = match columns.first().map(|column| column.kind) {
+                _ if self.target.is_system => true,
+                Some(ColumnKind::PartitionKey) => self.restrictions.is_key_range,
+                Some(ColumnKind::Clustering) => rest.iter().any(|other| std::ptr::eq(*other, restriction)),
+                Some(_) => true,
+                None => false,
+            };
+            if is_open {
+                tests.push(RowTest::new(&self.cells, &columns, restriction, (bound, release))?);
+            }
+        }
+        Ok(tests)
+    }
+
+    /// The index that is asked. That none can be is found out only here, as in Cassandra 2.1.
+    fn index(&self, cf: &CfDef, bound: Bound<'_>, release: Release) -> Result<Option<ByIndex>, CqlError> {
+        if !self.restrictions.uses_index {
+            return Ok(None);
+        }
+        let mut is_supported = false;
+        let mut others = Vec::new();
+        for (columns, restriction) in self.restricted() {
+            let [column] = columns[..] else { continue };
+            let Some(indexed) = self.target.index(column) else { continue };
+            let Some(value) = indexed_value(indexed, restriction, bound, column)? else {
+                others.extend(unsupported(restriction, column, release));
+                continue;
+            };
+            is_supported = true;
+            if bound.database.has_index(cf, &column.cell_name) {
+                return Ok(Some(ByIndex { column: column.cell_name.clone(), value }));
+            }
+        }
+        if is_supported {
+            return Ok(None);
+        }
+        Err(CqlError::invalid(format!(
+            "No secondary indexes on the restricted columns support the provided operators: {}",
+            others.join(", ")
+        )))
+    }
+}
+
+/// The value that an index is asked for; `None` where it cannot be.
+fn indexed_value(
+    indexed: IndexedBy,
+    restriction: &Restriction,
+    bound: Bound<'_>,
+    column: &TableColumn,
+) -> Result<Option<Bytes>, CqlError> {
+    let null = |_| format!("Unsupported null value for indexed column {}", column.name);
+    match &restriction.asked {
+        Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
+            Ok(present(operand.values(bound)?, null)?.into_iter().next())
+        }
+        Asked::Contains(elements) => {
+            let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
+            match elements.iter().find(is_asked) {
+                Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
+                None => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What an indexed column is asked that its index does not answer, as the message has it.
+fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release) -> Vec<String> {
+    let asked = |operator| format!("'{} {} <value>'", column.name, operator_text(operator, release));
+    match &restriction.asked {
+        Asked::Eq(_) => vec![asked(Operator::Eq)],
+        Asked::In(_) => vec![format!("'{} IN <value>'", column.name)],
+        Asked::Contains(elements) => {
+            let of_element = |(_, is_key): &(TypedTerm, bool)| {
+                asked(if *is_key { Operator::ContainsKey } else { Operator::Contains })
+            };
+            elements.iter().map(of_element).collect()
+        }
+        Asked::Slice(slice) => {
+            let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
+                true => Operator::Gte,
+                false => Operator::Gt,
+            });
+            let upper = slice.upper.as_ref().map(|end| match end.is_inclusive {
+                true => Operator::Lte,
+                false => Operator::Lt,
+            });
+            [lower, upper].into_iter().flatten().map(asked).collect()
+        }
+    }
+}
+
+/// The table of a SELECT.
+fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
+    let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
+    if let Some(system) = system_table(state, keyspace, &select.table.name) {
+        let name = select.table.name.clone();
+        let cf = CfDef { table: Some(system.def.clone()), ..CfDef::new(keyspace, &name) };
+        let (keyspace, def) = (keyspace.to_owned(), system.def);
+        return Ok(Target { keyspace, name, def, cf: Arc::new(cf), is_system: true });
+    }
+    let table = state.table(&select.table)?;
+    if table.def.layout == Layout::Super && state.behaviour.release < Release::V2_0 {
+        return Err(Error::Internal("This operation is not supported for Super Columns.".to_owned()).into());
+    }
+    Ok(Target {
+        keyspace: table.cf.keyspace.clone(),
+        name: table.cf.name.clone(),
+        def: table.def,
+        cf: table.cf,
+        is_system: false,
+    })
+}

@@ -1,0 +1,148 @@
+//! What WHERE asks of a table's columns.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::operands::{Operand, Operands};
+use crate::cql::ColumnSpec;
+use crate::cql::syntax::Operator;
+use crate::cql::values::TypedTerm;
+use crate::schema::{CfDef, TableColumn, TableDef};
+
+/// A table as a SELECT sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub keyspace: String,
+    pub name: String,
+    pub def: Arc<TableDef>,
+    pub cf: Arc<CfDef>,
+    /// One of the system's own: no column family holds it.
+    pub is_system: bool,
+}
+
+impl Target {
+    pub fn spec(&self, column: &TableColumn) -> ColumnSpec {
+        self.spec_of(&column.name, column.cql_type.clone())
+    }
+
+    pub fn spec_of(&self, name: &str, cql_type: crate::marshal::CqlType) -> ColumnSpec {
+        ColumnSpec {
+            keyspace: self.keyspace.clone(),
+            table: self.name.clone(),
+            name: name.to_owned(),
+            cql_type,
+        }
+    }
+
+    /// The index on a column, and what it can be asked.
+    pub fn index(&self, column: &TableColumn) -> Option<IndexedBy> {
+        let definition = self.cf.column_metadata.get(&column.cell_name)?;
+        let index = definition.index.as_ref()?;
+        let of_keys = index.options.as_ref().is_some_and(|options| options.contains_key("index_keys"));
+        Some(match (column.cql_type.is_multi_cell(), of_keys) {
+            (false, _) => IndexedBy::Value,
+            (true, false) => IndexedBy::Elements,
+            (true, true) => IndexedBy::Keys,
+        })
+    }
+}
+
+/// What an index leads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IndexedBy {
+    Value,
+    Elements,
+    Keys,
+}
+
+impl IndexedBy {
+    pub fn supports(self, operator: Operator) -> bool {
+        matches!(
+            (self, operator),
+            (IndexedBy::Value, Operator::Eq)
+                | (IndexedBy::Elements, Operator::Contains)
+                | (IndexedBy::Keys, Operator::ContainsKey)
+        )
+    }
+}
+
+/// One end of a slice.
+#[derive(Debug)]
+pub(super) struct SliceEnd {
+    pub operand: Operand,
+    pub is_inclusive: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Slice {
+    pub lower: Option<SliceEnd>,
+    pub upper: Option<SliceEnd>,
+}
+
+#[derive(Debug)]
+pub(super) enum Asked {
+    Eq(Operand),
+    In(Operands),
+    Slice(Slice),
+    /// Elements, and keys where the flag is set.
+    Contains(Vec<(TypedTerm, bool)>),
+}
+
+/// What one column may be, or several clustering columns in a row.
+#[derive(Debug)]
+pub(super) struct Restriction {
+    /// The place of its first column, and how many there are.
+    pub first: usize,
+    pub width: usize,
+    /// Written with a tuple.
+    pub is_tuple: bool,
+    pub asked: Asked,
+}
+
+impl Restriction {
+    pub fn is_slice(&self) -> bool {
+        matches!(self.asked, Asked::Slice(_))
+    }
+
+    pub fn is_in(&self) -> bool {
+        matches!(self.asked, Asked::In(_))
+    }
+}
+
+/// All that WHERE and ORDER BY ask, checked.
+#[derive(Debug, Default)]
+pub(super) struct Restrictions {
+    /// For each column of the partition key.
+    pub keys: Vec<Option<Restriction>>,
+    /// Of the partition key's token.
+    pub token: Option<Restriction>,
+    /// For each clustering column, its place in `of_clustering`.
+    pub clustering: Vec<Option<usize>>,
+    pub of_clustering: Vec<Restriction>,
+    /// Of static and regular columns.
+    pub others: Vec<(String, Restriction)>,
+    /// No one partition, or some, is meant.
+    pub is_key_range: bool,
+    pub is_key_in: bool,
+    pub uses_index: bool,
+    pub is_reversed: bool,
+}
+
+impl Restrictions {
+    pub fn restricts_clustering(&self) -> bool {
+        self.clustering.iter().any(Option::is_some)
+    }
+
+    pub fn of_clustering_at(&self, position: usize) -> Option<&Restriction> {
+        let at = (*self.clustering.get(position)?)?;
+        self.of_clustering.get(at)
+    }
+
+    pub fn of_other(&self, name: &str) -> Option<&Restriction> {
+        self.others.iter().find(|(known, _)| known == name).map(|(_, restriction)| restriction)
+    }
+}
+
+/// A clustering's values; `None` where a compact table's name ends early.
+pub(super) type Clustering = Vec<Option<Bytes>>;

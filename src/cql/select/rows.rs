@@ -1,0 +1,228 @@
+//! Rows of a table, made of cells: a run of cells with the same clustering is a row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::restrictions::Clustering;
+use crate::model::{Cell, SuperColumn};
+use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
+
+/// What a row has for a static or regular column.
+#[derive(Debug, Clone)]
+pub(super) enum Held {
+    One(Cell),
+    /// A collection's elements in order, each with its cell.
+    Many(Vec<(Bytes, Cell)>),
+}
+
+/// For each static or regular column, in the order of their names.
+pub(super) type Columns = Vec<Option<Held>>;
+
+/// Where a row's value is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Key(usize),
+    Clustering(usize),
+    Static(usize),
+    Regular(usize),
+}
+
+/// A row of a table.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub key: Bytes,
+    pub key_parts: Arc<[Bytes]>,
+    pub clustering: Clustering,
+    pub statics: Arc<Columns>,
+    pub columns: Columns,
+}
+
+impl Row {
+    /// What a static or regular column holds.
+    pub fn held(&self, place: Place) -> Option<&Held> {
+        match place {
+            Place::Static(at) => self.statics.get(at)?.as_ref(),
+            Place::Regular(at) => self.columns.get(at)?.as_ref(),
+            Place::Key(_) | Place::Clustering(_) => None,
+        }
+    }
+
+    /// The value of a column that is no collection of cells.
+    pub fn value(&self, place: Place) -> Option<&Bytes> {
+        match place {
+            Place::Key(at) => self.key_parts.get(at),
+            Place::Clustering(at) => self.clustering.get(at)?.as_ref(),
+            Place::Static(_) | Place::Regular(_) => match self.held(place)? {
+                Held::One(cell) => Some(&cell.value),
+                Held::Many(_) => None,
+            },
+        }
+    }
+}
+
+/// Which column a cell is of.
+#[derive(Debug)]
+pub(super) struct CellColumns {
+    pub def: Arc<TableDef>,
+    /// By what columns are called in cells: place, whether it is static, whether it is a collection of cells.
+    known: HashMap<Bytes, (usize, bool, bool)>,
+    /// The place of a dense table's value.
+    value: Option<usize>,
+}
+
+impl CellColumns {
+    pub fn new(def: Arc<TableDef>) -> CellColumns {
+        let known = def.others.values().enumerate().map(|(at, column)| {
+            let is_static = column.kind == ColumnKind::Static;
+            (column.cell_name.clone(), (at, is_static, column.cql_type.is_multi_cell()))
+        });
+        let known = known.collect();
+        let value = def.others.values().position(|column| column.kind == ColumnKind::CompactValue);
+        CellColumns { def, known, value }
+    }
+
+    pub fn blank(&self) -> Columns {
+        vec![None; self.def.others.len()]
+    }
+
+    /// Where a column's value is found.
+    pub fn place(&self, column: &TableColumn) -> Place {
+        let at = self.def.others.keys().position(|name| *name == column.name).unwrap_or_default();
+        match column.kind {
+            ColumnKind::PartitionKey => Place::Key(column.position),
+            ColumnKind::Clustering => Place::Clustering(column.position),
+            ColumnKind::Static => Place::Static(at),
+            ColumnKind::Regular | ColumnKind::CompactValue => Place::Regular(at),
+        }
+    }
+
+    /// Cells of a row, at most, where no collection has more than one element.
+    pub fn cells_per_row(&self) -> usize {
+        match self.def.layout {
+            Layout::Sparse | Layout::StaticCompact => {
+                let regular = self.def.others.values().filter(|column| column.kind == ColumnKind::Regular);
+                regular.count() + 1
+            }
+            Layout::Dense | Layout::CompositeDense | Layout::Super => 1,
+        }
+    }
+}
+
+/// A row that is whole, and the name of its last cell.
+#[derive(Debug)]
+pub(super) struct Grouped {
+    pub clustering: Clustering,
+    pub columns: Columns,
+    pub last_name: Bytes,
+}
+
+/// Gathers the cells of one partition into rows, as they come.
+#[derive(Debug)]
+pub(super) struct Grouping<'a> {
+    columns: &'a CellColumns,
+    is_reversed: bool,
+    current: Option<Grouped>,
+    /// Static cells that came along; `None` where they have been read by themselves.
+    pub statics: Option<Columns>,
+}
+
+impl<'a> Grouping<'a> {
+    pub fn new(columns: &'a CellColumns, is_reversed: bool, keeps_statics: bool) -> Grouping<'a> {
+        Grouping { columns, is_reversed, current: None, statics: keeps_statics.then(|| columns.blank()) }
+    }
+
+    /// Takes the next cell. Answers with the row before it when the cell is not of that.
+    pub fn push(&mut self, cell: Cell) -> Option<Grouped> {
+        let def = &self.columns.def;
+        let place = def.place_of(&cell.name)?;
+        let name = cell.name.clone();
+        let held = match (def.layout, &place.column) {
+            (Layout::Dense | Layout::CompositeDense, _) => self.columns.value.map(|at| (at, cell)),
+            // The row's marker.
+            (Layout::Sparse, Some(column)) if column.is_empty() => None,
+            (_, column) => {
+                let (at, is_static, is_collection) = *self.columns.known.get(column.as_ref()?)?;
+                if is_static != place.is_static || is_collection != place.element.is_some() {
+                    return None;
+                }
+                Some((at, cell))
+            }
+        };
+        if place.is_static {
+            if let (Some(statics), Some((at, cell))) = (&mut self.statics, held) {
+                keep(statics, at, place.element, cell);
+            }
+            return None;
+        }
+        let mut clustering: Clustering = place.clustering.into_iter().map(Some).collect();
+        if clustering.len() > def.clustering.len() {
+            return None;
+        }
+        clustering.resize(def.clustering.len(), None);
+        // Only one cell of a dense table has its name.
+        let goes_on = matches!(def.layout, Layout::Sparse | Layout::StaticCompact)
+            && self.current.as_ref().is_some_and(|current| current.clustering == clustering);
+        let before = if goes_on { None } else { self.finish() };
+        let current = self.current.get_or_insert_with(|| Grouped {
+            clustering,
+            columns: self.columns.blank(),
+            last_name: Bytes::new(),
+        });
+        current.last_name = name;
+        if let Some((at, cell)) = held {
+            keep(&mut current.columns, at, place.element, cell);
+        }
+        before
+    }
+
+    /// The last row.
+    pub fn finish(&mut self) -> Option<Grouped> {
+        let mut row = self.current.take()?;
+        if self.is_reversed {
+            for held in &mut row.columns {
+                if let Some(Held::Many(elements)) = held {
+                    elements.reverse();
+                }
+            }
+        }
+        Some(row)
+    }
+
+    /// The rows of a super column. Where columns are declared it is one row, else each of its cells is.
+    pub fn of_super(&self, column: SuperColumn) -> Vec<Grouped> {
+        let def = &self.columns.def;
+        if def.clustering.len() == 1 {
+            let mut columns = self.columns.blank();
+            let mut last_name = None;
+            for cell in column.cells {
+                if let Some((at, ..)) = self.columns.known.get(&cell.name) {
+                    last_name = Some(cell.name.clone());
+                    keep(&mut columns, *at, None, cell);
+                }
+            }
+            let row = |last_name| Grouped { clustering: vec![Some(column.name.clone())], columns, last_name };
+            return last_name.map(row).into_iter().collect();
+        }
+        let of_cell = |cell: Cell| {
+            let mut columns = self.columns.blank();
+            let last_name = cell.name.clone();
+            let clustering = vec![Some(column.name.clone()), Some(cell.name.clone())];
+            if let Some(at) = self.columns.value {
+                keep(&mut columns, at, None, cell);
+            }
+            Grouped { clustering, columns, last_name }
+        };
+        column.cells.into_iter().map(of_cell).collect()
+    }
+}
+
+fn keep(columns: &mut Columns, at: usize, element: Option<Bytes>, cell: Cell) {
+    let Some(place) = columns.get_mut(at) else { return };
+    match (place, element) {
+        (Some(Held::Many(elements)), Some(element)) => elements.push((element, cell)),
+        (place, Some(element)) => *place = Some(Held::Many(vec![(element, cell)])),
+        (place, None) => *place = Some(Held::One(cell)),
+    }
+}

@@ -1,0 +1,235 @@
+//! One execution of a SELECT: from partition to partition, until there are rows enough.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::bounds::Reads;
+use super::filter::RowTest;
+use super::keys::{Partitions, TokenRange};
+use super::operands::Bound;
+use super::paging::{PagingState, Position};
+use super::partition::FirstPage;
+use super::restrictions::Clustering;
+use super::rows::{CellColumns, Row};
+use super::selection::Picked;
+use crate::cql::{CqlError, QueryState};
+use crate::schema::CfDef;
+
+/// Most cells that are asked of a partition at a time.
+const CELLS_PER_PAGE: usize = 1024;
+
+/// Most cells that a scan asks of each partition.
+const CELLS_PER_SCANNED: usize = 256;
+
+/// Partitions that are asked of the store at a time.
+const PARTITIONS_PER_PAGE: usize = 64;
+
+/// A row of the result.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub values: Vec<Option<Bytes>>,
+    /// For ORDER BY over several partitions; else empty.
+    pub clustering: Clustering,
+}
+
+/// An index that leads to the partitions.
+#[derive(Debug)]
+pub(super) struct ByIndex {
+    pub column: Bytes,
+    pub value: Bytes,
+}
+
+pub(super) struct Walk<'a> {
+    pub state: &'a QueryState<'a>,
+    pub bound: Bound<'a>,
+    pub cf: Arc<CfDef>,
+    pub cells: &'a CellColumns,
+    pub picked: &'a Picked,
+    pub reads: Reads,
+    pub tests: Vec<RowTest>,
+    pub is_reversed: bool,
+    pub is_distinct: bool,
+    /// Some row may need its partition's static columns.
+    pub needs_statics: bool,
+    /// A partition that has nothing but static columns is a row too.
+    pub shows_bare_statics: bool,
+    pub keeps_clustering: bool,
+    pub now_s: i32,
+    /// Rows are wanted up to this number.
+    pub want: usize,
+    pub count: usize,
+    pub answered: Vec<Answered>,
+    /// The last row that was taken.
+    pub last: Option<(Bytes, Option<Position>)>,
+}
+
+impl Walk<'_> {
+    pub fn is_full(&self) -> bool {
+        self.count >= self.want
+    }
+
+    /// Cells to ask for: as many as the rows that are wanted have, and one more row's, which shows that the last one is
+    /// whole.
+    pub fn page_cells(&self) -> usize {
+        let of_row = self.cells.cells_per_row();
+        let statics = if self.needs_statics { self.cells.def.static_columns().count() } else { 0 };
+        if self.is_distinct {
+            return (statics + 2).min(CELLS_PER_PAGE);
+        }
+        // Rows that do not pass are not counted.
+        let rows = if self.tests.is_empty() { self.want - self.count.min(self.want) } else { usize::MAX };
+        rows.saturating_add(1).saturating_mul(of_row).saturating_add(statics).clamp(2, CELLS_PER_PAGE)
+    }
+
+    /// Takes a row if it passes.
+    pub fn answer(&mut self, row: &Row, position: Option<Position>) -> Result<(), CqlError> {
+        if self.is_full() || !self.tests.iter().all(|test| test.holds(row)) {
+            return Ok(());
+        }
+        self.count += 1;
+        self.last = Some((row.key.clone(), position));
+        if !self.picked.is_count {
+            let values = self.picked.values(row, self.bound, self.now_s)?;
+            let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
+            self.answered.push(Answered { values, clustering });
+        }
+        Ok(())
+    }
+
+    /// Reads partitions from where an earlier page ended.
+    pub async fn run(
+        &mut self,
+        partitions: Partitions,
+        index: Option<ByIndex>,
+        resume: Option<PagingState>,
+    ) -> Result<(), CqlError> {
+        match (partitions, index) {
+            (Partitions::Keys(keys), _) => self.keys(keys, resume).await,
+            (Partitions::Range(None), _) => Ok(()),
+            (Partitions::Range(Some(range)), Some(index)) => self.by_index(range, index, resume).await,
+            (Partitions::Range(Some(range)), None) => self.range(range, resume).await,
+        }
+    }
+
+    async fn keys(&mut self, keys: Vec<Bytes>, resume: Option<PagingState>) -> Result<(), CqlError> {
+        let mut keys = keys.into_iter();
+        if let Some(resume) = resume {
+            if !keys.any(|key| key == resume.key) {
+                return Err(foreign_state());
+            }
+            self.rest_of_partition(&resume).await?;
+        }
+        let limit = self.want;
+        for key in keys {
+            if self.is_full() {
+                return Ok(());
+            }
+            if self.keeps_clustering {
+                // They are sorted only when all have been read.
+                self.want = self.count.saturating_add(limit);
+            }
+            self.partition(key, None, None).await?;
+            self.want = limit.max(if self.keeps_clustering { self.count + 1 } else { 0 });
+        }
+        Ok(())
+    }
+
+    async fn rest_of_partition(&mut self, resume: &PagingState) -> Result<(), CqlError> {
+        match &resume.position {
+            Some(position) => self.partition(resume.key.clone(), None, Some(position.clone())).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn range(&mut self, range: TokenRange, resume: Option<PagingState>) -> Result<(), CqlError> {
+        let (database, behaviour) = (self.state.database, self.state.behaviour);
+        let mut bounds = range.bounds.clone();
+        if let Some(resume) = resume {
+            if !range.holds(&database.token(&resume.key)) {
+                return Err(foreign_state());
+            }
+            self.rest_of_partition(&resume).await?;
+            match database.rest_of_range(&bounds, &resume.key, behaviour) {
+                Some(rest) => bounds = rest,
+                None => return Ok(()),
+            }
+        }
+        let levels = (self.bound.options.consistency, behaviour);
+        while !self.is_full() {
+            let left = if self.tests.is_empty() { self.want - self.count } else { usize::MAX };
+            let max_rows = left.saturating_add(1).clamp(2, PARTITIONS_PER_PAGE);
+            let (predicate, count, is_first_page) = self.scanned();
+            let (predicate, count) = capped(predicate, count);
+            let page = database.scan_cells(&self.cf, (bounds.clone(), max_rows), predicate, levels).await?;
+            let is_last = page.len() < max_rows;
+            let last = page.last().map(|row| row.key.clone());
+            for row in page {
+                let token = database.token(&row.key);
+                if range.is_past(&token) || self.is_full() {
+                    return Ok(());
+                }
+                if !range.holds(&token) {
+                    continue;
+                }
+                let first_page = is_first_page.then_some(FirstPage { columns: row.columns, count });
+                self.partition(row.key, first_page, None).await?;
+            }
+            let rest = last.filter(|_| !is_last);
+            match rest.and_then(|last| database.rest_of_range(&bounds, &last, behaviour)) {
+                Some(rest) => bounds = rest,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn by_index(
+        &mut self,
+        range: TokenRange,
+        index: ByIndex,
+        resume: Option<PagingState>,
+    ) -> Result<(), CqlError> {
+        let database = self.state.database;
+        let levels = (self.bound.options.consistency, self.state.behaviour);
+        let mut after = None;
+        if let Some(resume) = resume {
+            self.rest_of_partition(&resume).await?;
+            after = Some(resume.key);
+        }
+        while !self.is_full() {
+            let asked = (&index.column, &index.value[..]);
+            let page = (after.as_ref(), PARTITIONS_PER_PAGE);
+            let keys = database.indexed_keys(&self.cf, asked, page, levels).await?;
+            let is_last = keys.len() < PARTITIONS_PER_PAGE;
+            for key in &keys {
+                if self.is_full() {
+                    return Ok(());
+                }
+                if range.holds(&database.token(key)) {
+                    self.partition(key.clone(), None, None).await?;
+                }
+            }
+            after = keys.into_iter().next_back();
+            if is_last {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A scan reads many partitions at a time, so it asks less of each.
+fn capped(predicate: crate::model::Predicate, count: usize) -> (crate::model::Predicate, usize) {
+    match predicate {
+        crate::model::Predicate::Range(range) => {
+            let count = count.min(CELLS_PER_SCANNED);
+            (crate::model::Predicate::Range(crate::model::SliceRange { count, ..range }), count)
+        }
+        names @ crate::model::Predicate::Names(_) => (names, count),
+    }
+}
+
+fn foreign_state() -> CqlError {
+    CqlError::invalid("Invalid value for the paging state")
+}

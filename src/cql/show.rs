@@ -1,0 +1,192 @@
+//! Values, row keys and cells' names for people to read.
+
+use bytes::Bytes;
+
+use super::CollectionForm;
+use super::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
+use crate::db::Database;
+use crate::marshal::{CqlType, Native, STATIC_PREFIX, components};
+use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
+
+/// Bytes in hex.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A value as CQL writes it; bytes that are no value of the type in hex. Collections are in the form of 32 bits.
+pub fn literal(database: &Database, cql_type: &CqlType, value: &Bytes) -> String {
+    shown(database, cql_type, value).unwrap_or_else(|| format!("0x{}", hex(value)))
+}
+
+fn shown(database: &Database, cql_type: &CqlType, value: &Bytes) -> Option<String> {
+    let items = |of: &CqlType| -> Option<String> {
+        let items = list_from_bytes(value, CollectionForm::Long)?;
+        Some(items.iter().map(|item| literal(database, of, item)).collect::<Vec<_>>().join(", "))
+    };
+    match cql_type {
+        CqlType::Native(native) => shown_native(database, *native, value),
+        CqlType::Custom(class) => Some(format!("'{}'", class.to_text(value))),
+        CqlType::List { element, .. } => Some(format!("[{}]", items(element)?)),
+        CqlType::Set { element, .. } => Some(format!("{{{}}}", items(element)?)),
+        CqlType::Map { key, value: of, .. } => {
+            let entries = map_from_bytes(value, CollectionForm::Long)?;
+            let entry = |(entry_key, entry_value): &(Bytes, Bytes)| {
+                let (key, value) = (literal(database, key, entry_key), literal(database, of, entry_value));
+                format!("{key}: {value}")
+            };
+            Some(format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", ")))
+        }
+        CqlType::Tuple(types) => {
+            let fields = fields(database, types.iter(), value)?;
+            Some(format!("({})", fields.join(", ")))
+        }
+        CqlType::User(user) => {
+            let values = fields(database, user.fields.iter().map(|(_, of)| of), value)?;
+            let fields = user.fields.iter().zip(values).map(|((name, _), value)| format!("{name}: {value}"));
+            Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
+        }
+    }
+}
+
+/// The fields of a tuple; those that are missing at its end are null.
+fn fields<'a>(
+    database: &Database,
+    types: impl Iterator<Item = &'a CqlType>,
+    value: &Bytes,
+) -> Option<Vec<String>> {
+    let mut found = tuple_from_bytes(value)?.into_iter();
+    let field = |of: &CqlType| match found.next().flatten() {
+        Some(field) => literal(database, of, &field),
+        None => "null".to_owned(),
+    };
+    Some(types.map(field).collect())
+}
+
+fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<String> {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    match native {
+        Native::Ascii | Native::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
+        Native::Blob => Some(format!("0x{}", hex(value))),
+        _ if value.is_empty() => Some("''".to_owned()),
+        Native::Counter => Some(i64::from_be_bytes(value.try_into().ok()?).to_string()),
+        Native::Smallint => Some(i16::from_be_bytes(value.try_into().ok()?).to_string()),
+        Native::Tinyint => Some(i8::from_be_bytes(value.try_into().ok()?).to_string()),
+        _ => {
+            let class = database.types().resolve(native.class())?;
+            class.validate(value).ok()?;
+            let text = class.to_text(value);
+            let is_quoted = matches!(native, Native::Inet | Native::Timestamp | Native::Date | Native::Time);
+            Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
+        }
+    }
+}
+
+/// A composite name with its parts told apart: `0004|00000067|00 0000|00`; `ffff` before those of static columns.
+/// Any other name in plain hex, and the empty one as `-`.
+pub fn framed(name: &[u8], is_composite: bool) -> String {
+    if name.is_empty() {
+        return "-".to_owned();
+    }
+    let is_static = is_composite && name.starts_with(&STATIC_PREFIX);
+    let mut rest = if is_static { &name[STATIC_PREFIX.len()..] } else { name };
+    if !is_composite {
+        return hex(name);
+    }
+    let mut parts = if is_static { vec![hex(&STATIC_PREFIX)] } else { Vec::new() };
+    while !rest.is_empty() {
+        let part = rest.split_first_chunk::<2>().and_then(|(length, after)| {
+            let (value, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+            let (end, after) = after.split_first()?;
+            Some((*length, value, *end, after))
+        });
+        let Some((length, value, end, after)) = part else { return hex(name) };
+        let value = if value.is_empty() { String::new() } else { format!("|{}", hex(value)) };
+        parts.push(format!("{}{value}|{end:02x}", hex(&length)));
+        rest = after;
+    }
+    parts.join(" ")
+}
+
+/// Whether the names of a table's cells are composites.
+pub fn has_composite_names(table: &TableDef) -> bool {
+    matches!(table.layout, Layout::Sparse | Layout::CompositeDense)
+}
+
+/// A row key, taken apart: `user='theo'`.
+pub fn row_key(database: &Database, table: &TableDef, key: &Bytes) -> String {
+    match row_key_parts(key, table.partition_key.len()) {
+        Some(parts) => assigned(database, &table.partition_key, &parts).join(" "),
+        None => "(not a key of this table)".to_owned(),
+    }
+}
+
+/// Columns with their values.
+pub fn assigned(database: &Database, columns: &[TableColumn], values: &[Bytes]) -> Vec<String> {
+    let one = |(column, value): (&TableColumn, &Bytes)| {
+        format!("{}={}", column.name, literal(database, &column.cql_type, value))
+    };
+    columns.iter().zip(values).map(one).collect()
+}
+
+/// What a cell is to CQL: the row that it is in, then `column`, `column['element']` or `(marker)`; with the value where
+/// there is one.
+pub fn meaning(database: &Database, table: &TableDef, name: &Bytes, value: Option<&Bytes>) -> String {
+    let Some(place) = table.place_of(name) else { return "(not a name of this table)".to_owned() };
+    let mut words = assigned(database, &table.clustering, &place.clustering);
+    if place.is_static {
+        words.push("(static)".to_owned());
+    }
+    let column = match &place.column {
+        None => table.compact_value(),
+        Some(name) if name.is_empty() => {
+            words.push("(marker)".to_owned());
+            return words.join(" ");
+        }
+        Some(name) => table.others.values().find(|column| column.cell_name == *name),
+    };
+    let Some(column) = column else {
+        words.push(match &place.column {
+            Some(name) => format!("(no column {})", String::from_utf8_lossy(name)),
+            None => "(no value)".to_owned(),
+        });
+        return words.join(" ");
+    };
+    let shown = |of: &CqlType| value.map(|value| format!("={}", literal(database, of, value)));
+    words.push(match (&column.cql_type, &place.element) {
+        (CqlType::Map { key, value, is_frozen: false }, Some(element)) => format!(
+            "{}[{}]{}",
+            column.name,
+            literal(database, key, element),
+            shown(value).unwrap_or_default()
+        ),
+        (CqlType::Set { element: of, is_frozen: false }, Some(element)) => {
+            format!("{} {{{}}}", column.name, literal(database, of, element))
+        }
+        (CqlType::List { element: of, is_frozen: false }, Some(element)) => {
+            format!("{}[{}]{}", column.name, hex(element), shown(of).unwrap_or_default())
+        }
+        (of, _) => format!("{}{}", column.name, shown(of).unwrap_or_default()),
+    });
+    words.join(" ")
+}
+
+/// The bound of a slice, or of a tombstone's run, taken apart as far as it goes.
+pub fn bound(database: &Database, table: &TableDef, name: &Bytes) -> String {
+    if name.is_empty() || !has_composite_names(table) {
+        return if name.is_empty() { String::new() } else { meaning(database, table, name, None) };
+    }
+    let is_static = name.starts_with(&STATIC_PREFIX);
+    let rest = if is_static { &name[STATIC_PREFIX.len()..] } else { &name[..] };
+    let Some(parts) = components(rest) else { return String::new() };
+    let values: Vec<Bytes> = parts.iter().map(|part| Bytes::copy_from_slice(part)).collect();
+    let mut words = match is_static {
+        true => vec!["(static)".to_owned()],
+        false => assigned(database, &table.clustering, &values),
+    };
+    let rest: Vec<&Bytes> = values.iter().skip(table.clustering.len()).collect();
+    if let Some((column, elements)) = rest.split_first() {
+        words.push(String::from_utf8_lossy(column).into_owned());
+        words.extend(elements.iter().map(|element| format!("[{}]", hex(element))));
+    }
+    words.join(" ")
+}

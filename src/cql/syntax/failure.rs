@@ -1,0 +1,71 @@
+//! What is wrong with a text, in the words of the old servers' parser.
+
+use super::token::{Token, TokenKind};
+use crate::cql::{CqlError, Place};
+
+/// How many words before and after the one at fault a message shows, spaces counted.
+const WORDS_BEFORE: usize = 10;
+const WORDS_AFTER: usize = 2;
+
+/// Something wrong with a single character.
+pub fn at_character(line: u32, column: u32, message: &str) -> CqlError {
+    CqlError::Syntax {
+        message: format!("line {line}:{column} {message}"),
+        place: Place { line: line as usize, column: column as usize },
+    }
+}
+
+/// A token that does not fit. By their places among all tokens: `reported` is the one that cannot be, `index` where
+/// the choice began that it ends, and `seen` the last one that the old parser had looked at.
+pub struct Misfit {
+    pub reported: usize,
+    pub index: usize,
+    pub seen: usize,
+}
+
+/// The failure that a token is.
+pub fn at_token(text: &str, tokens: &[Token], misfit: &Misfit, message: &str, shows_words: bool) -> CqlError {
+    let Some(token) = tokens.get(misfit.reported) else {
+        return CqlError::Syntax { message: message.to_owned(), place: Place { line: 1, column: 0 } };
+    };
+    let header = match token.kind {
+        // So the old servers call the end, wherever it is.
+        TokenKind::End => "line 0:-1".to_owned(),
+        _ => format!("line {}:{}", token.line, token.column),
+    };
+    let words =
+        if shows_words { words_around(text, tokens, misfit).unwrap_or_default() } else { String::new() };
+    CqlError::Syntax { message: format!("{header} {message}{words}"), place: token.place() }
+}
+
+/// ` (...some words [fault] more ...)`, as Cassandra 2.1 and later add it. Its lines are joined without anything
+/// between them, and a string counts without its quotes.
+fn words_around(text: &str, tokens: &[Token], misfit: &Misfit) -> Option<String> {
+    let first = tokens.get(misfit.index.saturating_sub(WORDS_BEFORE))?;
+    let last = tokens.get((misfit.index + WORDS_AFTER).min(misfit.seen))?;
+    let fault = tokens.get(misfit.index)?;
+    if [first, last, fault].iter().any(|token| token.kind == TokenKind::End) {
+        return None;
+    }
+    let mut lines: Vec<Vec<u16>> = text.split('\n').map(|line| line.encode_utf16().collect()).collect();
+    while lines.len() > 1 && lines.last().is_some_and(Vec::is_empty) {
+        lines.pop();
+    }
+    let end_of = |token: &Token| token.column as usize + token.value(text).encode_utf16().count();
+    let line_of = |token: &Token| token.line as usize - 1;
+    let is_whole_start = first.line == 1 && first.column == 0;
+    let is_whole_end = last.line as usize == lines.len() && Some(end_of(last)) == lines.last().map(Vec::len);
+
+    lines.get_mut(line_of(last))?.truncate(end_of(last));
+    let fault_line = lines.get_mut(line_of(fault))?;
+    let close_at = end_of(fault).min(fault_line.len());
+    fault_line.insert(close_at, u16::from(b']'));
+    fault_line.insert((fault.column as usize).min(close_at), u16::from(b'['));
+    let first_line = lines.get_mut(line_of(first))?;
+    first_line.drain(..(first.column as usize).min(first_line.len()));
+
+    let shown: Vec<u16> = lines.get(line_of(first)..=line_of(last))?.concat();
+    let start = if is_whole_start { "" } else { "..." };
+    let end = if is_whole_end { "" } else { "..." };
+    Some(format!(" ({start}{}{end})", String::from_utf16_lossy(&shown)))
+}

@@ -1,0 +1,169 @@
+//! CREATE, ALTER and DROP of everything but users.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{AlterType, CreateIndex, IndexTarget, Properties, Statement};
+
+impl Parser<'_> {
+    pub(super) fn definition(&mut self) -> Result<Statement, CqlError> {
+        let start = self.position();
+        if self.eat_word("CREATE") {
+            return self.create(start);
+        }
+        if self.eat_word("ALTER") {
+            return self.alter(start);
+        }
+        if self.eat_word("DROP") {
+            return self.drop_statement(start);
+        }
+        Err(self.no_viable(0))
+    }
+
+    fn create(&mut self, start: usize) -> Result<Statement, CqlError> {
+        if self.eat_word("KEYSPACE") {
+            let if_not_exists = self.if_not_exists()?;
+            let name = self.name()?;
+            self.expect_word("WITH")?;
+            return Ok(Statement::CreateKeyspace { name, if_not_exists, properties: self.properties()? });
+        }
+        if self.eat_word("TABLE") {
+            return Ok(Statement::CreateTable(self.create_table()?));
+        }
+        if self.eat_words(&["CUSTOM", "INDEX"]) {
+            return Ok(Statement::CreateIndex(self.create_index(true)?));
+        }
+        if self.eat_word("INDEX") {
+            return Ok(Statement::CreateIndex(self.create_index(false)?));
+        }
+        if self.eat_word("TYPE") {
+            return self.create_type();
+        }
+        let replaces = self.eat_words(&["OR", "REPLACE"]);
+        if self.is_word(0, "FUNCTION") {
+            return Ok(self.refused("CREATE FUNCTION"));
+        }
+        if self.is_word(0, "AGGREGATE") {
+            return Ok(self.refused("CREATE AGGREGATE"));
+        }
+        if self.is_word(0, "TRIGGER") && !replaces {
+            return Ok(self.refused("CREATE TRIGGER"));
+        }
+        Err(self.no_viable_from(start, 0))
+    }
+
+    /// Skips the rest of a statement that is not looked at.
+    fn refused(&mut self, what: &'static str) -> Statement {
+        while self.kind(0) != TokenKind::End && !self.is_symbol(0, ";") {
+            self.advance();
+        }
+        Statement::Refused(what)
+    }
+
+    fn create_index(&mut self, is_custom: bool) -> Result<CreateIndex, CqlError> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = if self.is_word(0, "ON") { None } else { Some(self.name()?) };
+        self.expect_word("ON")?;
+        let table = self.table_name()?;
+        self.expect_symbol("(")?;
+        let (target, column) = self.index_target()?;
+        self.expect_symbol(")")?;
+        let class = if self.eat_word("USING") { Some(self.expect_string()?) } else { None };
+        let properties = if self.eat_word("WITH") { self.properties()? } else { Properties::default() };
+        Ok(CreateIndex { name, if_not_exists, table, column, target, is_custom, class, properties })
+    }
+
+    fn index_target(&mut self) -> Result<(IndexTarget, String), CqlError> {
+        let targets = [
+            ("KEYS", IndexTarget::Keys),
+            ("VALUES", IndexTarget::Values),
+            ("ENTRIES", IndexTarget::Entries),
+            ("FULL", IndexTarget::Full),
+        ];
+        for (word, target) in targets {
+            if self.is_word(0, word) && self.is_symbol(1, "(") {
+                self.advance();
+                self.expect_symbol("(")?;
+                let column = self.name()?;
+                self.expect_symbol(")")?;
+                return Ok((target, column));
+            }
+        }
+        Ok((IndexTarget::Values, self.name()?))
+    }
+
+    fn create_type(&mut self) -> Result<Statement, CqlError> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.table_name()?;
+        self.expect_symbol("(")?;
+        let mut fields = vec![(self.name()?, self.type_name()?)];
+        while self.eat_symbol(",") {
+            // A comma may stand before the parenthesis.
+            if !self.is_symbol(0, ")") && !self.is_symbol(0, ",") {
+                fields.push((self.name()?, self.type_name()?));
+            }
+        }
+        self.expect_symbol(")")?;
+        Ok(Statement::CreateType { name, if_not_exists, fields })
+    }
+
+    fn alter(&mut self, start: usize) -> Result<Statement, CqlError> {
+        if self.eat_word("KEYSPACE") {
+            let name = self.name()?;
+            self.expect_word("WITH")?;
+            return Ok(Statement::AlterKeyspace { name, properties: self.properties()? });
+        }
+        if self.eat_word("TABLE") {
+            let table = self.table_name()?;
+            return Ok(Statement::AlterTable { table, alter: self.alter_table()? });
+        }
+        if self.eat_word("TYPE") {
+            let name = self.table_name()?;
+            return Ok(Statement::AlterType { name, alter: self.alter_type()? });
+        }
+        Err(self.no_viable_from(start, 0))
+    }
+
+    fn alter_type(&mut self) -> Result<AlterType, CqlError> {
+        if self.eat_word("ALTER") {
+            let field = self.name()?;
+            self.expect_word("TYPE")?;
+            return Ok(AlterType::Alter { field, cql_type: self.type_name()? });
+        }
+        if self.eat_word("ADD") {
+            let field = self.name()?;
+            return Ok(AlterType::Add { field, cql_type: self.type_name()? });
+        }
+        if self.eat_word("RENAME") {
+            return Ok(AlterType::Rename(self.renamings()?));
+        }
+        Err(self.no_viable(0))
+    }
+
+    fn drop_statement(&mut self, start: usize) -> Result<Statement, CqlError> {
+        if self.eat_word("KEYSPACE") {
+            let if_exists = self.if_exists()?;
+            return Ok(Statement::DropKeyspace { if_exists, name: self.name()? });
+        }
+        if self.eat_word("TABLE") {
+            let if_exists = self.if_exists()?;
+            return Ok(Statement::DropTable { if_exists, table: self.table_name()? });
+        }
+        if self.eat_word("INDEX") {
+            let if_exists = self.if_exists()?;
+            return Ok(Statement::DropIndex { if_exists, name: self.table_name()? });
+        }
+        if self.eat_word("TYPE") {
+            let if_exists = self.if_exists()?;
+            return Ok(Statement::DropType { if_exists, name: self.table_name()? });
+        }
+        let refused =
+            [("TRIGGER", "DROP TRIGGER"), ("FUNCTION", "DROP FUNCTION"), ("AGGREGATE", "DROP AGGREGATE")];
+        for (word, what) in refused {
+            if self.is_word(0, word) {
+                return Ok(self.refused(what));
+            }
+        }
+        Err(self.no_viable_from(start, 0))
+    }
+}

@@ -1,0 +1,92 @@
+//! Recursive descent, one file for each family of statements.
+
+mod access;
+mod cursor;
+mod define;
+mod modify;
+mod properties;
+mod relation;
+mod select;
+mod table;
+mod term;
+mod type_name;
+
+pub use cursor::Parser;
+
+use super::token::TokenKind;
+use super::{Parsed, Statement, TableName};
+use crate::cql::CqlError;
+use crate::util::Release;
+
+/// Reads a statement as 2.1 does.
+pub fn parse(text: &str) -> Result<Parsed, CqlError> {
+    parse_as(text, Release::V2_1)
+}
+
+/// Reads a statement with this release's messages. The language is that of the newest, but for what the old server
+/// would have taken for something else.
+pub fn parse_as(text: &str, release: Release) -> Result<Parsed, CqlError> {
+    let mut parser = Parser::new(text, release)?;
+    let statement = parser.statement()?;
+    while parser.eat_symbol(";") {}
+    if parser.kind(0) != TokenKind::End {
+        return Err(parser.not_at_end());
+    }
+    match parser.take_fault() {
+        Some(fault) => Err(fault),
+        None => Ok(Parsed { statement, markers: parser.markers }),
+    }
+}
+
+impl Parser<'_> {
+    fn statement(&mut self) -> Result<Statement, CqlError> {
+        if self.is_word(0, "SELECT") {
+            return Ok(Statement::Select(self.select()?));
+        }
+        if let Some(modify) = self.modification()? {
+            return Ok(Statement::Modify(modify));
+        }
+        if self.eat_word("BEGIN") {
+            return Ok(Statement::Batch(self.batch()?));
+        }
+        if self.eat_word("USE") {
+            return Ok(Statement::Use(self.name()?));
+        }
+        if self.eat_word("TRUNCATE") {
+            self.eat_word("TABLE");
+            return Ok(Statement::Truncate(self.table_name()?));
+        }
+        if let Some(access) = self.access()? {
+            return Ok(Statement::Access(access));
+        }
+        self.definition()
+    }
+
+    /// `[keyspace.]name`.
+    fn table_name(&mut self) -> Result<TableName, CqlError> {
+        let name = self.name()?;
+        if self.eat_symbol(".") {
+            return Ok(TableName { keyspace: Some(name), name: self.name()? });
+        }
+        Ok(TableName { keyspace: None, name })
+    }
+
+    fn if_not_exists(&mut self) -> Result<bool, CqlError> {
+        let is_there = self.eat_word("IF");
+        if is_there {
+            self.expect_words(&["NOT", "EXISTS"])?;
+        }
+        Ok(is_there)
+    }
+
+    fn if_exists(&mut self) -> Result<bool, CqlError> {
+        let is_there = self.eat_word("IF");
+        if is_there {
+            self.expect_word("EXISTS")?;
+        }
+        Ok(is_there)
+    }
+}
+
+#[cfg(test)]
+mod tests;

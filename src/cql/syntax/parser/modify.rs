@@ -1,0 +1,198 @@
+//! INSERT, UPDATE, DELETE and BATCH.
+
+use std::collections::HashMap;
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{
+    Assignment, Batch, BatchKind, Change, Conditions, ConstantKind, Deletion, Modify, Operation, Term,
+};
+use crate::util::limits::BATCH_STATEMENTS_MAX;
+
+/// What USING says.
+#[derive(Default)]
+struct Using {
+    timestamp: Option<Term>,
+    ttl: Option<Term>,
+}
+
+impl Parser<'_> {
+    /// INSERT, UPDATE or DELETE, if one of them stands here.
+    pub(super) fn modification(&mut self) -> Result<Option<Modify>, CqlError> {
+        if self.eat_word("INSERT") {
+            return self.insert().map(Some);
+        }
+        if self.eat_word("UPDATE") {
+            return self.update().map(Some);
+        }
+        if self.eat_word("DELETE") {
+            return self.delete().map(Some);
+        }
+        Ok(None)
+    }
+
+    pub(super) fn batch(&mut self) -> Result<Batch, CqlError> {
+        let kind = if self.eat_word("UNLOGGED") {
+            BatchKind::Unlogged
+        } else if self.eat_word("COUNTER") {
+            BatchKind::Counter
+        } else {
+            BatchKind::Logged
+        };
+        self.expect_word("BATCH")?;
+        let using = self.using(true)?;
+        let mut statements = Vec::new();
+        while let Some(statement) = self.modification()? {
+            if statements.len() >= BATCH_STATEMENTS_MAX {
+                return Err(CqlError::invalid(format!(
+                    "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
+                )));
+            }
+            statements.push(statement);
+            self.eat_symbol(";");
+        }
+        self.expect_words(&["APPLY", "BATCH"])?;
+        Ok(Batch { kind, timestamp: using.timestamp, ttl: using.ttl, statements })
+    }
+
+    fn using(&mut self, may_expire: bool) -> Result<Using, CqlError> {
+        let mut using = Using::default();
+        if !self.eat_word("USING") {
+            return Ok(using);
+        }
+        loop {
+            if may_expire && self.eat_word("TTL") {
+                using.ttl = Some(self.integer()?);
+            } else if may_expire && !self.is_word(0, "TIMESTAMP") {
+                return Err(self.no_viable(0));
+            } else {
+                self.expect_word("TIMESTAMP")?;
+                using.timestamp = Some(self.integer()?);
+            }
+            if !may_expire || !self.eat_word("AND") {
+                return Ok(using);
+            }
+        }
+    }
+
+    fn insert(&mut self) -> Result<Modify, CqlError> {
+        self.expect_word("INTO")?;
+        let table = self.table_name()?;
+        let change = if self.eat_word("JSON") {
+            match (self.marker_term()?, self.kind(0)) {
+                (Some(marker), _) => Change::InsertJson(marker),
+                (None, TokenKind::String) => {
+                    Change::InsertJson(Term::Constant { kind: ConstantKind::String, text: self.take_value() })
+                }
+                (None, _) => return Err(self.no_viable(0)),
+            }
+        } else {
+            let columns = self.list_in_parentheses(Self::name)?;
+            self.expect_word("VALUES")?;
+            Change::Insert { columns, values: self.list_in_parentheses(Self::term)? }
+        };
+        let conditions = if self.if_not_exists()? { Conditions::IfNotExists } else { Conditions::None };
+        let Using { timestamp, ttl } = self.using(true)?;
+        Ok(Modify { table, timestamp, ttl, conditions, change })
+    }
+
+    fn update(&mut self) -> Result<Modify, CqlError> {
+        let table = self.table_name()?;
+        let Using { timestamp, ttl } = self.using(true)?;
+        self.expect_word("SET")?;
+        let assignments = self.assignments()?;
+        self.expect_word("WHERE")?;
+        let relations = self.relations()?;
+        let conditions = self.conditions()?;
+        Ok(Modify { table, timestamp, ttl, conditions, change: Change::Update { assignments, relations } })
+    }
+
+    fn delete(&mut self) -> Result<Modify, CqlError> {
+        let deletions = if self.is_word(0, "FROM") { Vec::new() } else { self.list(Self::deletion)? };
+        self.expect_word("FROM")?;
+        let table = self.table_name()?;
+        let Using { timestamp, ttl } = self.using(false)?;
+        self.expect_word("WHERE")?;
+        let relations = self.relations()?;
+        let conditions = self.conditions()?;
+        Ok(Modify { table, timestamp, ttl, conditions, change: Change::Delete { deletions, relations } })
+    }
+
+    fn deletion(&mut self) -> Result<Deletion, CqlError> {
+        let column = self.name()?;
+        Ok(Deletion { column, element: self.element()? })
+    }
+
+    fn conditions(&mut self) -> Result<Conditions, CqlError> {
+        if !self.eat_word("IF") {
+            return Ok(Conditions::None);
+        }
+        if self.is_word(0, "EXISTS") && !self.is_condition() {
+            self.advance();
+            return Ok(Conditions::IfExists);
+        }
+        Ok(Conditions::If(self.if_conditions()?))
+    }
+
+    /// A column may be changed twice, unless one of the changes sets it.
+    fn assignments(&mut self) -> Result<Vec<Assignment>, CqlError> {
+        let mut is_set_by_column = HashMap::new();
+        self.list(|parser| {
+            let assignment = parser.assignment()?;
+            let sets = matches!(assignment.operation, Operation::Set(_));
+            let earlier = is_set_by_column.insert(assignment.column.clone(), sets);
+            if earlier.is_some_and(|was_set| was_set || sets) {
+                parser.complain(format!("Multiple incompatible setting of column {}", assignment.column));
+            }
+            Ok(assignment)
+        })
+    }
+
+    fn assignment(&mut self) -> Result<Assignment, CqlError> {
+        let column = self.name()?;
+        if let Some(key) = self.element()? {
+            self.expect_symbol("=")?;
+            return Ok(Assignment { column, operation: Operation::SetElement { key, value: self.term()? } });
+        }
+        self.expect_symbol("=")?;
+        let operation = if self.is_name(0) && self.is_step(1) {
+            self.step(&column)?
+        } else {
+            self.set_or_prepend(&column)?
+        };
+        Ok(Assignment { column, operation })
+    }
+
+    /// Whether something is added to or taken from a column. `c = c -5` has no sign of its own: the integer has it.
+    fn is_step(&self, ahead: usize) -> bool {
+        self.is_symbol(ahead, "+") || self.is_symbol(ahead, "-") || self.kind(ahead) == TokenKind::Integer
+    }
+
+    fn step(&mut self, column: &str) -> Result<Operation, CqlError> {
+        let of = self.name()?;
+        let sign = if self.is_symbol(0, "-") || self.raw(0).starts_with('-') { '-' } else { '+' };
+        let has_sign = self.kind(0) == TokenKind::Symbol;
+        if of != column {
+            // The old servers' words, the missing space too.
+            let space = if has_sign { "" } else { " " };
+            self.complain(format!("Only expressions of the form X = X {sign}{space}<value> are supported."));
+        }
+        if has_sign {
+            self.advance();
+        }
+        let term = self.term()?;
+        Ok(if has_sign && sign == '-' { Operation::Subtract(term) } else { Operation::Add(term) })
+    }
+
+    fn set_or_prepend(&mut self, column: &str) -> Result<Operation, CqlError> {
+        let term = self.term()?;
+        if !self.eat_symbol("+") {
+            return Ok(Operation::Set(term));
+        }
+        if self.name()? != column {
+            self.complain("Only expressions of the form X = <value> + X are supported.".to_owned());
+        }
+        Ok(Operation::Prepend(term))
+    }
+}

@@ -1,0 +1,188 @@
+//! The conditions of WHERE and IF.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{Condition, InValues, Operator, Relation, Term, Test};
+
+/// What can follow a condition: where reading goes on after one that is wrong.
+const FOLLOWING: [&str; 9] = ["AND", "ORDER", "LIMIT", "ALLOW", "IF", "APPLY", "INSERT", "UPDATE", "DELETE"];
+
+/// Conditions that may be wrong before reading ends: the message of each takes a look at the whole text.
+const FAULTS_MAX: usize = 20;
+
+impl Parser<'_> {
+    /// What stands after WHERE.
+    pub(super) fn relations(&mut self) -> Result<Vec<Relation>, CqlError> {
+        let mut relations = Vec::new();
+        let mut faults = 0;
+        loop {
+            match self.relation() {
+                Ok(relation) => relations.push(relation),
+                Err(fault @ CqlError::Syntax { .. }) if faults < FAULTS_MAX => {
+                    faults += 1;
+                    self.put_off(fault);
+                    self.skip_condition();
+                }
+                Err(other) => return Err(other),
+            }
+            if !self.eat_word("AND") {
+                return Ok(relations);
+            }
+        }
+    }
+
+    fn skip_condition(&mut self) {
+        while self.kind(0) != TokenKind::End
+            && !self.is_symbol(0, ";")
+            && !FOLLOWING.iter().any(|word| self.is_word(0, word))
+        {
+            self.advance();
+        }
+    }
+
+    fn relation(&mut self) -> Result<Relation, CqlError> {
+        self.nested(Self::any_relation)
+    }
+
+    fn any_relation(&mut self) -> Result<Relation, CqlError> {
+        if self.eat_word("TOKEN") {
+            let columns = self.list_in_parentheses(Self::name)?;
+            let operator = self.operator()?;
+            return Ok(Relation::Token { columns, operator, value: self.term()? });
+        }
+        if self.is_symbol(0, "(") {
+            let is_tuple = self.is_name(1) && (self.is_symbol(2, ",") || self.is_symbol(2, ")"));
+            if is_tuple {
+                return self.relation_of_columns();
+            }
+            self.advance();
+            let relation = self.relation()?;
+            self.expect_symbol(")")?;
+            return Ok(relation);
+        }
+        self.relation_of_column()
+    }
+
+    fn relation_of_column(&mut self) -> Result<Relation, CqlError> {
+        let start = self.position();
+        let column = self.name()?;
+        if self.eat_word("IN") {
+            return Ok(Relation::In { column, values: self.in_values()? });
+        }
+        if self.eat_word("CONTAINS") {
+            let operator = if self.eat_word("KEY") { Operator::ContainsKey } else { Operator::Contains };
+            return Ok(Relation::Column { column, element: None, operator, value: self.term()? });
+        }
+        let element = self.element()?;
+        let Some(operator) = self.operator_here() else {
+            return Err(self.no_viable_from(start, 0));
+        };
+        Ok(Relation::Column { column, element, operator, value: self.term()? })
+    }
+
+    /// `[key]`, if it stands here.
+    pub(super) fn element(&mut self) -> Result<Option<Term>, CqlError> {
+        if !self.eat_symbol("[") {
+            return Ok(None);
+        }
+        let element = self.term()?;
+        self.expect_symbol("]")?;
+        Ok(Some(element))
+    }
+
+    fn relation_of_columns(&mut self) -> Result<Relation, CqlError> {
+        let columns = self.list_in_parentheses(Self::name)?;
+        if self.eat_word("IN") {
+            let values = match self.marker()? {
+                Some(marker) => InValues::Marker(marker),
+                None => InValues::List(self.list_or_nothing(Self::tuple_or_marker)?),
+            };
+            return Ok(Relation::ColumnsIn { columns, values });
+        }
+        let operator = self.operator()?;
+        Ok(Relation::Columns { columns, operator, value: self.tuple_or_marker()? })
+    }
+
+    fn tuple_or_marker(&mut self) -> Result<Term, CqlError> {
+        if let Some(marker) = self.marker_term()? {
+            return Ok(marker);
+        }
+        if !self.is_symbol(0, "(") {
+            return Err(self.no_viable(0));
+        }
+        Ok(Term::Tuple(self.list_in_parentheses(Self::term)?))
+    }
+
+    /// A list in parentheses that may be empty.
+    fn list_or_nothing(
+        &mut self,
+        one: impl FnMut(&mut Self) -> Result<Term, CqlError>,
+    ) -> Result<Vec<Term>, CqlError> {
+        if self.is_symbol(0, "(") && self.is_symbol(1, ")") {
+            self.advance();
+            self.advance();
+            return Ok(Vec::new());
+        }
+        self.list_in_parentheses(one)
+    }
+
+    fn in_values(&mut self) -> Result<InValues, CqlError> {
+        if let Some(marker) = self.marker()? {
+            return Ok(InValues::Marker(marker));
+        }
+        if !self.is_symbol(0, "(") {
+            return Err(self.no_viable(0));
+        }
+        Ok(InValues::List(self.list_or_nothing(Self::term)?))
+    }
+
+    fn operator(&mut self) -> Result<Operator, CqlError> {
+        self.operator_here().ok_or_else(|| self.no_viable(0))
+    }
+
+    fn operator_here(&mut self) -> Option<Operator> {
+        if self.kind(0) != TokenKind::Symbol {
+            return None;
+        }
+        let operator = match self.raw(0) {
+            "=" => Operator::Eq,
+            "!=" => Operator::Neq,
+            "<" => Operator::Lt,
+            "<=" => Operator::Lte,
+            ">" => Operator::Gt,
+            ">=" => Operator::Gte,
+            _ => return None,
+        };
+        self.advance();
+        Some(operator)
+    }
+
+    /// What stands after IF.
+    pub(super) fn if_conditions(&mut self) -> Result<Vec<Condition>, CqlError> {
+        let mut conditions = vec![self.condition()?];
+        while self.eat_word("AND") {
+            conditions.push(self.condition()?);
+        }
+        Ok(conditions)
+    }
+
+    fn condition(&mut self) -> Result<Condition, CqlError> {
+        let start = self.position();
+        let column = self.name()?;
+        let element = self.element()?;
+        if self.eat_word("IN") {
+            return Ok(Condition { column, element, test: Test::In(self.in_values()?) });
+        }
+        let Some(operator) = self.operator_here() else {
+            return Err(self.no_viable_from(start, 0));
+        };
+        Ok(Condition { column, element, test: Test::Compare(operator, self.term()?) })
+    }
+
+    /// Whether IF tests a column here, perhaps one that is named like a keyword.
+    pub(super) fn is_condition(&self) -> bool {
+        self.is_name(0)
+            && (self.is_word(1, "IN") || self.kind(1) == TokenKind::Symbol && !self.is_symbol(1, ";"))
+    }
+}

@@ -1,0 +1,133 @@
+//! SELECT.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{Select, Selected, Selection, Selector};
+use crate::util::Release;
+use crate::util::limits::STATEMENT_NESTING_MAX;
+
+impl Parser<'_> {
+    pub(super) fn select(&mut self) -> Result<Select, CqlError> {
+        self.expect_word("SELECT")?;
+        let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
+        if self.release < Release::V2_0 && self.is_modifier("DISTINCT") {
+            // A column's name there, so what follows is one too many.
+            return Err(self.no_viable(1));
+        }
+        let is_distinct = self.is_modifier("DISTINCT") && self.eat_word("DISTINCT");
+        let selection = self.selection()?;
+        self.expect_word("FROM")?;
+        let table = self.table_name()?;
+        let relations = if self.eat_word("WHERE") { self.relations()? } else { Vec::new() };
+        let mut order_by = Vec::new();
+        if self.eat_word("ORDER") {
+            self.expect_word("BY")?;
+            order_by = self.list(Self::ordering)?;
+        }
+        let limit = if self.eat_word("LIMIT") { Some(self.integer()?) } else { None };
+        let allow_filtering = self.eat_word("ALLOW");
+        if allow_filtering {
+            self.expect_word("FILTERING")?;
+        }
+        Ok(Select { table, is_json, is_distinct, selection, relations, order_by, limit, allow_filtering })
+    }
+
+    /// Whether this word is one before the selection, not a column of this name.
+    fn is_modifier(&self, word: &str) -> bool {
+        self.is_word(0, word) && !self.is_word(1, "FROM") && !self.is_word(1, "AS") && !self.is_punctuation(1)
+    }
+
+    fn is_punctuation(&self, ahead: usize) -> bool {
+        [",", ".", "("].iter().any(|symbol| self.is_symbol(ahead, symbol))
+    }
+
+    fn selection(&mut self) -> Result<Selection, CqlError> {
+        if self.eat_symbol("*") {
+            return Ok(Selection::All);
+        }
+        let counts_rows = self.is_symbol(2, "*") || self.kind(2) == TokenKind::Integer;
+        if self.is_word(0, "COUNT") && self.is_symbol(1, "(") && counts_rows {
+            return self.count();
+        }
+        Ok(Selection::Some(self.list(Self::selected)?))
+    }
+
+    /// `count(*)` or `count(1)`.
+    fn count(&mut self) -> Result<Selection, CqlError> {
+        self.advance();
+        self.expect_symbol("(")?;
+        let counted = self.take_value();
+        if !matches!(counted.as_str(), "*" | "1") {
+            self.complain(format!("Only COUNT(1) is supported, got COUNT({counted})"));
+        }
+        self.expect_symbol(")")?;
+        Ok(Selection::Count { alias: self.alias()? })
+    }
+
+    fn alias(&mut self) -> Result<Option<String>, CqlError> {
+        if self.eat_word("AS") { Ok(Some(self.name()?)) } else { Ok(None) }
+    }
+
+    fn selected(&mut self) -> Result<Selected, CqlError> {
+        let selector = self.selector()?;
+        Ok(Selected { selector, alias: self.alias()? })
+    }
+
+    fn selector(&mut self) -> Result<Selector, CqlError> {
+        self.nested(|parser| {
+            let mut selector = parser.whole_selector()?;
+            let mut fields = 0;
+            while parser.eat_symbol(".") {
+                // Each makes the selector one deeper.
+                fields += 1;
+                if fields > STATEMENT_NESTING_MAX {
+                    return Err(parser.no_viable(0));
+                }
+                selector = Selector::Field { of: Box::new(selector), field: parser.name()? };
+            }
+            Ok(selector)
+        })
+    }
+
+    fn whole_selector(&mut self) -> Result<Selector, CqlError> {
+        let of_column = |parser: &mut Self| {
+            parser.advance();
+            parser.expect_symbol("(")?;
+            let column = parser.name()?;
+            parser.expect_symbol(")")?;
+            Ok::<_, CqlError>(column)
+        };
+        if self.is_symbol(1, "(") && self.is_word(0, "WRITETIME") {
+            return Ok(Selector::WriteTime(of_column(self)?));
+        }
+        if self.is_symbol(1, "(") && self.is_word(0, "TTL") {
+            return Ok(Selector::Ttl(of_column(self)?));
+        }
+        if let Some((keyspace, name)) = self.function_name()? {
+            return Ok(Selector::Function { keyspace, name, arguments: self.selector_arguments()? });
+        }
+        Ok(Selector::Column(self.name()?))
+    }
+
+    fn selector_arguments(&mut self) -> Result<Vec<Selector>, CqlError> {
+        let start = self.position();
+        // The old parser finds a constant when it chooses between `()` and arguments.
+        if !self.is_symbol(1, ")") && !self.is_name(1) && !self.is_word(1, "TOKEN") {
+            return Err(self.no_viable_from(start, 1));
+        }
+        self.expect_symbol("(")?;
+        let arguments = if self.is_symbol(0, ")") { Vec::new() } else { self.list(Self::selector)? };
+        self.expect_symbol(")")?;
+        Ok(arguments)
+    }
+
+    fn ordering(&mut self) -> Result<(String, bool), CqlError> {
+        let column = self.name()?;
+        let is_backwards = self.eat_word("DESC");
+        if !is_backwards {
+            self.eat_word("ASC");
+        }
+        Ok((column, is_backwards))
+    }
+}

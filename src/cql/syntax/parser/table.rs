@@ -1,0 +1,125 @@
+//! CREATE TABLE and ALTER TABLE.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties};
+
+impl Parser<'_> {
+    /// After CREATE TABLE.
+    pub(super) fn create_table(&mut self) -> Result<CreateTable, CqlError> {
+        let if_not_exists = self.if_not_exists()?;
+        let mut made = CreateTable {
+            table: self.table_name()?,
+            if_not_exists,
+            columns: Vec::new(),
+            primary_keys: Vec::new(),
+            is_compact: false,
+            clustering_order: Vec::new(),
+            properties: Properties::default(),
+        };
+        self.expect_symbol("(")?;
+        self.definition_of_column(&mut made)?;
+        while self.eat_symbol(",") {
+            // A comma may stand before the parenthesis.
+            if !self.is_symbol(0, ")") && !self.is_symbol(0, ",") {
+                self.definition_of_column(&mut made)?;
+            }
+        }
+        self.expect_symbol(")")?;
+        if self.eat_word("WITH") {
+            self.table_property(&mut made)?;
+            while self.eat_word("AND") {
+                self.table_property(&mut made)?;
+            }
+        }
+        Ok(made)
+    }
+
+    fn definition_of_column(&mut self, made: &mut CreateTable) -> Result<(), CqlError> {
+        if self.eat_word("PRIMARY") {
+            self.expect_word("KEY")?;
+            made.primary_keys.push(self.primary_key()?);
+            return Ok(());
+        }
+        let name = self.name()?;
+        let cql_type = self.type_name()?;
+        let is_static = self.eat_word("STATIC");
+        let is_primary_key = self.eat_word("PRIMARY");
+        if is_primary_key {
+            self.expect_word("KEY")?;
+        }
+        made.columns.push(ColumnDefinition { name, cql_type, is_static, is_primary_key });
+        Ok(())
+    }
+
+    fn primary_key(&mut self) -> Result<PrimaryKey, CqlError> {
+        self.expect_symbol("(")?;
+        let partition_key = match self.is_symbol(0, "(") {
+            true => self.list_in_parentheses(Self::name)?,
+            false => vec![self.name()?],
+        };
+        let clustering = if self.eat_symbol(",") { self.list(Self::name)? } else { Vec::new() };
+        self.expect_symbol(")")?;
+        Ok(PrimaryKey { partition_key, clustering })
+    }
+
+    fn table_property(&mut self, made: &mut CreateTable) -> Result<(), CqlError> {
+        if self.eat_words(&["COMPACT", "STORAGE"]) {
+            made.is_compact = true;
+        } else if self.eat_words(&["CLUSTERING", "ORDER"]) {
+            self.expect_word("BY")?;
+            made.clustering_order.extend(self.list_in_parentheses(Self::clustering)?);
+        } else {
+            self.property(&mut made.properties)?;
+        }
+        Ok(())
+    }
+
+    fn clustering(&mut self) -> Result<(String, bool), CqlError> {
+        let column = self.name()?;
+        if self.eat_word("ASC") {
+            return Ok((column, false));
+        }
+        if self.eat_word("DESC") {
+            return Ok((column, true));
+        }
+        Err(self.no_viable(0))
+    }
+
+    /// What stands after ALTER TABLE and the table's name.
+    pub(super) fn alter_table(&mut self) -> Result<Alter, CqlError> {
+        if self.eat_word("ALTER") {
+            let column = self.name()?;
+            self.expect_word("TYPE")?;
+            return Ok(Alter::Type { column, cql_type: self.type_name()? });
+        }
+        if self.eat_word("ADD") {
+            let column = self.name()?;
+            let cql_type = self.type_name()?;
+            return Ok(Alter::Add { column, cql_type, is_static: self.eat_word("STATIC") });
+        }
+        if self.eat_word("DROP") {
+            return Ok(Alter::Drop { column: self.name()? });
+        }
+        if self.eat_word("RENAME") {
+            return Ok(Alter::Rename(self.renamings()?));
+        }
+        if self.eat_word("WITH") {
+            return Ok(Alter::With(self.properties()?));
+        }
+        Err(self.no_viable(0))
+    }
+
+    /// `a TO b AND c TO d`.
+    pub(super) fn renamings(&mut self) -> Result<Vec<(String, String)>, CqlError> {
+        let mut renamings = Vec::new();
+        loop {
+            let from = self.name()?;
+            self.expect_word("TO")?;
+            renamings.push((from, self.name()?));
+            if !self.eat_word("AND") {
+                return Ok(renamings);
+            }
+        }
+    }
+}

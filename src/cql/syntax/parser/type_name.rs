@@ -1,0 +1,51 @@
+//! Types.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::TypeName;
+use crate::cql::syntax::token::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn type_name(&mut self) -> Result<TypeName, CqlError> {
+        self.nested(Self::any_type)
+    }
+
+    fn any_type(&mut self) -> Result<TypeName, CqlError> {
+        if self.kind(0) == TokenKind::String {
+            return Ok(TypeName::Custom(self.take_value()));
+        }
+        if self.eat_word("SET") {
+            return Ok(TypeName::Set(Box::new(self.parameter()?)));
+        }
+        let has_parameters = self.is_symbol(1, "<");
+        if has_parameters && self.eat_word("LIST") {
+            return Ok(TypeName::List(Box::new(self.parameter()?)));
+        }
+        if has_parameters && self.eat_word("FROZEN") {
+            return Ok(TypeName::Frozen(Box::new(self.parameter()?)));
+        }
+        if has_parameters && self.eat_word("MAP") {
+            self.expect_symbol("<")?;
+            let key = self.type_name()?;
+            self.expect_symbol(",")?;
+            let value = self.type_name()?;
+            self.expect_symbol(">")?;
+            return Ok(TypeName::Map(Box::new(key), Box::new(value)));
+        }
+        if has_parameters && self.eat_word("TUPLE") {
+            self.expect_symbol("<")?;
+            let elements = self.list(Self::type_name)?;
+            self.expect_symbol(">")?;
+            return Ok(TypeName::Tuple(elements));
+        }
+        let name = self.table_name()?;
+        Ok(TypeName::Named { keyspace: name.keyspace, name: name.name })
+    }
+
+    fn parameter(&mut self) -> Result<TypeName, CqlError> {
+        self.expect_symbol("<")?;
+        let parameter = self.type_name()?;
+        self.expect_symbol(">")?;
+        Ok(parameter)
+    }
+}

@@ -1,0 +1,55 @@
+//! One row of a system table, while it is made.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+/// Values by their columns' names. What is not set is null.
+#[derive(Debug, Default)]
+pub struct Row(BTreeMap<&'static str, Bytes>);
+
+impl Row {
+    pub fn bytes(mut self, name: &'static str, value: impl Into<Bytes>) -> Row {
+        self.0.insert(name, value.into());
+        self
+    }
+
+    pub fn text(self, name: &'static str, value: impl Into<String>) -> Row {
+        let value: String = value.into();
+        self.bytes(name, value.into_bytes())
+    }
+
+    pub fn optional(self, name: &'static str, value: Option<String>) -> Row {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    pub fn int(self, name: &'static str, value: i32) -> Row {
+        self.bytes(name, value.to_be_bytes().to_vec())
+    }
+
+    pub fn double(self, name: &'static str, value: f64) -> Row {
+        self.bytes(name, value.to_be_bytes().to_vec())
+    }
+
+    pub fn boolean(self, name: &'static str, value: bool) -> Row {
+        self.bytes(name, vec![u8::from(value)])
+    }
+
+    /// A list or set of texts.
+    pub fn texts(self, name: &'static str, values: &[String]) -> Row {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
+        let mut bytes = length(values.len()).to_vec();
+        for value in values {
+            bytes.extend_from_slice(&length(value.len()));
+            bytes.extend_from_slice(value.as_bytes());
+        }
+        self.bytes(name, bytes)
+    }
+
+    pub fn take(&mut self, name: &str) -> Option<Bytes> {
+        self.0.remove(name)
+    }
+}

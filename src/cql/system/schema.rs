@@ -1,0 +1,259 @@
+//! The tables of the schema: `system.schema_keyspaces` and those after it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use md5::{Digest, Md5};
+
+use super::row::Row;
+use super::{list_of, map_of, native, table};
+use crate::cql::QueryState;
+use crate::marshal::{CqlType, PACKAGE, UserType, composite_parts};
+use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, SETTINGS, Setting, TableColumn, TableDef};
+use crate::util::Release;
+
+fn texts<const N: usize>(names: [&'static str; N]) -> [(&'static str, CqlType); N] {
+    names.map(|name| (name, native("text")))
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+pub fn keyspaces_table() -> TableDef {
+    let others = texts(["strategy_class", "strategy_options"]);
+    let others = others.into_iter().chain([("durable_writes", native("boolean"))]);
+    table(("keyspace_name", "text"), &[], others)
+}
+
+pub fn keyspaces(state: &QueryState<'_>) -> Vec<Row> {
+    let keyspaces = state.database.catalog();
+    let row = |name: &str, durable: bool, class: &str, options: &BTreeMap<String, String>| {
+        Row::default()
+            .text("keyspace_name", name)
+            .boolean("durable_writes", durable)
+            .text("strategy_class", class)
+            .text("strategy_options", json(options))
+    };
+    let mut rows =
+        vec![row(super::SYSTEM, true, "org.apache.cassandra.locator.LocalStrategy", &BTreeMap::new())];
+    for keyspace in keyspaces.keyspaces.values() {
+        let mut options = keyspace.strategy_options.clone();
+        if keyspace.is_configured {
+            options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
+        }
+        rows.push(row(&keyspace.name, keyspace.durable_writes, keyspace.modern_strategy_class(), &options));
+    }
+    rows
+}
+
+pub fn families_table() -> TableDef {
+    let strings = texts([
+        "caching",
+        "column_aliases",
+        "comment",
+        "compaction_strategy_class",
+        "compaction_strategy_options",
+        "comparator",
+        "compression_parameters",
+        "default_validator",
+        "key_aliases",
+        "key_validator",
+        "speculative_retry",
+        "subcomparator",
+        "type",
+        "value_alias",
+    ]);
+    let ints = [
+        "default_time_to_live",
+        "gc_grace_seconds",
+        "index_interval",
+        "max_compaction_threshold",
+        "max_index_interval",
+        "memtable_flush_period_in_ms",
+        "min_compaction_threshold",
+        "min_index_interval",
+    ];
+    let doubles = ["bloom_filter_fp_chance", "local_read_repair_chance", "read_repair_chance"];
+    let others = [
+        ("cf_id", native("uuid")),
+        ("dropped_columns", map_of("text", "bigint")),
+        ("is_dense", native("boolean")),
+    ];
+    let ints = ints.map(|name| (name, native("int")));
+    let doubles = doubles.map(|name| (name, native("double")));
+    let all = strings.into_iter().chain(ints).chain(doubles).chain(others);
+    table(("keyspace_name", "text"), &["columnfamily_name"], all)
+}
+
+/// What a setting is shown as.
+fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
+}
+
+fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
+    match setting(cf, name) {
+        Some(Setting::Int(number)) => number,
+        _ => default,
+    }
+}
+
+fn double(cf: &CfDef, name: &str, default: f64) -> f64 {
+    match setting(cf, name) {
+        Some(Setting::Double(number)) => number,
+        _ => default,
+    }
+}
+
+fn text(cf: &CfDef, name: &str) -> String {
+    match setting(cf, name) {
+        Some(Setting::Text(text)) => text,
+        Some(Setting::Map(map)) => json(&map),
+        _ => String::new(),
+    }
+}
+
+/// Caching in the form of 2.1.
+fn caching(cf: &CfDef) -> String {
+    let (keys, rows) = match &*text(cf, "caching") {
+        "ALL" => ("ALL", text(cf, "cells_per_row_to_cache")),
+        "ROWS_ONLY" => ("NONE", text(cf, "cells_per_row_to_cache")),
+        "NONE" => ("NONE", "NONE".to_owned()),
+        _ => ("ALL", "NONE".to_owned()),
+    };
+    format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
+}
+
+pub fn families(state: &QueryState<'_>) -> Vec<Row> {
+    let catalog = state.database.catalog();
+    catalog.column_families().map(|cf| family(cf, &TableDef::of(cf, state.behaviour.release))).collect()
+}
+
+fn family(cf: &CfDef, def: &TableDef) -> Row {
+    let names =
+        |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
+    let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
+    let id = Md5::digest(format!("{} {} {}", cf.keyspace, cf.name, cf.id));
+    let is_leveled = text(cf, "compaction_strategy").ends_with("LeveledCompactionStrategy");
+    let retry = match cf.settings.get("speculative_retry") {
+        None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
+        _ => text(cf, "speculative_retry"),
+    };
+    let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
+        || (def.layout == Layout::Super && cf.column_metadata.is_empty());
+    Row::default()
+        .text("keyspace_name", &*cf.keyspace)
+        .text("columnfamily_name", &*cf.name)
+        .double(
+            "bloom_filter_fp_chance",
+            double(cf, "bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
+        )
+        .text("caching", caching(cf))
+        .bytes("cf_id", uuid::Builder::from_md5_bytes(id.into()).into_uuid().as_bytes().to_vec())
+        .text("column_aliases", names(&def.clustering))
+        .text("comment", cf.comment.clone().unwrap_or_default())
+        .text("compaction_strategy_class", text(cf, "compaction_strategy"))
+        .text("compaction_strategy_options", text(cf, "compaction_strategy_options"))
+        .text("comparator", cf.comparator.class_name())
+        .text("compression_parameters", text(cf, "compression_options"))
+        .int("default_time_to_live", int(cf, "default_time_to_live", 0))
+        .text("default_validator", cf.default_validator.class_name())
+        .int("gc_grace_seconds", cf.gc_grace_s)
+        .boolean("is_dense", is_dense)
+        .text("key_aliases", names(&def.partition_key))
+        .text("key_validator", key_validator.unwrap_or_else(|| format!("{PACKAGE}BytesType")))
+        .double("local_read_repair_chance", double(cf, "dclocal_read_repair_chance", 0.1))
+        .int("max_compaction_threshold", int(cf, "max_compaction_threshold", 32))
+        .int("max_index_interval", int(cf, "max_index_interval", 2048))
+        .int("memtable_flush_period_in_ms", int(cf, "memtable_flush_period_in_ms", 0))
+        .int("min_compaction_threshold", int(cf, "min_compaction_threshold", 4))
+        .int("min_index_interval", int(cf, "min_index_interval", 128))
+        .double("read_repair_chance", double(cf, "read_repair_chance", 0.0))
+        .text("speculative_retry", retry)
+        .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
+        .text("type", cf.type_name())
+        .optional("value_alias", def.compact_value().map(|value| value.name.clone()))
+}
+
+pub fn columns_table() -> TableDef {
+    let strings = texts(["index_name", "index_options", "index_type", "type", "validator"]);
+    let all = strings.into_iter().chain([("component_index", native("int"))]);
+    table(("keyspace_name", "text"), &["columnfamily_name", "column_name"], all)
+}
+
+pub fn columns(state: &QueryState<'_>) -> Vec<Row> {
+    let catalog = state.database.catalog();
+    let mut rows = Vec::new();
+    for cf in catalog.column_families() {
+        let def = TableDef::of(cf, state.behaviour.release);
+        // 1.2 lists none of the key.
+        let is_listed =
+            |kind: ColumnKind| state.behaviour.release >= Release::V2_0 || kind == ColumnKind::Regular;
+        let listed = def.columns().filter(|column| is_listed(column.kind));
+        rows.extend(listed.map(|column| self::column(cf, &def, column)));
+    }
+    rows
+}
+
+fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
+    let (kind, place) = match column.kind {
+        ColumnKind::PartitionKey => {
+            ("partition_key", (def.partition_key.len() > 1).then_some(column.position))
+        }
+        ColumnKind::Clustering => {
+            let is_composite = composite_parts(cf.comparator.class_name()).is_some() || cf.is_super();
+            ("clustering_key", is_composite.then_some(column.position))
+        }
+        ColumnKind::Static => ("static", Some(def.clustering.len())),
+        ColumnKind::CompactValue => ("compact_value", None),
+        ColumnKind::Regular => {
+            ("regular", (def.layout != Layout::StaticCompact).then_some(def.clustering.len()))
+        }
+    };
+    let class = column.cql_type.class_name();
+    let class = if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class };
+    let index = cf.column_metadata.get(&column.cell_name).and_then(|definition| definition.index.as_ref());
+    let kind_of_index = index.map(|index| match index.kind {
+        IndexKind::Keys => "KEYS",
+        IndexKind::Custom => "CUSTOM",
+        IndexKind::Composites => "COMPOSITES",
+    });
+    let mut row = Row::default()
+        .text("keyspace_name", &*cf.keyspace)
+        .text("columnfamily_name", &*cf.name)
+        .text("column_name", &*column.name)
+        .optional("index_name", index.and_then(|index| index.name.clone()))
+        .text("index_options", json(&index.and_then(|index| index.options.as_ref())))
+        .optional("index_type", kind_of_index.map(str::to_owned))
+        .text("type", kind)
+        .text("validator", class);
+    if let Some(place) = place {
+        row = row.int("component_index", i32::try_from(place).unwrap_or(i32::MAX));
+    }
+    row
+}
+
+pub fn user_types_table() -> TableDef {
+    let others = [("field_names", list_of("text")), ("field_types", list_of("text"))];
+    table(("keyspace_name", "text"), &["type_name"], others)
+}
+
+pub fn user_types(state: &QueryState<'_>) -> Vec<Row> {
+    let catalog = state.database.catalog();
+    let all = catalog.keyspaces.values().flat_map(|keyspace| keyspace.user_types.values());
+    let row = |user_type: &Arc<UserType>| {
+        let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
+        let types: Vec<String> = user_type.fields.iter().map(|(_, field)| field.class_name()).collect();
+        Row::default()
+            .text("keyspace_name", &*user_type.keyspace)
+            .text("type_name", &*user_type.name)
+            .texts("field_names", &names)
+            .texts("field_types", &types)
+    };
+    all.map(row).collect()
+}
+
+pub fn triggers_table() -> TableDef {
+    let others = [("trigger_options", map_of("text", "text"))];
+    table(("keyspace_name", "text"), &["columnfamily_name", "trigger_name"], others)
+}

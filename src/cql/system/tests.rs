@@ -1,0 +1,87 @@
+use super::*;
+use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
+use crate::cql::syntax::Statement;
+use crate::model::Behaviour;
+use crate::util::Release;
+
+/// The rows of a table, each as `column=text` of some columns; nothing for null.
+async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec<String> {
+    let database = database_with_keyspace().await;
+    for statement in statements {
+        done(&database, statement).await;
+    }
+    let behaviour = Behaviour::of(Release::V2_1);
+    let state = QueryState { database: &database, behaviour, keyspace: None, user: None };
+    let table = system_table(&state, "system", table).unwrap();
+    let names: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
+    let text = |row: &Vec<Option<Bytes>>| {
+        let value = |name: &&str| {
+            let at = names.iter().position(|known| known == name).unwrap();
+            row[at].as_ref().map_or("-".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
+        };
+        columns
+            .iter()
+            .map(value)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .replace("org.apache.cassandra.db.marshal.", "")
+    };
+    table.rows.iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn keyspaces_are_listed() {
+    let columns = ["keyspace_name", "strategy_class", "strategy_options"];
+    let mut rows = shown(Vec::new(), "schema_keyspaces", &columns).await;
+    rows.sort();
+    assert_eq!(
+        rows,
+        [
+            "k org.apache.cassandra.locator.SimpleStrategy {\"replication_factor\":\"1\"}",
+            "system org.apache.cassandra.locator.LocalStrategy {}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn tables_are_listed_with_their_columns() {
+    let statements = || {
+        let order = [("c", true), ("d", false)];
+        vec![
+            Statement::CreateTable(create("wide", "k int, c int, v set<text>", "k;c")),
+            compact(ordered(create("dense", "k text, c int, d text, v int", "k;c d"), &order)),
+            compact(create("fixed", "k text, a int", "k")),
+        ]
+    };
+    let columns = ["columnfamily_name", "comparator", "key_aliases", "column_aliases", "value_alias"];
+    assert_eq!(
+        shown(statements(), "schema_columnfamilies", &columns).await,
+        [
+            "dense CompositeType(ReversedType(Int32Type),UTF8Type) [\"k\"] [\"c\",\"d\"] v",
+            "fixed UTF8Type [\"k\"] [] -",
+            "wide CompositeType(Int32Type,UTF8Type,ColumnToCollectionType(76:SetType(UTF8Type))) [\"k\"] [\"c\"] -",
+        ]
+    );
+    let columns = ["columnfamily_name", "column_name", "component_index", "type", "validator"];
+    assert_eq!(
+        shown(statements(), "schema_columns", &columns).await,
+        [
+            "dense c \0\0\0\0 clustering_key ReversedType(Int32Type)",
+            "dense d \0\0\0\u{1} clustering_key UTF8Type",
+            "dense k - partition_key UTF8Type",
+            "dense v - compact_value Int32Type",
+            "fixed a - regular Int32Type",
+            "fixed k - partition_key UTF8Type",
+            "wide c \0\0\0\0 clustering_key Int32Type",
+            "wide k - partition_key Int32Type",
+            "wide v \0\0\0\u{1} regular SetType(UTF8Type)",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_node_tells_of_itself() {
+    let columns = ["key", "cluster_name", "cql_version"];
+    assert_eq!(shown(Vec::new(), "local", &columns).await, ["local Test Cluster 3.2.1"]);
+    assert!(shown(Vec::new(), "peers", &[]).await.is_empty());
+}

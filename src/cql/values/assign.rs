@@ -1,0 +1,86 @@
+//! Whether a term may stand where a value of a type is wanted: what is asked before an element, a field or an argument
+//! is looked at, so that the message is about the whole.
+
+use super::function::{Function, accepts};
+use super::typed_term::field_parts;
+use super::{TypeScope, constant, term_text};
+use crate::cql::syntax::{Term, TypeName};
+use crate::cql::{ColumnSpec, CqlError};
+use crate::marshal::CqlType;
+use crate::schema::TableDef;
+
+/// Whether the term fits.
+pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, receiver: &ColumnSpec) -> bool {
+    let all = |terms: &[Term], of: &CqlType| terms.iter().all(|term| fits(term, of, scope, receiver));
+    match (term, cql_type) {
+        (Term::Constant { kind, .. }, _) => constant::fits(*kind, cql_type, scope.release),
+        (Term::Null | Term::Marker(_), _) => true,
+        (Term::List(elements), CqlType::List { element, .. })
+        | (Term::Set(elements), CqlType::Set { element, .. }) => all(elements, element),
+        (Term::Set(elements), CqlType::Map { .. }) => elements.is_empty(),
+        (Term::Map(entries), CqlType::Map { key, value, .. }) => {
+            entries.iter().all(|(k, v)| fits(k, key, scope, receiver) && fits(v, value, scope, receiver))
+        }
+        (Term::Tuple(fields), CqlType::Tuple(_) | CqlType::User(_)) => {
+            let parts = field_parts(&ColumnSpec { cql_type: cql_type.clone(), ..receiver.clone() });
+            parts.is_some_and(|parts| {
+                fields.len() <= parts.len()
+                    && fields.iter().zip(&parts).all(|(term, part)| fits(term, &part.cql_type, scope, part))
+            })
+        }
+        (Term::User(fields), CqlType::User(user)) => fields.iter().all(|(name, term)| {
+            let of = user.fields.iter().find(|(known, _)| known == name);
+            of.is_some_and(|(_, of)| fits(term, of, scope, receiver))
+        }),
+        // A function that is not there is told when it is looked at itself.
+        (Term::Function { keyspace, name, .. }, _) => function_of(keyspace.as_deref(), name, receiver, scope)
+            .is_none_or(|function| accepts(cql_type, function.return_type())),
+        (Term::Cast { cql_type: cast, term }, _) => scope
+            .resolve(cast)
+            .is_ok_and(|cast| accepts(cql_type, &cast) && fits(term, &cast, scope, receiver)),
+        _ => false,
+    }
+}
+
+/// The function of a name. Tokens are of the type of what receives them: only comparisons of tokens have them.
+pub(super) fn function_of(
+    keyspace: Option<&str>,
+    name: &str,
+    receiver: &ColumnSpec,
+    scope: &TypeScope<'_>,
+) -> Option<Function> {
+    if keyspace.is_some_and(|keyspace| keyspace != "system") {
+        return None;
+    }
+    let cf = scope.keyspace.column_families.get(&receiver.table);
+    let table = cf.map(|cf| TableDef::of(cf, scope.release));
+    Function::named(name, table.as_deref(), &receiver.cql_type)
+}
+
+/// `(type)term`.
+pub(super) struct Cast<'a> {
+    pub cql_type: &'a TypeName,
+    pub term: &'a Term,
+}
+
+impl Cast<'_> {
+    /// Whether the term is of the type, and the type that of what receives it. It changes nothing.
+    pub fn check(&self, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> Result<(), CqlError> {
+        let cast = scope.resolve(self.cql_type)?;
+        if !fits(self.term, &cast, scope, receiver) {
+            return Err(CqlError::invalid(format!(
+                "Cannot cast value {} to type {cast}",
+                term_text(self.term)
+            )));
+        }
+        if !accepts(&receiver.cql_type, &cast) {
+            return Err(CqlError::invalid(format!(
+                "Cannot assign value ({cast}){} to {} of type {}",
+                term_text(self.term),
+                receiver.name,
+                receiver.cql_type
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! The values of whole collections, tuples and types of several fields.
+//!
+//! ```text
+//!   collection   count | (length | bytes) ...       16 or 32 bits each; a map's keys and values alternate
+//!   tuple        (i32 length | bytes) ...           length -1: null
+//! ```
+
+use bytes::Bytes;
+
+use crate::cql::CollectionForm;
+use crate::marshal::CqlType;
+
+fn push_number(number: usize, form: CollectionForm, out: &mut Vec<u8>) {
+    match form {
+        CollectionForm::Short => {
+            out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes());
+        }
+        CollectionForm::Long => {
+            out.extend_from_slice(&i32::try_from(number).unwrap_or(i32::MAX).to_be_bytes());
+        }
+    }
+}
+
+/// More elements than a short form can count are left out, as they were by the old servers' clients: their number is
+/// what counts.
+fn encode<'a>(count: usize, parts: impl Iterator<Item = &'a Bytes>, form: CollectionForm) -> Bytes {
+    let mut out = Vec::new();
+    push_number(count, form, &mut out);
+    for part in parts {
+        let part = match form {
+            CollectionForm::Short => &part[..part.len().min(usize::from(u16::MAX))],
+            CollectionForm::Long => &part[..],
+        };
+        push_number(part.len(), form, &mut out);
+        out.extend_from_slice(part);
+    }
+    Bytes::from(out)
+}
+
+/// What fits into a count of the form.
+fn count_max(form: CollectionForm) -> usize {
+    match form {
+        CollectionForm::Short => usize::from(u16::MAX),
+        CollectionForm::Long => i32::MAX as usize,
+    }
+}
+
+/// The value of a list or set.
+pub fn list_to_bytes(elements: &[Bytes], form: CollectionForm) -> Bytes {
+    let count = elements.len().min(count_max(form));
+    encode(count, elements.iter().take(count), form)
+}
+
+/// The value of a map.
+pub fn map_to_bytes(entries: &[(Bytes, Bytes)], form: CollectionForm) -> Bytes {
+    let count = entries.len().min(count_max(form));
+    encode(count, entries.iter().take(count).flat_map(|(key, value)| [key, value]), form)
+}
+
+/// Takes a number off the front.
+fn take_number(rest: &mut Bytes, form: CollectionForm) -> Option<i64> {
+    let width = if form == CollectionForm::Short { 2 } else { 4 };
+    if rest.len() < width {
+        return None;
+    }
+    let number = rest.split_to(width);
+    Some(match (form, &number[..]) {
+        (CollectionForm::Short, [a, b]) => i64::from(u16::from_be_bytes([*a, *b])),
+        (_, [a, b, c, d]) => i64::from(i32::from_be_bytes([*a, *b, *c, *d])),
+        _ => return None,
+    })
+}
+
+fn take_part(rest: &mut Bytes, form: CollectionForm) -> Option<Bytes> {
+    let length = usize::try_from(take_number(rest, form)?).ok()?;
+    (length <= rest.len()).then(|| rest.split_to(length))
+}
+
+/// The parts of a collection, `per_entry` for each that it counts; `None` where the bytes are no collection.
+fn parts(value: &Bytes, per_entry: usize, form: CollectionForm) -> Option<Vec<Bytes>> {
+    let mut rest = value.clone();
+    let count = usize::try_from(take_number(&mut rest, form)?).ok()?;
+    let mut found = Vec::new();
+    for _ in 0..count.checked_mul(per_entry)? {
+        found.push(take_part(&mut rest, form)?);
+    }
+    rest.is_empty().then_some(found)
+}
+
+/// The elements of a list's or set's value; `None` where it is none.
+pub fn list_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<Bytes>> {
+    parts(value, 1, form)
+}
+
+/// The entries of a map's value; `None` where it is none.
+pub fn map_from_bytes(value: &Bytes, form: CollectionForm) -> Option<Vec<(Bytes, Bytes)>> {
+    let parts = parts(value, 2, form)?;
+    let pairs = parts.chunks_exact(2);
+    Some(pairs.filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone()))).collect())
+}
+
+/// A collection's value with short lengths instead of long ones: as protocols before 3 and Thrift want it. What it
+/// holds stays as it is, and so does what is no collection.
+pub fn short_form(cql_type: &CqlType, value: &Bytes) -> Bytes {
+    let per_entry = match cql_type {
+        CqlType::List { .. } | CqlType::Set { .. } => 1,
+        CqlType::Map { .. } => 2,
+        _ => return value.clone(),
+    };
+    match parts(value, per_entry, CollectionForm::Long) {
+        Some(found) => {
+            let count = (found.len() / per_entry).min(count_max(CollectionForm::Short));
+            encode(count, found.iter().take(count * per_entry), CollectionForm::Short)
+        }
+        None => value.clone(),
+    }
+}
+
+/// The value of a tuple, or of a type of several fields.
+pub fn tuple_to_bytes(fields: &[Option<Bytes>]) -> Bytes {
+    let mut out = Vec::new();
+    for field in fields {
+        match field {
+            Some(field) => {
+                push_number(field.len(), CollectionForm::Long, &mut out);
+                out.extend_from_slice(field);
+            }
+            None => out.extend_from_slice(&(-1i32).to_be_bytes()),
+        }
+    }
+    Bytes::from(out)
+}
+
+/// The fields of such a value, as many as it has; `None` where it is none.
+pub fn tuple_from_bytes(value: &Bytes) -> Option<Vec<Option<Bytes>>> {
+    let mut rest = value.clone();
+    let mut fields = Vec::new();
+    while !rest.is_empty() {
+        let length = take_number(&mut rest, CollectionForm::Long)?;
+        match usize::try_from(length) {
+            Ok(length) if length <= rest.len() => fields.push(Some(rest.split_to(length))),
+            Ok(_) => return None,
+            Err(_) => fields.push(None),
+        }
+    }
+    Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::Native;
+    use proptest::prelude::*;
+
+    fn element() -> impl Strategy<Value = Bytes> {
+        prop::collection::vec(any::<u8>(), 0..6).prop_map(Bytes::from)
+    }
+
+    fn form() -> impl Strategy<Value = CollectionForm> {
+        prop::sample::select(vec![CollectionForm::Short, CollectionForm::Long])
+    }
+
+    proptest! {
+        #[test]
+        fn collections_come_back(elements in prop::collection::vec(element(), 0..6), form in form()) {
+            let value = list_to_bytes(&elements, form);
+            prop_assert_eq!(list_from_bytes(&value, form), Some(elements.clone()));
+            let entries: Vec<(Bytes, Bytes)> = elements.iter().map(|part| (part.clone(), part.clone())).collect();
+            let value = map_to_bytes(&entries, form);
+            prop_assert_eq!(map_from_bytes(&value, form), Some(entries.clone()));
+        }
+
+        #[test]
+        fn the_short_form_is_that_of_the_elements(elements in prop::collection::vec(element(), 0..6)) {
+            let of = |native| Box::new(CqlType::Native(native));
+            let list = CqlType::List { element: of(Native::Blob), is_frozen: false };
+            let long = list_to_bytes(&elements, CollectionForm::Long);
+            prop_assert_eq!(short_form(&list, &long), list_to_bytes(&elements, CollectionForm::Short));
+            prop_assert_eq!(short_form(&CqlType::Native(Native::Blob), &long), long);
+        }
+
+        #[test]
+        fn tuples_come_back(fields in prop::collection::vec(prop::option::of(element()), 0..6)) {
+            prop_assert_eq!(tuple_from_bytes(&tuple_to_bytes(&fields)), Some(fields));
+        }
+
+        #[test]
+        fn foreign_bytes_are_none_or_what_they_say(
+            bytes in prop::collection::vec(prop::sample::select(vec![0u8, 0, 0, 1, 2, 0xff]), 0..20),
+            form in form(),
+        ) {
+            let value = Bytes::from(bytes);
+            if let Some(elements) = list_from_bytes(&value, form) {
+                prop_assert_eq!(list_to_bytes(&elements, form), value.clone());
+            }
+            if let Some(entries) = map_from_bytes(&value, form) {
+                prop_assert_eq!(map_to_bytes(&entries, form), value.clone());
+            }
+            let _ = tuple_from_bytes(&value);
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_old_servers() {
+        let entries = [(Bytes::from_static(b"hoge1"), Bytes::from_static(b"fuga1"))];
+        let short = map_to_bytes(&entries, CollectionForm::Short);
+        assert_eq!(&short[..], b"\0\x01\0\x05hoge1\0\x05fuga1");
+        let fields = [Some(Bytes::from_static(&[0, 0, 0, 1])), Some(Bytes::from_static(b"x")), None];
+        let tuple = [0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, b'x', 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(&tuple_to_bytes(&fields)[..], tuple);
+    }
+}

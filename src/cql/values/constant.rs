@@ -1,0 +1,94 @@
+//! Constants: from their text to the bytes of a type.
+
+use bytes::Bytes;
+
+use super::TypeScope;
+use crate::cql::syntax::ConstantKind;
+use crate::cql::{ColumnSpec, CqlError};
+use crate::marshal::{AbstractType, BytesType, CqlType, Native, at};
+use crate::util::Release;
+
+/// Whether a constant of a kind may stand for a value of a type. Classes and types of several fields read any text, as
+/// in Cassandra.
+pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> bool {
+    use Native::{
+        Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Float, Inet, Int, OldTimestamp,
+        Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
+    };
+    let native = match cql_type {
+        CqlType::Native(native) => *native,
+        CqlType::Custom(_) | CqlType::Tuple(_) | CqlType::User(_) => return true,
+        _ => return false,
+    };
+    match kind {
+        // 1.2 still took hex in quotes for a blob.
+        ConstantKind::String if native == Blob => release < Release::V2_0,
+        ConstantKind::String => {
+            matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time)
+        }
+        ConstantKind::Integer => matches!(
+            native,
+            Bigint
+                | Counter
+                | Decimal
+                | Double
+                | Float
+                | Int
+                | Timestamp
+                | OldTimestamp
+                | Varint
+                | Date
+                | Time
+                | Smallint
+                | Tinyint
+        ),
+        ConstantKind::Uuid => matches!(native, Uuid | Timeuuid),
+        ConstantKind::Float => matches!(native, Decimal | Double | Float),
+        ConstantKind::Boolean => native == Boolean,
+        ConstantKind::Hex => native == Blob,
+    }
+}
+
+/// The name of a kind in messages.
+fn kind_name(kind: ConstantKind) -> &'static str {
+    match kind {
+        ConstantKind::String => "STRING",
+        ConstantKind::Integer => "INTEGER",
+        ConstantKind::Uuid => "UUID",
+        ConstantKind::Float => "FLOAT",
+        ConstantKind::Boolean => "BOOLEAN",
+        ConstantKind::Hex => "HEX",
+    }
+}
+
+/// The bytes of a constant; `None` for the timestamp `'now'`, which is another one each time.
+pub(super) fn bytes_of(
+    (kind, text): (ConstantKind, &str),
+    receiver: &ColumnSpec,
+    scope: &TypeScope<'_>,
+) -> Result<Option<Bytes>, CqlError> {
+    let cql_type = &receiver.cql_type;
+    if !fits(kind, cql_type, scope.release) {
+        let quote = if scope.release < Release::V2_1 { "" } else { "\"" };
+        return Err(CqlError::invalid(format!(
+            "Invalid {} constant ({text}) for {quote}{}{quote} of type {cql_type}",
+            kind_name(kind),
+            receiver.name
+        )));
+    }
+    let is_moment = matches!(cql_type, CqlType::Native(Native::Timestamp | Native::OldTimestamp));
+    if is_moment && text.eq_ignore_ascii_case("now") {
+        return Ok(None);
+    }
+    let parsed = if kind == ConstantKind::Hex {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        BytesType.parse_text(digits)
+    } else {
+        let class = cql_type.type_ref(scope.types);
+        at(&*class, scope.release).parse_text(text)
+    };
+    match parsed {
+        Ok(bytes) => Ok(Some(Bytes::from(bytes))),
+        Err(error) => Err(CqlError::invalid(error.0)),
+    }
+}

@@ -1,0 +1,157 @@
+//! The names of types, looked up.
+
+use crate::cql::CqlError;
+use crate::cql::syntax::TypeName;
+use crate::marshal::{CqlType, Native, Types};
+use crate::schema::KeyspaceDef;
+use crate::util::Release;
+use crate::util::limits::TYPE_NESTING_MAX;
+
+/// Where the names of types are looked up.
+#[derive(Clone, Copy)]
+pub struct TypeScope<'a> {
+    /// The keyspace of the table that is meant: its types may be named.
+    pub keyspace: &'a KeyspaceDef,
+    pub types: &'a Types,
+    pub release: Release,
+}
+
+impl TypeScope<'_> {
+    /// The type of a name.
+    pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
+        self.resolve_in(name, false, 0)
+    }
+
+    /// `is_frozen`: it stands in `frozen<>`, which freezes everything in it.
+    fn resolve_in(&self, name: &TypeName, is_frozen: bool, depth: usize) -> Result<CqlType, CqlError> {
+        if depth > TYPE_NESTING_MAX {
+            return Err(CqlError::invalid("types are nested too deep"));
+        }
+        match name {
+            TypeName::Named { keyspace, name } => self.named(keyspace.as_deref(), name, is_frozen),
+            TypeName::Custom(class) => {
+                let found =
+                    self.types.parse(class).map_err(|error| CqlError::Configuration(error.to_string()))?;
+                Ok(CqlType::of(&found))
+            }
+            TypeName::List(element) => {
+                let element = Box::new(self.element(name, element, is_frozen, depth)?);
+                Ok(CqlType::List { element, is_frozen })
+            }
+            TypeName::Set(element) => {
+                let element = Box::new(self.element(name, element, is_frozen, depth)?);
+                Ok(CqlType::Set { element, is_frozen })
+            }
+            TypeName::Map(key, value) => {
+                let value = Box::new(self.element(name, value, is_frozen, depth)?);
+                let key = Box::new(self.element(name, key, is_frozen, depth)?);
+                Ok(CqlType::Map { key, value, is_frozen })
+            }
+            TypeName::Tuple(fields) => {
+                let field = |field| {
+                    let found = self.resolve_in(field, true, depth + 1)?;
+                    if found.is_counter() {
+                        return Err(CqlError::invalid("Counters are not allowed inside tuples"));
+                    }
+                    Ok(found)
+                };
+                Ok(CqlType::Tuple(fields.iter().map(field).collect::<Result<_, CqlError>>()?))
+            }
+            TypeName::Frozen(inner) => {
+                // The classes of a user's own are let pass, since they may be collections.
+                if let TypeName::Named { keyspace: None, name } = &**inner
+                    && Native::named(name).is_some()
+                    && !self.keyspace.user_types.contains_key(name)
+                {
+                    return Err(CqlError::invalid(format!(
+                        "frozen<> is only allowed on collections, tuples, and user-defined types (got {name})"
+                    )));
+                }
+                self.resolve_in(inner, true, depth + 1)
+            }
+        }
+    }
+
+    /// What a collection holds: no counters, and what has elements itself must be frozen.
+    fn element(
+        &self,
+        of: &TypeName,
+        element: &TypeName,
+        is_frozen: bool,
+        depth: usize,
+    ) -> Result<CqlType, CqlError> {
+        let is_native =
+            matches!(element, TypeName::Named { keyspace: None, name } if Native::named(name).is_some());
+        let is_whole = matches!(element, TypeName::Frozen(_) | TypeName::Custom(_));
+        if !is_frozen && !is_native && !is_whole {
+            // A name that means nothing is told first.
+            self.resolve_in(element, true, depth + 1)?;
+            return Err(CqlError::invalid(format!(
+                "Non-frozen collections are not allowed inside collections: {}",
+                type_text(of)
+            )));
+        }
+        let found = self.resolve_in(element, is_frozen, depth + 1)?;
+        if found.is_counter() {
+            return Err(CqlError::invalid(format!(
+                "Counters are not allowed inside collections: {}",
+                type_text(of)
+            )));
+        }
+        Ok(found)
+    }
+
+    /// A type of Cassandra's own or of the keyspace's.
+    fn named(&self, keyspace: Option<&str>, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
+        let native = if keyspace.is_none() { Native::named(name) } else { None };
+        let own = self.keyspace.user_types.get(name);
+        match native {
+            Some(native) if !(is_new(native) && own.is_some()) => {
+                // Timestamps of 1.2 and before sort otherwise, and have a class of their own for it.
+                let is_old = native == Native::Timestamp && self.release < Release::V2_0;
+                return Ok(CqlType::Native(if is_old { Native::OldTimestamp } else { native }));
+            }
+            _ => {}
+        }
+        if let Some(keyspace) = keyspace
+            && keyspace != self.keyspace.name
+        {
+            return Err(CqlError::invalid(format!(
+                "Statement on keyspace {} cannot refer to a user type in keyspace {keyspace}; user types can only be \
+                 used in the keyspace they are defined in",
+                self.keyspace.name
+            )));
+        }
+        let Some(found) = own else {
+            return Err(CqlError::invalid(format!("Unknown type {}.{name}", self.keyspace.name)));
+        };
+        if !is_frozen {
+            return Err(CqlError::invalid(
+                "Non-frozen User-Defined types are not supported, please use frozen<>",
+            ));
+        }
+        Ok(CqlType::User(found.clone()))
+    }
+}
+
+/// Types of 2.2, whose names a keyspace's own types may have had before.
+fn is_new(native: Native) -> bool {
+    matches!(native, Native::Date | Native::Smallint | Native::Time | Native::Tinyint)
+}
+
+/// A type's name as it was written.
+pub fn type_text(name: &TypeName) -> String {
+    match name {
+        TypeName::Named { keyspace: Some(keyspace), name } => format!("{keyspace}.{name}"),
+        TypeName::Named { keyspace: None, name } => name.clone(),
+        TypeName::Custom(class) => format!("'{class}'"),
+        TypeName::List(element) => format!("list<{}>", type_text(element)),
+        TypeName::Set(element) => format!("set<{}>", type_text(element)),
+        TypeName::Map(key, value) => format!("map<{}, {}>", type_text(key), type_text(value)),
+        TypeName::Tuple(fields) => {
+            let fields: Vec<String> = fields.iter().map(type_text).collect();
+            format!("tuple<{}>", fields.join(", "))
+        }
+        TypeName::Frozen(inner) => format!("frozen<{}>", type_text(inner)),
+    }
+}

@@ -1,0 +1,68 @@
+//! What a walk over rows in ring order needs, for layers that read by stored names.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::Database;
+use super::indexes::{index_key, is_exact};
+use crate::model::{Behaviour, Bounds, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::schema::CfDef;
+
+impl Database {
+    /// The stored token of a row key.
+    pub fn token(&self, key: &[u8]) -> Vec<u8> {
+        let mut token = Vec::new();
+        self.parts.partitioner.token(key, &mut token);
+        token
+    }
+
+    /// What is left of a range after a row of it; `None` when nothing is.
+    pub fn rest_of_range(&self, bounds: &Bounds, key: &Bytes, behaviour: &Behaviour) -> Option<Bounds> {
+        self.after_key(bounds, key, behaviour)
+    }
+
+    /// Whether one can read at a consistency level.
+    pub fn check_read_consistency(
+        &self,
+        keyspace: &str,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), super::Error> {
+        let catalog = self.catalog();
+        self.validation(&catalog, behaviour).read_consistency(keyspace.as_bytes(), consistency)
+    }
+
+    /// Whether the index on a column can be asked for the rows with a value. CQL asks one that is being built, too, and
+    /// finds what has been entered: old servers did so, where Thrift's calls did without it.
+    pub fn has_index(&self, cf: &CfDef, column: &Bytes) -> bool {
+        let index = cf.index_families.get(column);
+        let definition = cf.column_metadata.get(column);
+        definition.is_some_and(is_exact) && index.is_some()
+    }
+
+    /// Keys of rows that may hold an indexed value, in ring order after one of them, at most so many. Entries may be
+    /// stale: look at the rows.
+    pub async fn indexed_keys(
+        &self,
+        cf: &CfDef,
+        (column, value): (&Bytes, &[u8]),
+        (after, count): (Option<&Bytes>, usize),
+        (consistency, behaviour): (ConsistencyLevel, &'static Behaviour),
+    ) -> Result<Vec<Bytes>, super::Error> {
+        let definition = cf.column_metadata.get(column);
+        let Some((definition, index)) = definition.zip(cf.index_families.get(column)) else {
+            return Ok(Vec::new());
+        };
+        // The smallest name after that of the row.
+        let start = after.map(|key| [&self.ring_name(key)[..], &[0]].concat().into()).unwrap_or_default();
+        let range = SliceRange { start, count, ..SliceRange::all() };
+        let index: Arc<CfDef> = index.clone();
+        let command = self.command(&index, None, Predicate::Range(range), behaviour);
+        let columns = self.store().read(index_key(definition, value), command, consistency).await?;
+        match columns {
+            RowColumns::Cells(entries) => Ok(entries.into_iter().map(|entry| entry.value).collect()),
+            RowColumns::Supers(_) => Ok(Vec::new()),
+        }
+    }
+}

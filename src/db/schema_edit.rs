@@ -1,0 +1,115 @@
+//! Changes of the schema that CQL asks for: each takes a keyspace as it is and leaves it as it shall be.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::index_build::build_note;
+use super::schema_change::{ASK_EVERY, PATIENCE, index_changes, next_id};
+use super::schema_request::KsRequest;
+use super::{Database, Error};
+use crate::model::Behaviour;
+use crate::schema::{Catalog, CfDef, KeyspaceDef};
+
+/// How long an index of CQL rests before it is built over what is there. Old servers wrote memory to the disk first; a
+/// statement right after CREATE INDEX found nothing by it.
+const BUILD_AFTER: Duration = Duration::from_millis(100);
+
+/// Indexes that a change adds, each with its column family and its column, and those that it drops.
+#[derive(Default)]
+struct Indexes {
+    added: Vec<(Arc<CfDef>, Bytes)>,
+    dropped: Vec<(Arc<CfDef>, Arc<CfDef>)>,
+}
+
+impl Indexes {
+    fn between(old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
+        let mut indexes = Indexes::default();
+        for cf in new.column_families.values() {
+            let Some(before) = old.column_families.get(&cf.name) else { continue };
+            let (added, dropped) = index_changes(before, cf);
+            indexes.added.extend(added.into_iter().map(|(column, _)| (cf.clone(), column)));
+            indexes.dropped.extend(dropped.into_iter().map(|index| (cf.clone(), index)));
+        }
+        indexes
+    }
+}
+
+impl Database {
+    /// Makes a keyspace, or changes its replication; `false` where it is there already, or is not. Its name is
+    /// known to be good.
+    pub async fn put_keyspace(
+        &self,
+        request: &KsRequest,
+        is_new: bool,
+        behaviour: &Behaviour,
+    ) -> Result<bool, Error> {
+        let _changing = self.changing.lock().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let mut keyspace = check.keyspace(request)?;
+        match catalog.keyspace(&request.name) {
+            Some(_) if is_new => return Ok(false),
+            None if !is_new => return Ok(false),
+            Some(_) => {
+                let old = check.changeable(&request.name)?;
+                keyspace.column_families = old.column_families.clone();
+                keyspace.user_types = old.user_types.clone();
+            }
+            None => {}
+        }
+        self.change(&catalog, keyspace, Vec::new(), &[]).await?;
+        Ok(true)
+    }
+
+    /// Changes what is in a keyspace. The edit says whether there is a change; a column family that it adds gets a
+    /// number. Column families that it takes away are not forgotten: `drop_column_family` does that.
+    pub async fn edit_keyspace<E: From<Error>>(
+        self: &Arc<Self>,
+        name: &str,
+        behaviour: &Behaviour,
+        edit: impl FnOnce(&Catalog, &mut KeyspaceDef) -> Result<bool, E> + Send,
+    ) -> Result<bool, E> {
+        let _changing = self.changing.lock().await;
+        self.until_built().await;
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, behaviour);
+        let old = check.changeable(name)?;
+        let mut keyspace = old.clone();
+        if !edit(&catalog, &mut keyspace)? {
+            return Ok(false);
+        }
+        let ids = next_id(&catalog)..;
+        let is_new = |cf: &&mut Arc<CfDef>| !old.column_families.contains_key(&cf.name);
+        for (id, cf) in ids.zip(keyspace.column_families.values_mut().filter(is_new)) {
+            Arc::make_mut(cf).id = id;
+        }
+        let Indexes { added, dropped } = Indexes::between(old, &keyspace);
+        let note = |index: &Arc<CfDef>, value| (build_note(index), value);
+        let mut notes: Vec<_> = dropped.iter().map(|(_, index)| note(index, None)).collect();
+        for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {
+            self.building.write().insert(build_note(index));
+            notes.push(note(index, Some(Bytes::from_static(b"building"))));
+        }
+        let gone: Vec<Arc<CfDef>> = dropped.iter().map(|(_, index)| index.clone()).collect();
+        let before = Arc::downgrade(&catalog);
+        self.change(&catalog, keyspace, notes, &gone).await?;
+        drop(catalog);
+        for (cf, index) in dropped {
+            self.drop_indexes(&cf, vec![index], &before).await?;
+        }
+        for (cf, column) in &added {
+            self.start_building(cf.clone(), column.clone(), Some(before.clone()), BUILD_AFTER);
+        }
+        Ok(true)
+    }
+
+    /// Waits until all indexes are complete, but not for ever.
+    pub async fn until_built(&self) {
+        let started = Instant::now();
+        while self.is_building() && started.elapsed() < PATIENCE {
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    }
+}

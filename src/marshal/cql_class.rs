@@ -1,0 +1,178 @@
+//! From the class of a type to the type that CQL calls it.
+
+use std::sync::{Arc, LazyLock};
+
+use super::cql_type::{NATIVES, Native};
+use super::{BytesType, CqlType, PACKAGE, TypeRef, Types, UserType};
+use crate::util::limits::TYPE_NESTING_MAX;
+
+static BUILTIN: LazyLock<Types> = LazyLock::new(Types::builtin);
+
+/// The text of a class and what stands in its brackets: `ListType(X)` is `("ListType", Some("X"))`. The package of
+/// Cassandra's own is left out.
+pub fn split_class(text: &str) -> (&str, Option<&str>) {
+    let text = text.trim();
+    let short = text.strip_prefix(PACKAGE).unwrap_or(text);
+    match short.find('(') {
+        Some(at) if short.ends_with(')') => (&short[..at], Some(&short[at + 1..short.len() - 1])),
+        _ => (short, None),
+    }
+}
+
+/// Parts of a text between commas that stand in no further brackets.
+pub fn split_arguments(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut from) = (0usize, 0usize);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                parts.push(text[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[from..].trim());
+    parts
+}
+
+/// The component types of a CompositeType's text; the text alone where it is none.
+pub fn composite_parts(class: &str) -> Option<Vec<&str>> {
+    match split_class(class) {
+        ("CompositeType", Some(inner)) => Some(split_arguments(inner)),
+        _ => None,
+    }
+}
+
+/// What a type is without ReversedType, and whether it was reversed.
+pub fn unreversed(class: &str) -> (&str, bool) {
+    match split_class(class) {
+        ("ReversedType", Some(inner)) => (inner.trim(), true),
+        _ => (class, false),
+    }
+}
+
+fn from_hex(text: &str) -> Option<String> {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+    String::from_utf8(bytes?).ok()
+}
+
+fn user_type(arguments: &[&str], depth: usize) -> Option<CqlType> {
+    let [keyspace, name, fields @ ..] = arguments else { return None };
+    let field = |text: &&str| {
+        let (field, class) = text.split_once(':')?;
+        Some((from_hex(field.trim())?, read(class, depth + 1)?))
+    };
+    let fields = fields.iter().map(field).collect::<Option<Vec<_>>>()?;
+    Some(CqlType::User(Arc::new(UserType {
+        keyspace: (*keyspace).to_owned(),
+        name: from_hex(name)?,
+        fields,
+    })))
+}
+
+/// Whole values: what is in a frozen type is frozen itself.
+fn frozen(cql_type: CqlType) -> CqlType {
+    match cql_type {
+        CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
+        CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
+        CqlType::Map { key, value, .. } => CqlType::Map { key, value, is_frozen: true },
+        other => other,
+    }
+}
+
+fn read(class: &str, depth: usize) -> Option<CqlType> {
+    if depth > TYPE_NESTING_MAX {
+        return None;
+    }
+    let (name, inner) = split_class(class);
+    let arguments = inner.map(split_arguments).unwrap_or_default();
+    let part = |at: usize| read(arguments.get(at)?, depth + 1).map(Box::new);
+    match (name, arguments.len()) {
+        ("ReversedType", 1) => read(arguments[0], depth + 1),
+        ("FrozenType", 1) => read(arguments[0], depth + 1).map(frozen),
+        ("ListType", 1) => Some(CqlType::List { element: part(0)?, is_frozen: false }),
+        ("SetType", 1) => Some(CqlType::Set { element: part(0)?, is_frozen: false }),
+        ("MapType", 2) => Some(CqlType::Map { key: part(0)?, value: part(1)?, is_frozen: false }),
+        ("TupleType", _) => {
+            let fields = arguments.iter().map(|field| read(field, depth + 1)).collect::<Option<Vec<_>>>()?;
+            Some(CqlType::Tuple(fields))
+        }
+        ("UserType", _) => user_type(&arguments, depth),
+        (name, 0) => {
+            let native = NATIVES.iter().find(|(.., known)| *known == name);
+            native.map(|(_, native, _)| CqlType::Native(*native)).or_else(|| custom(class))
+        }
+        _ => custom(class),
+    }
+}
+
+fn custom(class: &str) -> Option<CqlType> {
+    if class.trim().is_empty() {
+        return None;
+    }
+    BUILTIN.resolve(class).map(CqlType::Custom)
+}
+
+impl CqlType {
+    /// The type of a class's text. What is no type here is bytes.
+    pub fn of_class(class: &str) -> CqlType {
+        read(class, 0).unwrap_or(CqlType::Native(Native::Blob))
+    }
+
+    /// The type of a comparator or validator; a user's own is called by its class.
+    pub fn of(of: &TypeRef) -> CqlType {
+        read(of.class_name(), 0).unwrap_or_else(|| CqlType::Custom(of.clone()))
+    }
+
+    /// The class by which the store keeps values of this type.
+    pub fn type_ref(&self, types: &Types) -> TypeRef {
+        match self {
+            CqlType::Custom(class) => class.clone(),
+            other => types.resolve(&other.class_name()).unwrap_or_else(|| Arc::new(BytesType)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_become_types_and_classes_again() {
+        let texts = [
+            "UTF8Type",
+            "MapType(UTF8Type,Int32Type)",
+            "FrozenType(ListType(Int32Type))",
+            "TupleType(Int32Type,UTF8Type)",
+            "UserType(ks,61646472,7a6970:Int32Type)",
+            "CompositeType(UTF8Type,LongType)",
+        ];
+        for text in texts {
+            let class = CqlType::of_class(text).class_name();
+            assert_eq!(class.replace(PACKAGE, ""), text);
+            assert_eq!(CqlType::of_class(&class).class_name(), class);
+        }
+        assert_eq!(CqlType::of_class("ReversedType(LongType)").to_string(), "bigint");
+        assert_eq!(CqlType::of_class("DateType").to_string(), "timestamp");
+    }
+
+    #[test]
+    fn foreign_texts_are_bytes() {
+        for text in [
+            "",
+            "NoType",
+            "UserType(ks,6)",
+            &"ListType(".repeat(100),
+            &format!("{}x", "ListType(".repeat(50)),
+        ] {
+            assert_eq!(CqlType::of_class(text).to_string(), "blob", "{text}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The table that a column family is which no CREATE TABLE has described: made by Thrift clients or the
+//! configuration, or WITH COMPACT STORAGE.
+//!
+//! Without definitions of columns it is dense: its names are values of clustering columns. With some it has these
+//! columns, and CQL sees no others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+
+use super::{CfDef, ColumnKind, CompactNames, Layout, TableColumn, TableDef};
+use crate::marshal::{self, CqlType, Native, TypeRef, composite_parts, unreversed};
+use crate::util::Release;
+
+/// The table of a column family that has no declaration of its own.
+pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
+    let has_columns = !cf.column_metadata.is_empty();
+    let (layout, clustering) = match (cf.subcomparator(), has_columns) {
+        (Some(sub), false) => (Layout::Super, vec![single(&cf.comparator), single(sub)]),
+        (Some(_), true) => (Layout::Super, vec![single(&cf.comparator)]),
+        (None, true) => (Layout::StaticCompact, Vec::new()),
+        (None, false) => match composite_parts(cf.comparator.class_name()) {
+            Some(parts) => (Layout::CompositeDense, parts.into_iter().map(of_text).collect()),
+            None => (Layout::Dense, vec![single(&cf.comparator)]),
+        },
+    };
+    let mut taken: BTreeSet<String> =
+        cf.column_metadata.keys().map(|name| column_name(cf, name, release)).collect();
+    let partition_key = partition_key(cf, &mut taken);
+    let clustering = clustering_columns(cf, clustering, &mut taken);
+    let others = match has_columns {
+        true => declared(cf, release),
+        false => value_of(cf, &mut taken).map(|value| (value.name.clone(), value)).into_iter().collect(),
+    };
+    TableDef { layout, partition_key, clustering, others }
+}
+
+/// A type and whether it sorts backwards.
+type Sorted = (CqlType, bool);
+
+fn of_text(class: &str) -> Sorted {
+    let (inner, is_reversed) = unreversed(class);
+    (CqlType::of_class(inner), is_reversed)
+}
+
+fn single(comparator: &TypeRef) -> Sorted {
+    match unreversed(comparator.class_name()) {
+        (inner, true) => (CqlType::of_class(inner), true),
+        _ => (CqlType::of(comparator), false),
+    }
+}
+
+fn column(name: String, kind: ColumnKind, position: usize, (cql_type, is_reversed): Sorted) -> TableColumn {
+    let cell_name = Bytes::copy_from_slice(name.as_bytes());
+    TableColumn { name, kind, position, cql_type, is_reversed, cell_name }
+}
+
+/// A name that no other column has: `key`, `key2` and so on.
+fn free_name(base: &str, position: usize, is_first_plain: bool, taken: &mut BTreeSet<String>) -> String {
+    let mut number = position + 1;
+    loop {
+        let name = if number == 1 && is_first_plain { base.to_owned() } else { format!("{base}{number}") };
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        number += 1;
+    }
+}
+
+fn partition_key(cf: &CfDef, taken: &mut BTreeSet<String>) -> Vec<TableColumn> {
+    let types: Vec<Sorted> = match &cf.key_validator {
+        None => vec![(CqlType::Native(Native::Blob), false)],
+        Some(validator) => match composite_parts(validator.class_name()) {
+            Some(parts) => parts.into_iter().map(of_text).collect(),
+            None => vec![single(validator)],
+        },
+    };
+    let alias = cf.key_alias.as_ref().filter(|_| types.len() == 1);
+    let alias = alias.and_then(|alias| String::from_utf8(alias.to_vec()).ok());
+    let named = |(position, sorted): (usize, Sorted)| {
+        let given = CompactNames::at(&cf.names.partition_key, position).map(str::to_owned);
+        let name = alias.clone().or(given).filter(|name| taken.insert(name.clone()));
+        let name = name.unwrap_or_else(|| free_name("key", position, true, taken));
+        column(name, ColumnKind::PartitionKey, position, sorted)
+    };
+    types.into_iter().enumerate().map(named).collect()
+}
+
+fn clustering_columns(cf: &CfDef, types: Vec<Sorted>, taken: &mut BTreeSet<String>) -> Vec<TableColumn> {
+    let named = |(position, sorted): (usize, Sorted)| {
+        let given = CompactNames::at(&cf.names.clustering, position).map(str::to_owned);
+        let name = given.filter(|name| taken.insert(name.clone()));
+        let name = name.unwrap_or_else(|| free_name("column", position, false, taken));
+        column(name, ColumnKind::Clustering, position, sorted)
+    };
+    types.into_iter().enumerate().map(named).collect()
+}
+
+/// What the cells of a dense table hold; `None` where CREATE TABLE left it out.
+fn value_of(cf: &CfDef, taken: &mut BTreeSet<String>) -> Option<TableColumn> {
+    let name = match cf.names.value.as_deref() {
+        Some("") => return None,
+        Some(name) => name.to_owned(),
+        None => free_name("value", 0, true, taken),
+    };
+    let sorted = (CqlType::of(&cf.default_validator), false);
+    Some(column(name, ColumnKind::CompactValue, 0, sorted))
+}
+
+/// A column's name: the text of its bytes, as the comparator writes it.
+fn column_name(cf: &CfDef, name: &Bytes, release: Release) -> String {
+    let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
+    marshal::at(&**comparator, release).to_text(name)
+}
+
+fn declared(cf: &CfDef, release: Release) -> BTreeMap<String, TableColumn> {
+    let declared = cf.column_metadata.values().map(|definition| {
+        let name = column_name(cf, &definition.name, release);
+        let sorted = (CqlType::of(&definition.validator), false);
+        let mut column = column(name.clone(), ColumnKind::Regular, 0, sorted);
+        column.cell_name = definition.name.clone();
+        (name, column)
+    });
+    declared.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::Types;
+    use crate::schema::{ColumnDef, ColumnType};
+
+    fn cf(comparator: &str, key: &str) -> CfDef {
+        let resolve = |class: &str| Types::builtin().resolve(class).unwrap();
+        let mut cf = CfDef::new("Blog", "Posts");
+        cf.comparator = resolve(comparator);
+        cf.key_validator = Some(resolve(key));
+        cf
+    }
+
+    fn with_column(mut cf: CfDef, name: &'static [u8]) -> CfDef {
+        let name = Bytes::from_static(name);
+        let validator = Types::builtin().resolve("UTF8Type").unwrap();
+        cf.column_metadata.insert(name.clone(), ColumnDef { name, validator, index: None });
+        cf
+    }
+
+    fn shown(cf: &CfDef) -> (Layout, String) {
+        let table = table_of(cf, Release::V2_1);
+        let text = |column: &TableColumn| {
+            let order = if column.is_reversed { " DESC" } else { "" };
+            format!("{} {}{order}", column.name, column.cql_type)
+        };
+        (table.layout, table.columns().map(text).collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn column_families_without_columns_are_dense() {
+        let dense = cf("LongType", "UTF8Type");
+        assert_eq!(shown(&dense), (Layout::Dense, "key text, column1 bigint, value blob".into()));
+        let reversed = cf("ReversedType(TimeUUIDType)", "UTF8Type");
+        assert_eq!(shown(&reversed).1, "key text, column1 timeuuid DESC, value blob");
+        let composite =
+            cf("CompositeType(UTF8Type,ReversedType(Int32Type))", "CompositeType(UTF8Type,LongType)");
+        let columns = "key text, key2 bigint, column1 text, column2 int DESC, value blob";
+        assert_eq!(shown(&composite), (Layout::CompositeDense, columns.into()));
+        let mut supers = cf("UTF8Type", "UTF8Type");
+        supers.column_type =
+            ColumnType::Super { subcomparator: Types::builtin().resolve("LongType").unwrap() };
+        let columns = "key text, column1 text, column2 bigint, value blob";
+        assert_eq!(shown(&supers), (Layout::Super, columns.into()));
+    }
+
+    #[test]
+    fn declared_columns_are_named_by_the_text_of_their_bytes() {
+        let columns = with_column(cf("UTF8Type", "Int32Type"), b"b");
+        assert_eq!(shown(&columns), (Layout::StaticCompact, "key int, b text".into()));
+        let bytes = with_column(cf("BytesType", "Int32Type"), b"abc");
+        assert_eq!(shown(&bytes).1, "key int, 616263 text");
+        let taken = with_column(cf("UTF8Type", "Int32Type"), b"key");
+        assert_eq!(shown(&taken).1, "key2 int, key text");
+    }
+
+    #[test]
+    fn names_that_were_given_are_used() {
+        let mut dense = cf("LongType", "UTF8Type");
+        dense.key_alias = Some(Bytes::from_static(b"uid"));
+        dense.names.clustering = vec![Some("at".to_owned())];
+        dense.names.value = Some(String::new());
+        assert_eq!(shown(&dense).1, "uid text, at bigint");
+    }
+}

@@ -1,0 +1,98 @@
+//! A store that notes what is asked of it: what a statement reads and would write.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::{Store, StoreError, StoreFuture, StoreStatus};
+use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::schema::{Catalog, CfDef};
+
+/// What was asked of a store.
+#[derive(Debug, Clone)]
+pub enum Asked {
+    Read { key: Bytes, command: ReadCommand },
+    Scan(RangeCommand),
+    Write(Mutation),
+}
+
+/// Hands reads on to another store and keeps writes from it; notes both.
+pub struct WatchedStore {
+    inner: Arc<dyn Store>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl WatchedStore {
+    pub fn new(inner: Arc<dyn Store>) -> WatchedStore {
+        WatchedStore { inner, asked: Mutex::default() }
+    }
+
+    /// What was asked since the last time.
+    pub fn take(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.asked.lock())
+    }
+
+    fn refused<'a, T>() -> StoreFuture<'a, T> {
+        Box::pin(async { Err(StoreError::ReadOnly("nothing is changed here".to_owned())) })
+    }
+}
+
+impl Store for WatchedStore {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        _behaviour: &'static Behaviour,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        self.asked.lock().extend(mutations.into_iter().map(Asked::Write));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        self.asked.lock().push(Asked::Read { key: key.clone(), command: command.clone() });
+        self.inner.read(key, command, consistency)
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        self.asked.lock().push(Asked::Scan(command.clone()));
+        self.inner.scan(command, consistency)
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        self.inner.splits(start, end, keys_per_split)
+    }
+
+    fn truncate(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        WatchedStore::refused()
+    }
+
+    fn drop_family(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        WatchedStore::refused()
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        self.inner.notes()
+    }
+
+    fn note(&self, _notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        WatchedStore::refused()
+    }
+
+    fn alter(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        WatchedStore::refused()
+    }
+
+    fn status(&self) -> StoreStatus {
+        self.inner.status()
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.inner.close()
+    }
+}

@@ -1,0 +1,67 @@
+//! Prepared statements of CQL 3 over Thrift, on the column family that the other operations use.
+//!
+//! CQL sees a column family of Thrift's as the table `(key, column1, value)`, so its statements reach the same cells.
+
+use super::dialect::{Column, Target};
+use crate::cql::StatementId;
+use crate::thrift::wire::{MessageKind, TType, Writer};
+
+/// Markers of the INSERT and of the SELECT, by which the do-nothing server tells them apart.
+pub const INSERT_MARKERS: usize = 3;
+pub const SELECT_MARKERS: usize = 2;
+
+/// The number of Compression.NONE.
+const NO_COMPRESSION: i32 = 2;
+
+/// A statement that every connection prepares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statement {
+    Insert,
+    Select,
+}
+
+impl Statement {
+    fn text(self, target: &Target) -> String {
+        let family = target.column_family.replace('"', "\"\"");
+        match self {
+            Statement::Insert => format!("INSERT INTO \"{family}\" (key, column1, value) VALUES (?, ?, ?)"),
+            Statement::Select => format!("SELECT value FROM \"{family}\" WHERE key = ? AND column1 = ?"),
+        }
+    }
+
+    /// What servers call it once it is prepared: a hash that clients can compute, too.
+    pub fn id(self, target: &Target) -> i32 {
+        match StatementId::hash(Some(&target.keyspace), &self.text(target)) {
+            StatementId::Hash(id) => id,
+            StatementId::Md5(_) => 0,
+        }
+    }
+
+    pub fn prepare(self, target: &Target, writer: &mut Writer, seqid: i32) {
+        writer.message_begin(b"prepare_cql3_query", MessageKind::Call, seqid);
+        writer.field_string(1, self.text(target).as_bytes());
+        writer.field_i32(2, NO_COMPRESSION);
+        writer.stop();
+    }
+}
+
+fn execute(target: &Target, writer: &mut Writer, seqid: i32, id: i32, values: &[&[u8]]) {
+    writer.message_begin(b"execute_prepared_cql3_query", MessageKind::Call, seqid);
+    writer.field_i32(1, id);
+    writer.field_list(2, TType::String, values.len());
+    values.iter().for_each(|value| writer.bytes(value));
+    writer.field_i32(3, target.consistency);
+    writer.stop();
+}
+
+/// Writes one column with the prepared INSERT.
+pub fn insert(target: &Target, writer: &mut Writer, (seqid, id): (i32, i32), key: &[u8], column: Column) {
+    let values: [_; INSERT_MARKERS] = [key, column.name, column.value];
+    execute(target, writer, seqid, id, &values);
+}
+
+/// Reads one column with the prepared SELECT.
+pub fn select(target: &Target, writer: &mut Writer, (seqid, id): (i32, i32), key: &[u8], name: &[u8]) {
+    let values: [_; SELECT_MARKERS] = [key, name];
+    execute(target, writer, seqid, id, &values);
+}

@@ -1,0 +1,77 @@
+//! CqlResult and its kin, written from outcomes.
+
+use std::collections::BTreeMap;
+
+use super::wire::{TType, Writer};
+use crate::cql::values::short_form;
+use crate::cql::{Outcome, Prepared, ResultSet};
+
+/// The numbers of the interface's CqlResultType.
+pub const ROWS: i32 = 1;
+const VOID: i32 = 2;
+
+/// What name every column's name has in a CQL 3 result, and what the defaults are.
+const UTF8: &[u8] = b"UTF8Type";
+
+/// A CqlResult in field 0.
+pub fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
+    writer.field_struct(0);
+    match outcome {
+        Outcome::Rows(rows) => write_rows(writer, rows),
+        Outcome::Void | Outcome::Keyspace(_) | Outcome::Schema(_) => writer.field_i32(1, VOID),
+    }
+    writer.stop();
+}
+
+/// The fields of a CqlResult with rows. A row has no key here, but the field is required.
+fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
+    writer.field_i32(1, ROWS);
+    writer.field_list(2, TType::Struct, rows.rows.len());
+    for row in &rows.rows {
+        writer.field_string(1, b"");
+        writer.field_list(2, TType::Struct, row.len());
+        for (column, value) in rows.columns.iter().zip(row) {
+            writer.field_string(1, column.name.as_bytes());
+            match value {
+                Some(value) if column.cql_type.is_multi_cell() => {
+                    writer.field_string(2, &short_form(&column.cql_type, value));
+                }
+                Some(value) => writer.field_string(2, value),
+                None => {}
+            }
+            writer.stop();
+        }
+        writer.stop();
+    }
+    let types = rows.columns.iter().map(|column| (column.name.as_bytes(), column.cql_type.class_name()));
+    let value_types: BTreeMap<&[u8], String> = types.collect();
+    let name_types: BTreeMap<&[u8], &[u8]> = value_types.keys().map(|name| (*name, UTF8)).collect();
+    writer.field_struct(4);
+    write_types(writer, 1, &name_types);
+    write_types(writer, 2, &value_types);
+    writer.field_string(3, UTF8);
+    writer.field_string(4, UTF8);
+    writer.stop();
+}
+
+/// A map of names to types in a field of a CqlMetadata.
+pub fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<&[u8], impl AsRef<[u8]>>) {
+    writer.field_map(field, TType::String, TType::String, types.len());
+    for (name, class) in types {
+        writer.bytes(name);
+        writer.bytes(class.as_ref());
+    }
+}
+
+/// A CqlPreparedResult in field 0.
+pub fn write_prepared(writer: &mut Writer<'_>, id: i32, prepared: &Prepared) {
+    let count = prepared.markers.len();
+    writer.field_struct(0);
+    writer.field_i32(1, id);
+    writer.field_i32(2, i32::try_from(count).unwrap_or(i32::MAX));
+    writer.field_list(3, TType::String, count);
+    prepared.markers.iter().for_each(|marker| writer.bytes(marker.cql_type.class_name().as_bytes()));
+    writer.field_list(4, TType::String, count);
+    prepared.markers.iter().for_each(|marker| writer.bytes(marker.name.as_bytes()));
+    writer.stop();
+}

@@ -1,0 +1,309 @@
+//! Runs the scripts in `tests/cql/` on every backend: statements, `---`, answers.
+//!
+//! A script is a list of blocks with a blank line between them. All statements of a block run, and their answers
+//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the embedded store answers.
+//!
+//! ```text
+//!   SELECT ...;                         a statement ends with a line that ends with `;`
+//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as `null` or as 'text'
+//!   explain SELECT ...;                 the row keys and cells that it reads and writes
+//!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
+//!   release 1.2                         whose rules and words apply from here on
+//!   clock SECONDS                       moves the clock on, which stands still otherwise
+//!   settle                              waits until indexes are built over what is there
+//!   restart                             the embedded store's own; the memory store has nothing to do
+//! ```
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod store_support;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store_support as support;
+use thriftstore::cql::syntax::TableName;
+use thriftstore::cql::{self, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show};
+use thriftstore::db::{Authenticator, Database, DatabaseParts};
+use thriftstore::marshal::Types;
+use thriftstore::model::Behaviour;
+use thriftstore::schema::Catalog;
+use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
+use thriftstore::util::{Clock, Release};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Backend {
+    Embedded,
+    Memory,
+}
+
+/// A script's run.
+struct Run {
+    backend: Backend,
+    directory: tempfile::TempDir,
+    clock: Arc<Clock>,
+    behaviour: &'static Behaviour,
+    keyspace: Option<String>,
+    database: Option<Arc<Database>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Run {
+    fn new(backend: Backend) -> Run {
+        let mut run = Run {
+            backend,
+            directory: tempfile::tempdir().unwrap(),
+            clock: support::manual_clock(),
+            behaviour: Behaviour::of(Release::V2_1),
+            keyspace: None,
+            database: None,
+            // The store steps aside for long work, which needs a runtime of several threads.
+            runtime: tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap(),
+        };
+        run.open();
+        run
+    }
+
+    fn open(&mut self) {
+        let partitioner = support::partitioner("Murmur3Partitioner");
+        let catalog = Arc::new(Catalog::default());
+        let store: Arc<dyn Store> = match self.backend {
+            Backend::Memory => Arc::new(MemoryStore::new(partitioner.clone(), self.clock.clone())),
+            Backend::Embedded => {
+                let options = support::options(self.directory.path());
+                Arc::new(
+                    EmbeddedStore::open(options, partitioner.clone(), &catalog, self.clock.clone()).unwrap(),
+                )
+            }
+        };
+        let database = Arc::new(Database::new(DatabaseParts {
+            catalog,
+            store,
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock: self.clock.clone(),
+            types: Types::builtin(),
+            cluster_name: "Test Cluster".to_owned(),
+            config_text: String::new(),
+            token: "0".to_owned(),
+            endpoint: "127.0.0.1".to_owned(),
+        }));
+        self.runtime.block_on(database.load_schema()).unwrap();
+        self.database = Some(database);
+    }
+
+    fn restart(&mut self) {
+        if self.backend == Backend::Embedded {
+            let database = self.database.take().unwrap();
+            self.runtime.block_on(database.store().close()).unwrap();
+            drop(database);
+            self.open();
+        }
+    }
+
+    /// Runs one statement or command.
+    fn run(&mut self, text: &str) -> String {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match word {
+            "restart" => self.restart(),
+            "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
+            "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
+            "release" => self.behaviour = Behaviour::of(rest.parse().unwrap()),
+            _ => {
+                let (keyspace, answered) = match self.call(word, rest, text) {
+                    Ok((keyspace, answered)) => (keyspace, answered),
+                    Err(error) => (None, format!("{}: {error}\n", kind_of(&error))),
+                };
+                self.keyspace = keyspace.or(self.keyspace.take());
+                return answered;
+            }
+        }
+        String::new()
+    }
+
+    /// What a statement answers, and the keyspace that it chose.
+    fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
+        let database = self.database.as_ref().unwrap();
+        let (behaviour, keyspace) = (self.behaviour, self.keyspace.as_deref());
+        let state = QueryState { database, behaviour, keyspace, user: None };
+        self.runtime.block_on(async {
+            match word {
+                "cells" => Ok((None, cells(&state, rest).await?)),
+                "explain" => Ok((None, cql::explain(&state, rest, &options(&[])).await?)),
+                "with" => {
+                    let (values, text) = rest.split_once(": ").unwrap();
+                    let prepared = cql::prepare(&state, text)?;
+                    let values: Vec<_> = values.split(", ").map(bound).collect();
+                    let outcome = cql::execute_prepared(&state, &prepared, &options(&values)).await?;
+                    Ok(told(database, outcome))
+                }
+                _ => Ok(told(database, cql::query(&state, text, &options(&[])).await?)),
+            }
+        })
+    }
+}
+
+fn kind_of(error: &CqlError) -> &'static str {
+    match error {
+        CqlError::Syntax { .. } => "syntax",
+        CqlError::Configuration(_) => "configuration",
+        CqlError::AlreadyExists { .. } => "exists",
+        CqlError::Unauthorized(_) => "unauthorized",
+        CqlError::Unprepared(_) => "unprepared",
+        CqlError::Failed(_) => "failed",
+    }
+}
+
+fn options(values: &[Option<Bytes>]) -> QueryOptions {
+    QueryOptions { values: values.to_vec(), ..QueryOptions::default() }
+}
+
+/// A marker's value: `null`, `'text'` or hex.
+fn bound(word: &str) -> Option<Bytes> {
+    let text = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+    match (word, text) {
+        ("null", _) => None,
+        (_, Some(text)) => Some(Bytes::copy_from_slice(text.as_bytes())),
+        (hex, None) => Some(unhex(hex)),
+    }
+}
+
+fn unhex(text: &str) -> Bytes {
+    let text = text.strip_prefix("0x").unwrap_or(text);
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_else(|_| panic!("{text}: no hex"));
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+async fn cells(state: &QueryState<'_>, words: &str) -> Result<String, CqlError> {
+    let (name, key) = words.split_once(' ').unwrap();
+    let name = TableName { keyspace: None, name: name.to_owned() };
+    let key = match key.strip_prefix("0x") {
+        Some(hex) => unhex(hex),
+        None => {
+            let table = state.table(&name)?;
+            match &table.cf.key_validator {
+                Some(class) => class.parse_text(key).unwrap().into(),
+                None => Bytes::copy_from_slice(key.as_bytes()),
+            }
+        }
+    };
+    cql::stored_row(state, &name, &key).await
+}
+
+/// An outcome as text, and the keyspace that it chose.
+fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
+    match outcome {
+        Outcome::Void => (None, String::new()),
+        Outcome::Rows(rows) => (None, table(database, &rows)),
+        Outcome::Keyspace(keyspace) => (Some(keyspace), String::new()),
+        Outcome::Schema(change) => {
+            let target = match change.target {
+                None => String::new(),
+                Some(ChangedTarget::Table(table)) => format!(", table {table}"),
+                Some(ChangedTarget::Type(name)) => format!(", type {name}"),
+            };
+            let word = format!("{:?}", change.change).to_lowercase();
+            (None, format!("{word}: keyspace {}{target}\n", change.keyspace))
+        }
+    }
+}
+
+/// Rows under their columns' names.
+fn table(database: &Database, rows: &ResultSet) -> String {
+    let mut lines = vec![rows.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
+    for row in &rows.rows {
+        assert_eq!(row.len(), rows.columns.len(), "a row has other columns than the result");
+        let cells = rows.columns.iter().zip(row).map(|(column, value)| match value {
+            None => "null".to_owned(),
+            Some(value) => show::literal(database, &column.cql_type, value),
+        });
+        lines.push(cells.collect());
+    }
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.columns.len()).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells: Vec<String> =
+            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        text.push_str(cells.join(" | ").trim_end());
+        text.push('\n');
+    }
+    if rows.rows.is_empty() {
+        text.push_str("(no rows)\n");
+    }
+    text
+}
+
+/// The statements and commands of a block.
+fn statements(input: &str) -> Vec<String> {
+    let mut statements = Vec::new();
+    let mut lines = Vec::new();
+    for line in input.lines().filter(|line| !line.starts_with('#')) {
+        lines.push(line);
+        let first = lines[0].split_whitespace().next().unwrap_or_default();
+        let is_command = ["cells", "release", "clock", "restart", "settle"].contains(&first);
+        if is_command || line.ends_with(';') {
+            statements.push(lines.join("\n"));
+            lines.clear();
+        }
+    }
+    assert!(lines.is_empty(), "a statement does not end with a semicolon: {lines:?}");
+    statements
+}
+
+/// The whole script as it should be, by what this backend answers.
+fn answer(script: &str, backend: Backend) -> String {
+    let mut run = Run::new(backend);
+    let mut blocks = Vec::new();
+    for block in script.trim_end().split("\n\n") {
+        let input = block.split("\n---\n").next().unwrap();
+        let statements = statements(input);
+        if statements.is_empty() {
+            blocks.push(input.to_owned());
+            continue;
+        }
+        // A blank line would end the block.
+        let output: String =
+            statements.iter().map(|statement| run.run(statement).replace("\n\n", "\n.\n")).collect();
+        let output = if output.is_empty() { "ok" } else { output.trim_end() };
+        blocks.push(format!("{input}\n---\n{output}"));
+    }
+    blocks.join("\n\n") + "\n"
+}
+
+fn scripts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cql");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut scripts: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).collect();
+    scripts.sort();
+    assert!(!scripts.is_empty(), "the scripts are elsewhere");
+    scripts
+}
+
+#[test]
+fn every_script_runs_on_the_embedded_store() {
+    for path in scripts() {
+        let script = std::fs::read_to_string(&path).unwrap();
+        let answered = answer(&script, Backend::Embedded);
+        if std::env::var_os("REWRITE").is_some() {
+            std::fs::write(&path, answered).unwrap();
+        } else {
+            assert_eq!(answered, script, "{} (REWRITE=1 rewrites it)", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_script_runs_on_the_memory_store() {
+    for path in scripts() {
+        let script = std::fs::read_to_string(&path).unwrap();
+        if std::env::var_os("REWRITE").is_none() {
+            assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());
+        }
+    }
+}

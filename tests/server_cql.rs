@@ -1,0 +1,154 @@
+//! The calls of CQL over Thrift: what surrounds a statement. What statements do is in `cql.rs`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::io::Write;
+
+use support::client::{Client, Reply, Style};
+use support::server::Server;
+use support::value::{Value, fields, text, texts};
+
+const ONE: Value = Value::I32(1);
+const GZIP: Value = Value::I32(1);
+const NONE: Value = Value::I32(2);
+
+fn cql(client: &mut Client, statement: &str) -> Reply {
+    client.call("execute_cql3_query", &fields([(1, text(statement)), (2, NONE), (3, ONE)]))
+}
+
+fn done(client: &mut Client, statement: &str) {
+    let reply = cql(client, statement);
+    assert!(matches!(&reply, Reply::Result(fields) if fields.contains_key(&0)), "{statement}: {reply:?}");
+}
+
+fn prepare(client: &mut Client, statement: &str) -> i64 {
+    let reply = client.call("prepare_cql3_query", &fields([(1, text(statement)), (2, NONE)]));
+    reply.value().field(1).int()
+}
+
+fn execute(client: &mut Client, id: i64, values: &[&[u8]]) -> Reply {
+    let id = Value::I32(id.try_into().unwrap());
+    client.call("execute_prepared_cql3_query", &fields([(1, id), (2, texts(values)), (3, ONE)]))
+}
+
+/// The first column of each row of a result.
+fn first_column(reply: &Reply) -> Vec<Vec<u8>> {
+    let row = |row: &Value| row.field(2).items()[0].field(2).bytes().to_vec();
+    reply.value().field(2).items().iter().map(row).collect()
+}
+
+fn with_table() -> (Server, tempfile::TempDir, Client) {
+    let (server, directory) = Server::ephemeral(&[]);
+    let mut client = server.client(Style::FRAMED);
+    done(
+        &mut client,
+        "CREATE KEYSPACE c2 WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+    );
+    done(&mut client, "USE c2");
+    done(&mut client, "CREATE TABLE t3 (k int, c int, v text, PRIMARY KEY (k, c))");
+    (server, directory, client)
+}
+
+#[test]
+fn statements_may_be_packed() {
+    let (server, _directory, mut client) = with_table();
+    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(b"INSERT INTO t3 (k, c, v) VALUES (1, 2, 'packed')").unwrap();
+    let packed = packer.finish().unwrap();
+    let query = |query: &[u8]| fields([(1, text(query)), (2, GZIP), (3, ONE)]);
+    assert_eq!(client.call("execute_cql3_query", &query(&packed)).value().field(1).int(), 2);
+    assert_eq!(first_column(&cql(&mut client, "SELECT v FROM t3")), [b"packed"]);
+    let reply = client.call("execute_cql3_query", &query(b"SELECT v FROM t3"));
+    assert_eq!(reply.why(), "Error deflating query string.");
+    server.stop();
+}
+
+#[test]
+fn prepared_statements_are_everybodys() {
+    let (server, _directory, mut client) = with_table();
+    let insert = prepare(&mut client, "INSERT INTO t3 (k, c, v) VALUES (?, ?, ?)");
+    let select = prepare(&mut client, "SELECT * FROM t3 WHERE k=? AND c=?");
+    // What Cassandra calls it.
+    assert_eq!(select, 705_600_922);
+
+    let mut other = server.client(Style::FRAMED);
+    let (one, two) = (1i32.to_be_bytes(), 2i32.to_be_bytes());
+    execute(&mut other, insert, &[&one, &two, b"x"]).value();
+    let found = execute(&mut other, select, &[&one, &two]);
+    assert_eq!(first_column(&found), [one]);
+
+    let wrong = execute(&mut other, select, &[&one]);
+    assert_eq!(wrong.why(), "there were 2 markers(?) in CQL but 1 bound variables");
+    let wrong = execute(&mut other, select, &[b"not an int", &two]);
+    assert_eq!(wrong.why(), "Expected 4 or 0 byte int (10)");
+    let unknown = execute(&mut other, 12345, &[]);
+    assert!(
+        unknown.why().starts_with("Prepared query with ID 12345 not found (either the query"),
+        "{unknown:?}"
+    );
+    server.stop();
+}
+
+#[test]
+fn prepared_statements_follow_the_schema() {
+    let (server, _directory, mut client) = with_table();
+    let select = prepare(&mut client, "SELECT * FROM t3");
+    done(&mut client, "INSERT INTO t3 (k, c, v) VALUES (1, 2, 'x')");
+    done(&mut client, "ALTER TABLE t3 ADD w int");
+    let columns = |reply: &Reply| reply.value().field(2).items()[0].field(2).items().len();
+    assert_eq!(columns(&execute(&mut client, select, &[])), 4);
+    done(&mut client, "DROP TABLE t3");
+    let gone = execute(&mut client, select, &[]);
+    assert!(gone.why().starts_with("Prepared query with ID"), "{gone:?}");
+    server.stop();
+}
+
+#[test]
+fn a_session_may_keep_to_one_version() {
+    let (server, _directory, mut client) = with_table();
+    let set =
+        |client: &mut Client, version: &str| client.call("set_cql_version", &fields([(1, text(version))]));
+    set(&mut client, "3.0.0").void();
+    let old = client.call("execute_cql_query", &fields([(1, text("SELECT * FROM t3")), (2, NONE)]));
+    assert_eq!(
+        old.why(),
+        "Cannot execute/prepare CQL2 statement since the CQL has been set to CQL3(This might mean your client hasn't \
+         been upgraded correctly to use the new CQL3 methods introduced in Cassandra 1.2+)."
+    );
+    set(&mut client, "2.0.0").void();
+    let new = cql(&mut client, "SELECT * FROM t3");
+    assert!(
+        new.why().starts_with("Cannot execute/prepare CQL3 statement since the CQL has been set to CQL2(")
+    );
+    assert_eq!(
+        set(&mut client, "9.0.0").why(),
+        "Provided version 9.0.0 is not supported by this server (supported: 2.0.0, 3.2.1)"
+    );
+    server.stop();
+}
+
+#[test]
+fn use_and_set_keyspace_are_one() {
+    let (server, _directory, mut client) = with_table();
+    let mut other = server.client(Style::FRAMED);
+    assert!(cql(&mut other, "SELECT * FROM t3").why().starts_with("No keyspace has been specified."));
+    other.call("set_keyspace", &fields([(1, text("c2"))])).void();
+    done(&mut other, "SELECT * FROM t3");
+    done(&mut client, "USE \"Keyspace1\"");
+    let parent = fields([(3, text("Standard1"))]);
+    let range = fields([(1, text("")), (2, text("")), (3, Value::Bool(false)), (4, Value::I32(10))]);
+    let slice = [(1, text("k")), (2, parent), (3, fields([(2, range)])), (4, ONE)];
+    client.call("get_slice", &fields(slice)).value();
+    assert_eq!(cql(&mut client, "USE nosuch").why(), "Keyspace 'nosuch' does not exist");
+    server.stop();
+}
+
+#[test]
+fn markers_want_a_prepared_statement() {
+    let (server, _directory, mut client) = with_table();
+    let reply = cql(&mut client, "SELECT * FROM t3 WHERE k = ?");
+    assert_eq!(reply.why(), "Invalid amount of bind variables");
+    server.stop();
+}
