@@ -18,8 +18,7 @@ use crate::util::limits::CQL_ELEMENT_BYTES_MAX;
 #[derive(Debug, Clone)]
 pub struct TypedTerm {
     cql_type: CqlType,
-    /// Of the value, and of what a collection holds.
-    class: TypeRef,
+    /// Of what a collection holds.
     held: Vec<TypeRef>,
     release: Release,
     node: Node,
@@ -32,7 +31,8 @@ enum Node {
     Bytes(Bytes),
     /// The timestamp `'now'`.
     Now,
-    Marker(usize),
+    /// Its place, and the class that checks what is bound.
+    Marker(usize, TypeRef),
     /// A list's or set's elements.
     Elements(Vec<TypedTerm>),
     Entries(Vec<(TypedTerm, TypedTerm)>),
@@ -56,7 +56,7 @@ impl TypedTerm {
             Term::Null => Node::Null,
             Term::Marker(at) => {
                 markers.set(*at, receiver.clone());
-                Node::Marker(*at)
+                Node::Marker(*at, receiver.cql_type.type_ref(scope.types))
             }
             Term::List(elements) => list_node(elements, receiver, scope, markers)?,
             Term::Set(elements) => set_node(elements, receiver, scope, markers)?,
@@ -76,12 +76,13 @@ impl TypedTerm {
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
         let class = |of: &CqlType| of.type_ref(scope.types);
+        let has_held = matches!(node, Node::Marker(..) | Node::Elements(_) | Node::Entries(_));
         let held = match cql_type {
-            CqlType::List { element, .. } | CqlType::Set { element, .. } => vec![class(element)],
-            CqlType::Map { key, value, .. } => vec![class(key), class(value)],
+            CqlType::List { element, .. } | CqlType::Set { element, .. } if has_held => vec![class(element)],
+            CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
             _ => Vec::new(),
         };
-        TypedTerm { cql_type: cql_type.clone(), class: class(cql_type), held, release: scope.release, node }
+        TypedTerm { cql_type: cql_type.clone(), held, release: scope.release, node }
     }
 
     /// The type of its value.
@@ -98,7 +99,7 @@ impl TypedTerm {
     pub fn has_markers(&self) -> bool {
         match &self.node {
             Node::Null | Node::Bytes(_) | Node::Now => false,
-            Node::Marker(_) => true,
+            Node::Marker(..) => true,
             Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms) => {
                 terms.iter().any(TypedTerm::has_markers)
             }
@@ -117,8 +118,8 @@ impl TypedTerm {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
             }
-            Node::Marker(at) => match options.values.get(*at) {
-                Some(Some(bytes)) => self.bound(bytes, options.collection_form),
+            Node::Marker(at, class) => match options.values.get(*at) {
+                Some(Some(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(None) => Ok(Value::Null),
                 None => Err(CqlError::invalid("Invalid amount of bind variables")),
             },
@@ -151,7 +152,7 @@ impl TypedTerm {
     }
 
     /// A value that a client has bound.
-    fn bound(&self, bytes: &Bytes, form: CollectionForm) -> Result<Value, CqlError> {
+    fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value, CqlError> {
         let not_read = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
         match &self.cql_type {
             CqlType::List { .. } => {
@@ -162,7 +163,7 @@ impl TypedTerm {
             }
             CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
             _ => {
-                self.check(&self.class, bytes)?;
+                self.check(class, bytes)?;
                 Ok(Value::Single(bytes.clone()))
             }
         }
@@ -567,6 +568,10 @@ mod tests {
             told(&frozen(name("int"))),
             "frozen<> is only allowed on collections, tuples, and user-defined types (got int)"
         );
+        assert_eq!(
+            told(&TypeName::Custom("NoType".to_owned())),
+            "Error setting type NoType: Unable to find abstract-type class 'org.apache.cassandra.db.marshal.NoType'"
+        );
         let shown = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap().to_string();
         assert_eq!(shown(&TypeName::List(Box::new(frozen(name("address"))))), "list<frozen<address>>");
         let nested = frozen(TypeName::Set(Box::new(list("varchar"))));
@@ -669,6 +674,11 @@ mod tests {
         assert_eq!(
             refused(&call("now", vec![integer(1)]), &name("timeuuid")),
             "Invalid number of arguments in call to function now: 0 required but 1 provided"
+        );
+        // `t` is no table here, so there is no token.
+        assert_eq!(
+            refused(&call("token", vec![integer(1)]), &name("bigint")),
+            "Unknown CQL3 function token called"
         );
         let nested = call("dateOf", vec![call("now", Vec::new())]);
         assert_eq!(value(&nested, &name("timestamp")).unwrap(), single(&1_700_000_000_000i64.to_be_bytes()));
