@@ -342,6 +342,35 @@ proptest! {
     }
 }
 
+/// Rows of these are sliced by seeking: were their order not the stored one, each read would sort a whole row.
+#[test]
+fn names_of_cql_tables_are_stored_in_their_order() {
+    let types = Types::builtin();
+    for component in [
+        "TimeUUIDType",
+        "ReversedType(TimeUUIDType)",
+        "UTF8Type",
+        "AsciiType",
+        "LongType",
+        "UUIDType",
+        "Int32Type",
+        "TimestampType",
+        "FrozenType(ListType(TimeUUIDType))",
+        "TupleType(TimeUUIDType,UTF8Type)",
+    ] {
+        let text =
+            format!("CompositeType({component},UTF8Type,ColumnToCollectionType(6c:ListType(Int32Type)))");
+        let comparator = types.parse(&text).unwrap();
+        for release in [Release::V1_2, Release::V2_0, Release::V2_1] {
+            assert_eq!(
+                at(comparator.as_ref(), release).stored_order(),
+                StoredOrder::Exact,
+                "{text} {release}"
+            );
+        }
+    }
+}
+
 /// A comparator as a user writes one: numbers in decimal, by value.
 #[derive(Debug)]
 struct Decimal;

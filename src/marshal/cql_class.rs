@@ -67,7 +67,7 @@ fn user_type(arguments: &[&str], depth: usize) -> Option<CqlType> {
     let [keyspace, name, fields @ ..] = arguments else { return None };
     let field = |text: &&str| {
         let (field, class) = text.split_once(':')?;
-        Some((from_hex(field.trim())?, read(class, depth + 1)?))
+        Some((from_hex(field.trim())?, read(class, depth + 1)?.frozen()))
     };
     let fields = fields.iter().map(field).collect::<Option<Vec<_>>>()?;
     Some(CqlType::User(Arc::new(UserType {
@@ -75,16 +75,6 @@ fn user_type(arguments: &[&str], depth: usize) -> Option<CqlType> {
         name: from_hex(name)?,
         fields,
     })))
-}
-
-/// Whole values: what is in a frozen type is frozen itself.
-fn frozen(cql_type: CqlType) -> CqlType {
-    match cql_type {
-        CqlType::List { element, .. } => CqlType::List { element, is_frozen: true },
-        CqlType::Set { element, .. } => CqlType::Set { element, is_frozen: true },
-        CqlType::Map { key, value, .. } => CqlType::Map { key, value, is_frozen: true },
-        other => other,
-    }
 }
 
 fn read(class: &str, depth: usize) -> Option<CqlType> {
@@ -96,12 +86,15 @@ fn read(class: &str, depth: usize) -> Option<CqlType> {
     let part = |at: usize| read(arguments.get(at)?, depth + 1).map(Box::new);
     match (name, arguments.len()) {
         ("ReversedType", 1) => read(arguments[0], depth + 1),
-        ("FrozenType", 1) => read(arguments[0], depth + 1).map(frozen),
+        ("FrozenType", 1) => read(arguments[0], depth + 1).map(CqlType::frozen),
         ("ListType", 1) => Some(CqlType::List { element: part(0)?, is_frozen: false }),
         ("SetType", 1) => Some(CqlType::Set { element: part(0)?, is_frozen: false }),
         ("MapType", 2) => Some(CqlType::Map { key: part(0)?, value: part(1)?, is_frozen: false }),
         ("TupleType", _) => {
-            let fields = arguments.iter().map(|field| read(field, depth + 1)).collect::<Option<Vec<_>>>()?;
+            let fields = arguments
+                .iter()
+                .map(|field| read(field, depth + 1).map(CqlType::frozen))
+                .collect::<Option<Vec<_>>>()?;
             Some(CqlType::Tuple(fields))
         }
         ("UserType", _) => user_type(&arguments, depth),
@@ -151,6 +144,10 @@ mod tests {
             "MapType(UTF8Type,Int32Type)",
             "FrozenType(ListType(Int32Type))",
             "TupleType(Int32Type,UTF8Type)",
+            "FrozenType(SetType(ListType(Int32Type)))",
+            "ListType(FrozenType(MapType(UTF8Type,TupleType(SetType(Int32Type)))))",
+            "UserType(ks,61646472,7a6970:ListType(Int32Type))",
+            "DateType",
             "UserType(ks,61646472,7a6970:Int32Type)",
             "CompositeType(UTF8Type,LongType)",
         ];
@@ -160,6 +157,8 @@ mod tests {
             assert_eq!(CqlType::of_class(&class).class_name(), class);
         }
         assert_eq!(CqlType::of_class("ReversedType(LongType)").to_string(), "bigint");
+        let nested = CqlType::of_class("FrozenType(SetType(ListType(Int32Type)))").to_string();
+        assert_eq!(nested, "frozen<set<frozen<list<int>>>>");
         assert_eq!(CqlType::of_class("DateType").to_string(), "timestamp");
     }
 

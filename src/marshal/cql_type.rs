@@ -127,26 +127,47 @@ impl CqlType {
 
     /// The full class name, as schemas and Thrift's results have it.
     pub fn class_name(&self) -> String {
+        self.class_in(false)
+    }
+
+    /// The same; in what is frozen, FrozenType is not said again.
+    fn class_in(&self, in_frozen: bool) -> String {
         let frozen = |is_frozen: bool, class: String| {
-            if is_frozen { format!("{PACKAGE}FrozenType({class})") } else { class }
+            if is_frozen && !in_frozen { format!("{PACKAGE}FrozenType({class})") } else { class }
         };
         match self {
             CqlType::Native(native) => format!("{PACKAGE}{}", native.class()),
             CqlType::Custom(class) => class.class_name().to_owned(),
             CqlType::List { element, is_frozen } => {
-                frozen(*is_frozen, format!("{PACKAGE}ListType({})", element.class_name()))
+                let element = element.class_in(in_frozen || *is_frozen);
+                frozen(*is_frozen, format!("{PACKAGE}ListType({element})"))
             }
             CqlType::Set { element, is_frozen } => {
-                frozen(*is_frozen, format!("{PACKAGE}SetType({})", element.class_name()))
+                let element = element.class_in(in_frozen || *is_frozen);
+                frozen(*is_frozen, format!("{PACKAGE}SetType({element})"))
             }
             CqlType::Map { key, value, is_frozen } => {
-                frozen(*is_frozen, format!("{PACKAGE}MapType({},{})", key.class_name(), value.class_name()))
+                let [key, value] = [key, value].map(|held| held.class_in(in_frozen || *is_frozen));
+                frozen(*is_frozen, format!("{PACKAGE}MapType({key},{value})"))
             }
             CqlType::Tuple(fields) => {
-                let fields: Vec<String> = fields.iter().map(CqlType::class_name).collect();
+                let fields: Vec<String> = fields.iter().map(|field| field.class_in(true)).collect();
                 format!("{PACKAGE}TupleType({})", fields.join(","))
             }
             CqlType::User(user) => user.class_name(),
+        }
+    }
+
+    /// The type as a part of a frozen one: with everything in it a single value.
+    pub fn frozen(self) -> CqlType {
+        let freeze = |held: Box<CqlType>| Box::new(held.frozen());
+        match self {
+            CqlType::List { element, .. } => CqlType::List { element: freeze(element), is_frozen: true },
+            CqlType::Set { element, .. } => CqlType::Set { element: freeze(element), is_frozen: true },
+            CqlType::Map { key, value, .. } => {
+                CqlType::Map { key: freeze(key), value: freeze(value), is_frozen: true }
+            }
+            other => other,
         }
     }
 }
@@ -187,7 +208,7 @@ impl UserType {
         let hex = |text: &str| -> String { text.bytes().map(|byte| format!("{byte:02x}")).collect() };
         let mut class = format!("{PACKAGE}UserType({},{}", self.keyspace, hex(&self.name));
         for (field, cql_type) in &self.fields {
-            class.push_str(&format!(",{}:{}", hex(field), cql_type.class_name()));
+            class.push_str(&format!(",{}:{}", hex(field), cql_type.class_in(true)));
         }
         class.push(')');
         class

@@ -33,57 +33,88 @@ pub(super) fn to_text(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}+0000")
 }
 
-/// Reads milliseconds, or a date with or without a time and a zone: `yyyy-MM-dd[ HH:mm[:ss[.SSS]]][Z]`, with a `T`
+/// Reads milliseconds, or a date with or without a time and a zone: `yyyy-MM-dd[ HH:mm[:ss[.SSS]]][zone]`, with a `T`
 /// for the blank if one likes. `now` is left to who knows the time.
+///
+/// As in Java, numbers may have fewer digits, and those after the point are milliseconds however few they are.
 pub(super) fn parse(text: &str) -> Option<i64> {
     if let Ok(ms) = text.parse::<i64>() {
         return Some(ms);
     }
-    let (date, rest) = text.split_at_checked(10)?;
-    let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (Some(Some(year)), Some(Some(month)), Some(Some(day)), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return None;
-    };
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    let mut rest = text;
+    let year = take_number(&mut rest, 9)?;
+    let month = take_number(take_sign(&mut rest, '-')?, 2)?;
+    let day = take_number(take_sign(&mut rest, '-')?, 2)?;
+    let days = days_of(year, month, day);
+    // A day that its month has not is another month's.
+    if !(1..=12).contains(&month) || date_of(days) != (year, month, day) {
         return None;
     }
-    let (time, zone) = split_zone(rest)?;
-    let of_day = if time.is_empty() { 0 } else { parse_time(time.strip_prefix([' ', 'T'])?)? };
-    days_of(year, month, day).checked_mul(MS_PER_DAY)?.checked_add(of_day)?.checked_sub(zone)
+    let has_time = rest.strip_prefix([' ', 'T']).is_some_and(|time| time.starts_with(is_digit));
+    let of_day = if has_time { take_time(&mut rest)? } else { 0 };
+    days.checked_mul(MS_PER_DAY)?.checked_add(of_day)?.checked_sub(zone(rest)?)
 }
 
-/// A time's text and what its zone is ahead of UTC, in milliseconds.
-fn split_zone(text: &str) -> Option<(&str, i64)> {
-    if let Some(time) = text.strip_suffix('Z') {
-        return Some((time, 0));
-    }
-    let Some(at) = text.rfind(['+', '-']) else { return Some((text, 0)) };
-    let (time, zone) = text.split_at_checked(at)?;
-    let digits: String = zone[1..].chars().filter(char::is_ascii_digit).collect();
-    if digits.len() != 4 {
-        return None;
-    }
-    let number: i64 = digits.parse().ok()?;
-    let ahead = (number / 100 * 60 + number % 100) * 60_000;
-    Some((time, if zone.starts_with('-') { -ahead } else { ahead }))
+fn is_digit(character: char) -> bool {
+    character.is_ascii_digit()
 }
 
-fn parse_time(text: &str) -> Option<i64> {
-    let mut parts = text.split(':');
-    let hour: i64 = parts.next()?.parse().ok()?;
-    let minute: i64 = parts.next()?.parse().ok()?;
-    let ms = match parts.next() {
-        None => 0,
-        Some(second) => {
-            let (whole, fraction) = second.split_once('.').unwrap_or((second, "0"));
-            let fraction: String = fraction.chars().chain("000".chars()).take(3).collect();
-            whole.parse::<i64>().ok()? * 1000 + fraction.parse::<i64>().ok()?
+/// Takes a number of at most so many digits off the front.
+fn take_number(rest: &mut &str, digits_max: usize) -> Option<i64> {
+    let end = rest.find(|character| !is_digit(character)).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at_checked(end)?;
+    if digits.len() > digits_max {
+        return None;
+    }
+    *rest = after;
+    digits.parse().ok()
+}
+
+/// Takes a sign off the front.
+fn take_sign<'a, 'b>(rest: &'a mut &'b str, sign: char) -> Option<&'a mut &'b str> {
+    *rest = rest.strip_prefix(sign)?;
+    Some(rest)
+}
+
+/// Takes a time off the front, with what stands before it: its milliseconds.
+fn take_time(rest: &mut &str) -> Option<i64> {
+    *rest = rest.strip_prefix([' ', 'T'])?;
+    let hour = take_number(rest, 2)?;
+    let minute = take_number(take_sign(rest, ':')?, 2)?;
+    let mut ms = 0;
+    if rest.starts_with(':') {
+        let second = take_number(take_sign(rest, ':')?, 2)?;
+        if second >= 60 {
+            return None;
         }
+        ms = second * 1000;
+        if rest.starts_with('.') {
+            ms += take_number(take_sign(rest, '.')?, 3)?;
+        }
+    }
+    (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60_000 + ms)
+}
+
+/// What a zone is ahead of UTC, in milliseconds: nothing, `Z`, a name of UTC's, or `+hh[[:]mm]`.
+fn zone(text: &str) -> Option<i64> {
+    let text = text.trim_start_matches(' ');
+    if ["", "Z", "UTC", "GMT"].contains(&text) {
+        return Some(0);
+    }
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+')?),
     };
-    let is_time = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60_000).contains(&ms);
-    (is_time && parts.next().is_none()).then_some((hour * 60 + minute) * 60_000 + ms)
+    let (hours, minutes) = match (digits.split_once(':'), digits.len()) {
+        (Some(both), _) => both,
+        (None, 4) => digits.split_at_checked(2)?,
+        (None, _) => (digits, "00"),
+    };
+    let number = |digits: &str| {
+        let is_number = digits.len() == 2 && digits.chars().all(is_digit);
+        if is_number { digits.parse::<i64>().ok() } else { None }
+    };
+    Some(sign * (number(hours)? * 60 + number(minutes)?) * 60_000)
 }
 
 #[cfg(test)]
@@ -110,11 +141,25 @@ mod tests {
             "2009-08-18 00:00",
             "2009-08-18T00:00:00",
             "2009-08-18 02:00+0200",
+            "2009-08-18 02:00+02:00",
+            "2009-08-17 19:00:00.0-05",
+            "2009-8-18 0:00Z",
+            "2009-08-18 UTC",
             "1250553600000",
         ] {
             assert_eq!(parse(text), Some(1_250_553_600_000), "{text}");
         }
-        assert_eq!(parse("2009-13-18"), None);
+        for text in [
+            "2009-13-18",
+            "2009-02-30",
+            "2009-08-18 24:00",
+            "2009-08-18 00:00x",
+            "2009-08-18+020",
+            "2009-08-",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(parse("1970-01-01 00:00:01.5"), Some(1005));
         assert_eq!(to_text(-1000), "1969-12-31 23:59:59+0000");
     }
 }

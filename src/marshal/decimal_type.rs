@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::big_number::{digits_of, of_digits};
 use super::stored::compare_stored;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::limits::DECIMAL_BYTES_MAX;
@@ -21,12 +22,7 @@ struct Parts {
 impl Parts {
     fn of(value: &[u8]) -> Option<Parts> {
         let (scale, unscaled) = value.split_first_chunk::<4>()?;
-        let is_negative = unscaled.first().is_some_and(|first| *first >= 0x80);
-        let mut magnitude = unscaled.to_vec();
-        if is_negative {
-            negate(&mut magnitude);
-        }
-        let mut digits = decimal_digits(magnitude);
+        let (is_negative, mut digits) = digits_of(unscaled);
         let exponent = digits.len() as i64 - i64::from(i32::from_be_bytes(*scale));
         while digits.last() == Some(&0) {
             digits.pop();
@@ -34,39 +30,6 @@ impl Parts {
         let exponent = if digits.is_empty() { 0 } else { exponent };
         Some(Parts { is_negative, digits, exponent })
     }
-}
-
-/// Two's complement of a number in its place.
-fn negate(number: &mut [u8]) {
-    let mut carry = true;
-    for byte in number.iter_mut().rev() {
-        let (sum, overflows) = (!*byte).overflowing_add(u8::from(carry));
-        (*byte, carry) = (sum, overflows);
-    }
-}
-
-/// The decimal digits of a big-endian number, without leading zeros.
-fn decimal_digits(mut number: Vec<u8>) -> Vec<u8> {
-    let mut digits = Vec::new();
-    let mut from = 0;
-    while from < number.len() {
-        if number[from] == 0 {
-            from += 1;
-            continue;
-        }
-        let mut rest = 0u64;
-        for byte in &mut number[from..] {
-            let current = rest << 8 | u64::from(*byte);
-            *byte = (current / 100 % 256) as u8;
-            rest = current % 100;
-        }
-        digits.extend([(rest % 10) as u8, (rest / 10) as u8]);
-    }
-    while digits.last() == Some(&0) {
-        digits.pop();
-    }
-    digits.reverse();
-    digits
 }
 
 impl AbstractType for DecimalType {
@@ -127,12 +90,8 @@ impl AbstractType for DecimalType {
         if value.len() > DECIMAL_BYTES_MAX {
             return BytesType.to_text(value);
         }
-        let is_negative = unscaled.first().is_some_and(|first| *first >= 0x80);
-        let mut magnitude = unscaled.to_vec();
-        if is_negative {
-            negate(&mut magnitude);
-        }
-        let digits: String = decimal_digits(magnitude).iter().map(|digit| char::from(b'0' + digit)).collect();
+        let (is_negative, digits) = digits_of(unscaled);
+        let digits: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
         let digits = if digits.is_empty() { "0".to_owned() } else { digits };
         let sign = if is_negative { "-" } else { "" };
         match i32::from_be_bytes(*scale) {
@@ -167,23 +126,9 @@ fn parse(text: &str) -> Option<Vec<u8>> {
     if digits.is_empty() || digits.len() > DECIMAL_BYTES_MAX || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let scale = i32::try_from(fraction.len() as i64 - exponent).ok()?;
-    let mut unscaled = vec![0u8];
-    for digit in digits {
-        let mut carry = u32::from(digit - b'0');
-        for byte in unscaled.iter_mut().rev() {
-            let product = u32::from(*byte) * 10 + carry;
-            (*byte, carry) = ((product % 256) as u8, product / 256);
-        }
-        if carry > 0 {
-            unscaled.insert(0, carry as u8);
-        }
-    }
-    unscaled.insert(0, 0);
-    if is_negative {
-        negate(&mut unscaled);
-    }
-    Some([&scale.to_be_bytes()[..], super::integer_type::shortest(&unscaled)].concat())
+    let scale = i32::try_from((fraction.len() as i64).checked_sub(exponent)?).ok()?;
+    let unscaled = of_digits(is_negative, &digits);
+    Some([&scale.to_be_bytes()[..], &unscaled[..]].concat())
 }
 
 #[cfg(test)]
@@ -210,5 +155,6 @@ mod tests {
             assert_eq!(DecimalType.to_text(&decimal(text)), text);
         }
         assert!(DecimalType.parse_text("1.x").is_err());
+        assert!(DecimalType.parse_text("1E-9223372036854775808").is_err());
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::big_number::{digits_of, of_digits};
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
+use crate::util::limits::DECIMAL_BYTES_MAX;
 
 /// Two's complement, big-endian. Leading bytes that only repeat the sign do not count: 00 and 0000 are one name.
 #[derive(Debug)]
@@ -67,24 +69,35 @@ impl AbstractType for IntegerType {
     }
 
     fn to_text(&self, value: &[u8]) -> String {
-        match value.len() {
-            0 => String::new(),
-            1..=16 => {
-                let start = if is_negative(value) { -1i128 } else { 0 };
-                value.iter().fold(start, |number, byte| number << 8 | i128::from(*byte)).to_string()
-            }
-            // Longer ones are shown as they are.
-            _ => BytesType.to_text(value),
+        if value.is_empty() {
+            return String::new();
         }
+        if value.len() > DECIMAL_BYTES_MAX {
+            return BytesType.to_text(value);
+        }
+        let (is_negative, digits) = digits_of(value);
+        if digits.is_empty() {
+            return "0".to_owned();
+        }
+        let sign = if is_negative { "-" } else { "" };
+        sign.chars().chain(digits.iter().map(|digit| char::from(b'0' + digit))).collect()
     }
 
     fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        let number: i128 =
-            text.parse().map_err(|_| MarshalError(format!("unable to make int from '{text}'")))?;
-        Ok(shortest(&number.to_be_bytes()).to_vec())
+        let (is_negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let is_number = !digits.is_empty()
+            && digits.len() <= DECIMAL_BYTES_MAX
+            && digits.bytes().all(|digit| digit.is_ascii_digit());
+        if !is_number {
+            return Err(MarshalError(format!("unable to make int from '{text}'")));
+        }
+        Ok(of_digits(is_negative, digits.as_bytes()))
     }
 }
 
@@ -105,6 +118,8 @@ mod tests {
     fn text_is_decimal() {
         assert_eq!(IntegerType.to_text(b"\xff\x7f"), "-129");
         assert_eq!(IntegerType.parse_text("-129"), Ok(b"\xff\x7f".to_vec()));
+        let long = "-123456789012345678901234567890123456789012345678901234567890";
+        assert_eq!(IntegerType.to_text(&IntegerType.parse_text(long).unwrap()), long);
         assert_eq!(IntegerType.parse_text("x").unwrap_err().0, "unable to make int from 'x'");
     }
 }

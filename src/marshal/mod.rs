@@ -2,6 +2,7 @@
 
 mod abstract_type;
 mod ascii_type;
+mod big_number;
 mod bytes_type;
 mod collection_type;
 mod column_to_collection_type;

@@ -197,6 +197,14 @@ impl ResolvedFunction {
     fn token(&self, args: &[Option<Bytes>], database: &Database) -> Result<Option<Bytes>, CqlError> {
         let Some(key) = args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
         let partitioner = database.partitioner();
+        // In a term, tokens have been taken for what receives them.
+        let tokens = token_type(partitioner.class_name());
+        if tokens != self.function.returns {
+            return Err(CqlError::invalid(format!(
+                "Type error: cannot assign result of function token (type {tokens}) to a value of type {}",
+                self.function.returns
+            )));
+        }
         let mut token = Vec::new();
         partitioner.token(&row_key(&key), &mut token);
         let text = partitioner.token_text(&token);

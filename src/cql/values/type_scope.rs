@@ -1,8 +1,8 @@
 //! The names of types, looked up.
 
-use crate::cql::CqlError;
 use crate::cql::syntax::TypeName;
-use crate::marshal::{CqlType, Native, Types};
+use crate::cql::{CqlError, Place};
+use crate::marshal::{CqlType, Native, TypeError, Types};
 use crate::schema::KeyspaceDef;
 use crate::util::Release;
 use crate::util::limits::TYPE_NESTING_MAX;
@@ -30,8 +30,7 @@ impl TypeScope<'_> {
         match name {
             TypeName::Named { keyspace, name } => self.named(keyspace.as_deref(), name, is_frozen),
             TypeName::Custom(class) => {
-                let found =
-                    self.types.parse(class).map_err(|error| CqlError::Configuration(error.to_string()))?;
+                let found = self.types.parse(class).map_err(|error| bad_class(class, &error))?;
                 Ok(CqlType::of(&found))
             }
             TypeName::List(element) => {
@@ -132,6 +131,15 @@ impl TypeScope<'_> {
         }
         Ok(CqlType::User(found.clone()))
     }
+}
+
+/// That a text in quotes is no class. The old servers look for classes while they parse, so it is their parser's error.
+fn bad_class(class: &str, error: &TypeError) -> CqlError {
+    let message = match error {
+        TypeError::Unknown(_) => format!("Error setting type {class}: {error}"),
+        TypeError::Syntax { .. } => format!("Cannot parse type {class}: {error}"),
+    };
+    CqlError::Syntax { message, place: Place { line: 0, column: 0 } }
 }
 
 /// Types of 2.2, whose names a keyspace's own types may have had before.

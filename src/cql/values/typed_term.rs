@@ -18,8 +18,7 @@ use crate::util::limits::CQL_ELEMENT_BYTES_MAX;
 #[derive(Debug, Clone)]
 pub struct TypedTerm {
     cql_type: CqlType,
-    /// Of the value, and of what a collection holds.
-    class: TypeRef,
+    /// Of what a collection holds.
     held: Vec<TypeRef>,
     release: Release,
     node: Node,
@@ -32,7 +31,8 @@ enum Node {
     Bytes(Bytes),
     /// The timestamp `'now'`.
     Now,
-    Marker(usize),
+    /// Its place, and the class that checks what is bound.
+    Marker(usize, TypeRef),
     /// A list's or set's elements.
     Elements(Vec<TypedTerm>),
     Entries(Vec<(TypedTerm, TypedTerm)>),
@@ -56,7 +56,7 @@ impl TypedTerm {
             Term::Null => Node::Null,
             Term::Marker(at) => {
                 markers.set(*at, receiver.clone());
-                Node::Marker(*at)
+                Node::Marker(*at, receiver.cql_type.type_ref(scope.types))
             }
             Term::List(elements) => list_node(elements, receiver, scope, markers)?,
             Term::Set(elements) => set_node(elements, receiver, scope, markers)?,
@@ -76,12 +76,13 @@ impl TypedTerm {
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
         let class = |of: &CqlType| of.type_ref(scope.types);
+        let has_held = matches!(node, Node::Marker(..) | Node::Elements(_) | Node::Entries(_));
         let held = match cql_type {
-            CqlType::List { element, .. } | CqlType::Set { element, .. } => vec![class(element)],
-            CqlType::Map { key, value, .. } => vec![class(key), class(value)],
+            CqlType::List { element, .. } | CqlType::Set { element, .. } if has_held => vec![class(element)],
+            CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
             _ => Vec::new(),
         };
-        TypedTerm { cql_type: cql_type.clone(), class: class(cql_type), held, release: scope.release, node }
+        TypedTerm { cql_type: cql_type.clone(), held, release: scope.release, node }
     }
 
     /// The type of its value.
@@ -98,7 +99,7 @@ impl TypedTerm {
     pub fn has_markers(&self) -> bool {
         match &self.node {
             Node::Null | Node::Bytes(_) | Node::Now => false,
-            Node::Marker(_) => true,
+            Node::Marker(..) => true,
             Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms) => {
                 terms.iter().any(TypedTerm::has_markers)
             }
@@ -117,8 +118,8 @@ impl TypedTerm {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
             }
-            Node::Marker(at) => match options.values.get(*at) {
-                Some(Some(bytes)) => self.bound(bytes, options.collection_form),
+            Node::Marker(at, class) => match options.values.get(*at) {
+                Some(Some(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(None) => Ok(Value::Null),
                 None => Err(CqlError::invalid("Invalid amount of bind variables")),
             },
@@ -151,7 +152,7 @@ impl TypedTerm {
     }
 
     /// A value that a client has bound.
-    fn bound(&self, bytes: &Bytes, form: CollectionForm) -> Result<Value, CqlError> {
+    fn bound(&self, bytes: &Bytes, class: &TypeRef, form: CollectionForm) -> Result<Value, CqlError> {
         let not_read = |what: &str| CqlError::invalid(format!("Not enough bytes to read a {what}"));
         match &self.cql_type {
             CqlType::List { .. } => {
@@ -162,7 +163,7 @@ impl TypedTerm {
             }
             CqlType::Map { .. } => self.entries(map_from_bytes(bytes, form).ok_or_else(|| not_read("map"))?),
             _ => {
-                self.check(&self.class, bytes)?;
+                self.check(class, bytes)?;
                 Ok(Value::Single(bytes.clone()))
             }
         }
@@ -428,4 +429,312 @@ fn call_node(
         typed.push(TypedTerm::new(term, &part, scope, markers)?);
     }
     Ok(Node::Call(Box::new(function.resolved(scope.types)), typed))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cql::syntax::{ConstantKind, TypeName};
+    use crate::cql::values::to_cql_text;
+    use crate::db::{Authenticator, DatabaseParts};
+    use crate::marshal::{Native, Types, UserType};
+    use crate::model::ConsistencyLevel;
+    use crate::partitioner;
+    use crate::schema::{Catalog, KeyspaceDef};
+    use crate::storage::MemoryStore;
+    use crate::util::Clock;
+    use proptest::prelude::*;
+
+    fn database() -> Database {
+        let partitioner = partitioner::resolve("Murmur3Partitioner").unwrap();
+        let clock = Arc::new(Clock::manual(1_700_000_000_000));
+        Database::new(DatabaseParts {
+            catalog: Arc::new(Catalog::default()),
+            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock,
+            types: Types::builtin(),
+            cluster_name: String::new(),
+            config_text: String::new(),
+            token: String::new(),
+            endpoint: String::new(),
+        })
+    }
+
+    fn options(values: Vec<Option<Bytes>>) -> QueryOptions {
+        QueryOptions {
+            consistency: ConsistencyLevel::One,
+            serial_consistency: ConsistencyLevel::One,
+            values,
+            collection_form: CollectionForm::Short,
+            timestamp: None,
+            page_size: None,
+            paging_state: None,
+        }
+    }
+
+    fn keyspace() -> KeyspaceDef {
+        let mut keyspace = KeyspaceDef::new("ks");
+        let fields =
+            vec![("street".to_owned(), native(Native::Text)), ("zip".to_owned(), native(Native::Int))];
+        let user = UserType { keyspace: "ks".to_owned(), name: "address".to_owned(), fields };
+        keyspace.user_types.insert("address".to_owned(), Arc::new(user));
+        keyspace
+    }
+
+    fn native(native: Native) -> CqlType {
+        CqlType::Native(native)
+    }
+
+    fn name(text: &str) -> TypeName {
+        TypeName::Named { keyspace: None, name: text.to_owned() }
+    }
+
+    fn list(of: &str) -> TypeName {
+        TypeName::List(Box::new(name(of)))
+    }
+
+    fn map(key: &str, value: &str) -> TypeName {
+        TypeName::Map(Box::new(name(key)), Box::new(name(value)))
+    }
+
+    fn frozen(of: TypeName) -> TypeName {
+        TypeName::Frozen(Box::new(of))
+    }
+
+    fn string(text: &str) -> Term {
+        Term::Constant { kind: ConstantKind::String, text: text.to_owned() }
+    }
+
+    fn integer(number: i64) -> Term {
+        Term::Constant { kind: ConstantKind::Integer, text: number.to_string() }
+    }
+
+    fn call(name: &str, arguments: Vec<Term>) -> Term {
+        Term::Function { keyspace: None, name: name.to_owned(), arguments }
+    }
+
+    fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType, CqlError> {
+        let types = Types::builtin();
+        TypeScope { keyspace: &keyspace(), types: &types, release }.resolve(cql_type)
+    }
+
+    /// The term for a column `v` of the type.
+    fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm, CqlError> {
+        let (keyspace, types) = (keyspace(), Types::builtin());
+        let scope = TypeScope { keyspace: &keyspace, types: &types, release };
+        let receiver = ColumnSpec {
+            keyspace: "ks".to_owned(),
+            table: "t".to_owned(),
+            name: "v".to_owned(),
+            cql_type: scope.resolve(cql_type)?,
+        };
+        TypedTerm::new(term, &receiver, &scope, &mut Markers::new(3))
+    }
+
+    fn value(term: &Term, cql_type: &TypeName) -> Result<Value, CqlError> {
+        typed(term, cql_type, Release::V2_1)?.value(&options(Vec::new()), &database())
+    }
+
+    fn bound(bytes: &[u8], cql_type: &TypeName) -> Result<Value, CqlError> {
+        let options = options(vec![Some(Bytes::copy_from_slice(bytes))]);
+        typed(&Term::Marker(0), cql_type, Release::V2_1)?.value(&options, &database())
+    }
+
+    fn refused(term: &Term, cql_type: &TypeName) -> String {
+        value(term, cql_type).unwrap_err().to_string()
+    }
+
+    fn single(bytes: &[u8]) -> Value {
+        Value::Single(Bytes::copy_from_slice(bytes))
+    }
+
+    #[test]
+    fn names_of_types_are_looked_up_in_the_old_words() {
+        let told = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap_err().to_string();
+        assert_eq!(told(&name("nosuch")), "Unknown type ks.nosuch");
+        assert_eq!(
+            told(&name("address")),
+            "Non-frozen User-Defined types are not supported, please use frozen<>"
+        );
+        assert_eq!(
+            told(&TypeName::List(Box::new(list("int")))),
+            "Non-frozen collections are not allowed inside collections: list<list<int>>"
+        );
+        assert_eq!(
+            told(&frozen(name("int"))),
+            "frozen<> is only allowed on collections, tuples, and user-defined types (got int)"
+        );
+        assert_eq!(
+            told(&TypeName::Custom("NoType".to_owned())),
+            "Error setting type NoType: Unable to find abstract-type class 'org.apache.cassandra.db.marshal.NoType'"
+        );
+        let shown = |cql_type: &TypeName| resolve(cql_type, Release::V2_1).unwrap().to_string();
+        assert_eq!(shown(&TypeName::List(Box::new(frozen(name("address"))))), "list<frozen<address>>");
+        let nested = frozen(TypeName::Set(Box::new(list("varchar"))));
+        assert_eq!(shown(&nested), "frozen<set<frozen<list<text>>>>");
+        let old = resolve(&name("timestamp"), Release::V1_2).unwrap();
+        assert!(old.class_name().ends_with(".DateType") && old.to_string() == "timestamp");
+    }
+
+    #[test]
+    fn constants_that_do_not_fit_are_refused_in_the_old_words() {
+        let int = name("int");
+        assert_eq!(refused(&string("x"), &int), "Invalid STRING constant (x) for \"v\" of type int");
+        let old = typed(&string("x"), &int, Release::V1_2).unwrap_err().to_string();
+        assert_eq!(old, "Invalid STRING constant (x) for v of type int");
+        assert_eq!(refused(&integer(99_999_999_999), &int), "unable to make int from '99999999999'");
+        assert_eq!(
+            refused(&string("not a date"), &name("timestamp")),
+            "unable to coerce 'not a date' to a  formatted date (long)"
+        );
+        assert_eq!(refused(&string("x"), &name("inet")), "unable to make inetaddress from 'x'");
+        let version_4 = "99051fe9-6a9c-46c2-b949-38ef78858dd0".to_owned();
+        let uuid = Term::Constant { kind: ConstantKind::Uuid, text: version_4 };
+        assert_eq!(refused(&uuid, &name("timeuuid")), "TimeUUID supports only version 1 UUIDs");
+        let odd = Term::Constant { kind: ConstantKind::Hex, text: "0xab1".to_owned() };
+        assert_eq!(refused(&odd, &name("blob")), "cannot parse 'ab1' as hex bytes");
+    }
+
+    #[test]
+    fn literals_that_do_not_fit_are_refused_in_the_old_words() {
+        let set = Term::Set(vec![integer(1), integer(2)]);
+        assert_eq!(refused(&set, &list("int")), "Invalid set literal for v of type list<int>");
+        assert_eq!(
+            refused(&Term::Map(vec![(integer(1), integer(2))]), &map("text", "int")),
+            "Invalid map literal for v: key 1 is not of type text"
+        );
+        assert_eq!(
+            refused(&Term::List(vec![string("a")]), &list("int")),
+            "Invalid list literal for v: value 'a' is not of type int"
+        );
+        assert_eq!(
+            refused(&Term::List(vec![Term::Marker(0)]), &list("int")),
+            "Invalid list literal for v: bind variables are not supported inside collection literals"
+        );
+        assert_eq!(
+            refused(&Term::List(vec![Term::Null]), &list("int")),
+            "null is not supported inside collections"
+        );
+        let user = Term::User(vec![("nosuch".to_owned(), integer(1))]);
+        assert_eq!(
+            refused(&user, &frozen(name("address"))),
+            "Unknown field 'nosuch' in value of user defined type address"
+        );
+        let pair = TypeName::Tuple(vec![name("int"), name("text")]);
+        assert_eq!(
+            refused(&Term::Tuple(vec![integer(1), integer(2)]), &pair),
+            "Invalid tuple literal for v: component 1 is not of type text"
+        );
+    }
+
+    #[test]
+    fn literals_become_the_values_of_the_old_servers() {
+        let set = Term::Set(vec![string("b"), string("a"), string("b")]);
+        let texts = |texts: [&'static str; 2]| texts.map(|text| Bytes::from_static(text.as_bytes())).to_vec();
+        assert_eq!(
+            value(&set, &TypeName::Set(Box::new(name("text")))).unwrap(),
+            Value::Set(texts(["a", "b"]))
+        );
+        assert_eq!(value(&Term::Set(Vec::new()), &map("text", "int")).unwrap(), Value::Map(Vec::new()));
+        let frozen_list = value(&Term::List(vec![integer(1), integer(2)]), &frozen(list("int"))).unwrap();
+        assert_eq!(frozen_list, single(&[0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2]));
+        let user = Term::User(vec![("street".to_owned(), string("s"))]);
+        let address = value(&user, &frozen(name("address"))).unwrap();
+        assert_eq!(address, single(&[0, 0, 0, 1, b's', 0xFF, 0xFF, 0xFF, 0xFF]));
+        // Of one key's values the last is taken.
+        let twice = Term::Map(vec![(string("a"), integer(1)), (string("a"), integer(2))]);
+        let entry = (Bytes::from_static(b"a"), Bytes::from_static(&[0, 0, 0, 2]));
+        assert_eq!(value(&twice, &map("text", "int")).unwrap(), Value::Map(vec![entry]));
+    }
+
+    #[test]
+    fn functions_are_checked_and_called() {
+        let minimum = value(&call("minTimeuuid", vec![integer(0)]), &name("timeuuid")).unwrap();
+        assert_eq!(minimum, single(b"\x13\x81\x40\0\x1d\xd2\x11\xb2\x80\x80\x80\x80\x80\x80\x80\x80"));
+        let blob = call("intAsBlob", vec![integer(3)]);
+        assert_eq!(value(&blob, &name("blob")).unwrap(), single(&[0, 0, 0, 3]));
+        let hex = Term::Constant { kind: ConstantKind::Hex, text: "0x01".to_owned() };
+        assert_eq!(
+            refused(&call("blobAsBigint", vec![hex]), &name("bigint")),
+            "In call to function blobasbigint, value 0x01 is not a valid binary representation for type bigint"
+        );
+        assert_eq!(refused(&call("f", Vec::new()), &name("int")), "Unknown CQL3 function f called");
+        assert_eq!(
+            refused(&call("uuid", Vec::new()), &name("timeuuid")),
+            "Type error: cannot assign result of function uuid (type uuid) to v (type timeuuid)"
+        );
+        assert_eq!(
+            refused(&call("dateOf", vec![integer(1)]), &name("timestamp")),
+            "Type error: 1 cannot be passed as argument 0 of function dateof of type timeuuid"
+        );
+        assert_eq!(
+            refused(&call("now", vec![integer(1)]), &name("timeuuid")),
+            "Invalid number of arguments in call to function now: 0 required but 1 provided"
+        );
+        // `t` is no table here, so there is no token.
+        assert_eq!(
+            refused(&call("token", vec![integer(1)]), &name("bigint")),
+            "Unknown CQL3 function token called"
+        );
+        let nested = call("dateOf", vec![call("now", Vec::new())]);
+        assert_eq!(value(&nested, &name("timestamp")).unwrap(), single(&1_700_000_000_000i64.to_be_bytes()));
+    }
+
+    #[test]
+    fn bound_values_are_checked() {
+        let told = bound(b"x", &name("int")).unwrap_err().to_string();
+        assert_eq!(told, "Expected 4 or 0 byte int (1)");
+        let pair = bound(b"\0\x02\0\x01b\0\x01a", &TypeName::Set(Box::new(name("text")))).unwrap();
+        assert_eq!(pair, Value::Set(vec![Bytes::from_static(b"a"), Bytes::from_static(b"b")]));
+        let whole = bound(b"\0\x01\0\x01b", &frozen(list("text"))).unwrap();
+        assert_eq!(whole, single(b"\0\0\0\x01\0\0\0\x01b"));
+        assert_eq!(
+            bound(b"\0\x01", &list("text")).unwrap_err().to_string(),
+            "Not enough bytes to read a list"
+        );
+        let missing = typed(&Term::Marker(2), &name("int"), Release::V2_1).unwrap();
+        let told = missing.value(&options(Vec::new()), &database()).unwrap_err().to_string();
+        assert_eq!(told, "Invalid amount of bind variables");
+    }
+
+    #[test]
+    fn elements_of_a_list_come_in_their_order() {
+        let database = database();
+        let comparator = Types::builtin().resolve("TimeUUIDType").unwrap();
+        let view = at(&*comparator, Release::V2_1);
+        let before = super::super::prepend_uuids(&database, 2);
+        let earlier = super::super::prepend_uuids(&database, 1);
+        let after = [super::super::append_uuid(&database), super::super::append_uuid(&database)];
+        let all = [&earlier[..], &before[..], &after[..]].concat();
+        assert!(all.is_sorted_by(|a, b| view.compare(a, b).is_lt()));
+        assert!(all.iter().all(|uuid| view.validate(uuid).is_ok()));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_bound_is_taken_whole_or_refused(
+            bytes in prop::collection::vec(prop::sample::select(vec![0u8, 0, 0, 1, 2, 4, b'a', 0xff]), 0..24)
+        ) {
+            let types = [name("int"), name("text"), name("timeuuid"), name("decimal"), list("int")];
+            let made = [map("text", "int"), frozen(map("text", "text")), frozen(name("address"))];
+            for cql_type in types.iter().chain(&made) {
+                let class = resolve(cql_type, Release::V2_1).unwrap();
+                if let Ok(Value::Single(whole)) = bound(&bytes, cql_type) {
+                    prop_assert!(at(&*class.type_ref(&Types::builtin()), Release::V2_1).validate(&whole).is_ok());
+                }
+            }
+        }
+
+        #[test]
+        fn constants_come_back_as_text(number: i64, text in "\\PC{0,8}") {
+            let bytes = value(&integer(number), &name("bigint")).unwrap().into_bytes().unwrap();
+            prop_assert_eq!(to_cql_text(&native(Native::Bigint), &bytes), number.to_string());
+            let bytes = value(&string(&text), &name("text")).unwrap().into_bytes().unwrap();
+            prop_assert_eq!(to_cql_text(&native(Native::Text), &bytes), format!("'{}'", text.replace('\'', "''")));
+        }
+    }
 }
