@@ -57,7 +57,8 @@ impl Attributes {
         };
         // The old servers speak of a timestamp here too.
         let bytes = <[u8; 4]>::try_from(&bytes[..]);
-        let ttl_s = bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
+        let ttl_s =
+            bytes.map(i32::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))?;
         if ttl_s < 0 {
             return Err(CqlError::invalid("A TTL must be greater or equal to 0"));
         }

@@ -79,7 +79,9 @@ impl BatchPlan {
         }
         let counters = self.statements.iter().filter(|statement| statement.is_counter()).count();
         if counters > 0 && counters < self.statements.len() {
-            return Err(CqlError::invalid("Counter and non-counter mutations cannot exist in the same batch"));
+            return Err(CqlError::invalid(
+                "Counter and non-counter mutations cannot exist in the same batch",
+            ));
         }
         let table = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
         let mut tables = self.statements.iter().map(table);
@@ -93,11 +95,7 @@ impl BatchPlan {
     }
 
     /// Runs it. What changes one keyspace is applied whole or not at all.
-    pub async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         for statement in &self.statements {
             statement.check(state)?;
         }

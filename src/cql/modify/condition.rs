@@ -51,7 +51,9 @@ impl ColumnCondition {
         };
         let column = column.clone();
         let of_values = match &column.cql_type {
-            CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false } => element,
+            CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false } => {
+                element
+            }
             CqlType::Map { value, is_frozen: false, .. } => value,
             other => other,
         }
@@ -143,7 +145,9 @@ impl ColumnCondition {
                 Value::List(list) => {
                     let comparator = marshal::at(&*self.values, testing.release);
                     let found = found.as_ref();
-                    Ok(list.iter().any(|one| found.is_some_and(|found| comparator.compare(found, one).is_eq())))
+                    Ok(list
+                        .iter()
+                        .any(|one| found.is_some_and(|found| comparator.compare(found, one).is_eq())))
                 }
                 _ => Err(CqlError::invalid("Invalid null list in IN condition")),
             },

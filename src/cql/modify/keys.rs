@@ -206,10 +206,7 @@ impl Part {
     ) -> Result<Vec<Bytes>, CqlError> {
         let single = |term: &TypedTerm| match term.value(options, database)? {
             Value::Single(value) => Ok(value),
-            _ => Err(CqlError::invalid(format!(
-                "Invalid null value for partition key part {}",
-                column.name
-            ))),
+            _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
         };
         match self {
             Part::Eq(term) => Ok(vec![single(term)?]),

@@ -13,7 +13,10 @@ pub(super) enum Action {
     /// The column is this from now on.
     Set(TypedTerm),
     /// A counter grows, or shrinks.
-    Count { by: TypedTerm, is_negative: bool },
+    Count {
+        by: TypedTerm,
+        is_negative: bool,
+    },
     /// Elements at the end of a list.
     Append(TypedTerm),
     /// Elements at its beginning.
@@ -21,16 +24,25 @@ pub(super) enum Action {
     /// A list loses every element that is equal to one of these.
     Discard(TypedTerm),
     /// The element of a list at an index.
-    SetIndex { index: TypedTerm, value: TypedTerm },
+    SetIndex {
+        index: TypedTerm,
+        value: TypedTerm,
+    },
     DeleteIndex(TypedTerm),
     /// Elements into a set or map.
     Put(TypedTerm),
     /// A set loses elements, a map keys.
     Remove(TypedTerm),
     /// The value of a map's key.
-    SetKey { key: TypedTerm, value: TypedTerm },
+    SetKey {
+        key: TypedTerm,
+        value: TypedTerm,
+    },
     /// One element of a set, or one key of a map.
-    DeleteKey { key: TypedTerm, null_text: &'static str },
+    DeleteKey {
+        key: TypedTerm,
+        null_text: &'static str,
+    },
     /// The column.
     Delete,
 }
@@ -167,10 +179,9 @@ impl Operation {
                 key: terms.element(element, column, of_elements)?,
                 null_text: "Invalid null set element",
             },
-            (Some(key), Shape::Map(of_keys, _)) => Action::DeleteKey {
-                key: terms.key(key, column, of_keys)?,
-                null_text: "Invalid null map key",
-            },
+            (Some(key), Shape::Map(of_keys, _)) => {
+                Action::DeleteKey { key: terms.key(key, column, of_keys)?, null_text: "Invalid null map key" }
+            }
         };
         Ok(Operation { column: column.clone(), action })
     }

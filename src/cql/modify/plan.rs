@@ -81,9 +81,9 @@ impl ModifyPlan {
             _ => &[],
         };
         let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
-        let has_statics =
-            operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
-        let has_regulars = !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
+        let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
+        let has_regulars =
+            !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
         let plan = ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars };
         if kind == Kind::Delete && plan.has_conditions() {
             plan.check_whole_key()?;
@@ -135,11 +135,7 @@ impl ModifyPlan {
     }
 
     /// Runs it.
-    pub async fn execute(
-        &self,
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-    ) -> Result<Outcome, CqlError> {
+    pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         self.check(state)?;
         let now = attributes::now(state, options);
         if self.has_conditions() {
@@ -311,7 +307,10 @@ impl ModifyPlan {
                 Some(first) => {
                     return Err(CqlError::invalid(match writing.release < Release::V2_1 {
                         true => {
-                            format!("Missing mandatory PRIMARY KEY part {} since {name} specified", first.name)
+                            format!(
+                                "Missing mandatory PRIMARY KEY part {} since {name} specified",
+                                first.name
+                            )
                         }
                         false => format!(
                             "Primary key column '{}' must be specified in order to delete column '{name}'",

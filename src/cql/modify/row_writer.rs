@@ -59,18 +59,12 @@ impl<'a> RowWriter<'a> {
     }
 
     /// The name of a column's cell, and the super column that it is in.
-    fn name(
-        &self,
-        column: &TableColumn,
-        element: Option<&[u8]>,
-    ) -> Result<(Option<Bytes>, Bytes), CqlError> {
+    fn name(&self, column: &TableColumn, element: Option<&[u8]>) -> Result<(Option<Bytes>, Bytes), CqlError> {
         let def = &self.writing.table.def;
         let clustering = self.clustering();
         let is_static = column.kind == ColumnKind::Static;
         let (super_column, name) = match def.layout {
-            Layout::Sparse => {
-                (None, def.sparse_name(is_static, clustering, &column.cell_name, element, 0))
-            }
+            Layout::Sparse => (None, def.sparse_name(is_static, clustering, &column.cell_name, element, 0)),
             Layout::StaticCompact => (None, column.cell_name.clone()),
             Layout::Dense | Layout::CompositeDense => (None, def.dense_name(clustering)),
             Layout::Super => match clustering {
