@@ -1,0 +1,4 @@
+mod conditions;
+mod lists;
+mod rows;
+mod thrift_families;
