@@ -1,5 +1,6 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
+pub mod cql2;
 mod error;
 mod options;
 mod outcome;
