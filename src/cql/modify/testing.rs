@@ -13,9 +13,9 @@ use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
-use crate::partitioner::RandomPartitioner;
+use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
-use crate::storage::MemoryStore;
+use crate::storage::{MemoryStore, Store};
 use crate::util::{Clock, Release};
 
 /// A database with the keyspace `k`, and a session in it.
@@ -51,11 +51,20 @@ pub(super) fn unhex(text: &str) -> Bytes {
 
 impl Bench {
     pub async fn new(tables: &[&str]) -> Bench {
+        let memory =
+            |partitioner, clock| -> Arc<dyn Store> { Arc::new(MemoryStore::new(partitioner, clock)) };
+        Bench::with_store(tables, memory).await
+    }
+
+    pub async fn with_store(
+        tables: &[&str],
+        store: impl FnOnce(PartitionerRef, Arc<Clock>) -> Arc<dyn Store>,
+    ) -> Bench {
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
-        let partitioner = Arc::new(RandomPartitioner);
+        let partitioner: PartitionerRef = Arc::new(RandomPartitioner);
         let database = Arc::new(Database::new(DatabaseParts {
             catalog: Arc::new(Catalog::default()),
-            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+            store: store(partitioner.clone(), clock.clone()),
             partitioner,
             authenticator: Authenticator::AllowAll,
             clock: clock.clone(),

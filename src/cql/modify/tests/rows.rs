@@ -381,3 +381,25 @@ async fn a_batch_has_one_timestamp() {
         assert_eq!(bench.said(&statement).await, text, "{statement}");
     }
 }
+
+#[tokio::test]
+async fn a_prepared_statement_takes_values() {
+    let bench = Bench::new(&["CREATE TABLE t (k int, c int, v text, s set<text>, PRIMARY KEY (k, c))"]).await;
+    let (one, set) = (1i32.to_be_bytes(), b"\0\x02\0\x01b\0\x01a");
+    let values = options(&[Some(&one), Some(&one), None, Some(set), Some(&77i64.to_be_bytes())]);
+    let insert = "INSERT INTO t (k, c, v, s) VALUES (?, ?, ?, ?) USING TIMESTAMP ?";
+    bench.run_with(insert, &values).await.unwrap();
+    let expected = [
+        "0004|00000001|00 0000|00 =",
+        "0004|00000001|00 0001|73|00 0001|61|00 =",
+        "0004|00000001|00 0001|73|00 0001|62|00 =",
+    ];
+    bench.check("t", "00000001", &expected).await;
+    assert!(bench.cells("t", "00000001", None).await.iter().all(|cell| cell.timestamp == 77));
+
+    let keys = b"\0\x02\0\x04\0\0\0\x01\0\x04\0\0\0\x02";
+    bench.run_with("UPDATE t SET v = 'x' WHERE k IN ? AND c = 9", &options(&[Some(keys)])).await.unwrap();
+    bench.check("t", "00000002", &["0004|00000009|00 0001|76|00 = 78"]).await;
+    let nothing = bench.run_with("DELETE FROM t WHERE k IN ?", &options(&[None])).await;
+    assert_eq!(nothing.unwrap_err().to_string(), "Invalid null value for IN restriction");
+}
