@@ -37,6 +37,9 @@ enum Backend {
     Memory,
 }
 
+/// Where the clock starts: elements are put before a list's in a mirror of 2010, and must not meet it.
+const START_MS: i64 = 1_400_000_000_000;
+
 /// A script's run.
 struct Run {
     backend: Backend,
@@ -53,7 +56,7 @@ impl Run {
         let mut run = Run {
             backend,
             directory: tempfile::tempdir().unwrap(),
-            clock: support::manual_clock(),
+            clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
             keyspace: None,
             database: None,
@@ -246,7 +249,8 @@ fn statements(input: &str) -> Vec<String> {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
         let is_command = ["cells", "release", "clock", "restart", "settle"].contains(&first);
-        if is_command || line.ends_with(';') {
+        let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
+        if is_command || (is_whole && line.ends_with(';')) {
             statements.push(lines.join("\n"));
             lines.clear();
         }

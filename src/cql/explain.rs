@@ -105,7 +105,7 @@ impl Explained<'_> {
         };
         match &command.predicate {
             Predicate::Names(names) => lines.extend(names.iter().map(named)),
-            Predicate::Range(range) if *range == SliceRange::all() => {
+            Predicate::Range(range) if is_all(range) => {
                 lines.push(("all cells".to_owned(), String::new()));
             }
             Predicate::Range(range) => {
@@ -113,9 +113,6 @@ impl Explained<'_> {
                 for (word, name) in [("from", &range.start), ("to", &range.finish)] {
                     let (bytes, meaning) = self.bound(table, name);
                     lines.push((format!("{way}{word} {bytes}"), meaning));
-                }
-                if range.count < usize::MAX {
-                    lines.push((format!("at most {} cells", range.count), String::new()));
                 }
             }
         }
@@ -183,6 +180,11 @@ impl Explained<'_> {
         };
         (bytes, meaning.unwrap_or_default())
     }
+}
+
+/// Whether a slice has no bounds. How many cells it asks for at a time is of no interest.
+fn is_all(range: &SliceRange) -> bool {
+    range.start.is_empty() && range.finish.is_empty()
 }
 
 /// Lines with what they mean at one place; one that is too long has it on the next line.

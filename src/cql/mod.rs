@@ -1,6 +1,7 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
 mod access;
+pub mod cql2;
 pub mod define;
 mod error;
 mod explain;

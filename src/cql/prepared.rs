@@ -35,6 +35,15 @@ impl StatementId {
         StatementId::Md5(digest.finalize().into())
     }
 
+    /// What a client is told whose statement is not known (any more).
+    pub fn unknown(&self) -> CqlError {
+        CqlError::Unprepared(format!(
+            "Prepared query with ID {} not found (either the query was not prepared on this host (maybe the host has \
+             been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)",
+            self.text()
+        ))
+    }
+
     fn text(&self) -> String {
         match self {
             StatementId::Hash(hash) => hash.to_string(),
@@ -101,15 +110,7 @@ impl PreparedStatements {
     /// A statement that was prepared before, planned for the schema of now. One that no longer fits the schema is
     /// forgotten: the client prepares it again and gets to know why.
     pub fn get(&self, state: &QueryState<'_>, id: StatementId) -> Result<Arc<Prepared>, CqlError> {
-        let unknown = || {
-            CqlError::Unprepared(format!(
-                "Prepared query with ID {} not found (either the query was not prepared on this host (maybe the host \
-                 has been restarted?) or you have prepared too many queries and it has been evicted from the internal \
-                 cache)",
-                id.text()
-            ))
-        };
-        let prepared = self.cache.get(&id).ok_or_else(unknown)?;
+        let prepared = self.cache.get(&id).ok_or_else(|| id.unknown())?;
         if prepared.is_for(&state.database.catalog()) {
             return Ok(prepared);
         }
@@ -120,7 +121,7 @@ impl PreparedStatements {
             }
             Err(_) => {
                 self.cache.remove(&id);
-                Err(unknown())
+                Err(id.unknown())
             }
         }
     }

@@ -67,6 +67,8 @@ impl TableDef {
         end: u8,
     ) -> Bytes {
         let mut name = if is_static { self.static_prefix() } else { Vec::new() };
+        let parts = clustering.iter().map(|value| value.len() + 3).sum::<usize>();
+        name.reserve_exact(parts + column.len() + 3 + element.map_or(0, |element| element.len() + 3));
         if !is_static {
             clustering.iter().for_each(|value| push_component(value, 0, &mut name));
         }

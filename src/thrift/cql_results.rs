@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::wire::{TType, Writer};
+use crate::cql::cql2::{Cql2Outcome, Cql2Result};
 use crate::cql::values::short_form;
 use crate::cql::{Outcome, Prepared, ResultSet};
+use crate::util::Release;
 
 /// The numbers of the interface's CqlResultType.
-pub const ROWS: i32 = 1;
+const ROWS: i32 = 1;
 const VOID: i32 = 2;
 
 /// What name every column's name has in a CQL 3 result, and what the defaults are.
@@ -55,10 +57,10 @@ fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
 }
 
 /// A map of names to types in a field of a CqlMetadata.
-pub fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<&[u8], impl AsRef<[u8]>>) {
+fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<[u8]>, impl AsRef<[u8]>>) {
     writer.field_map(field, TType::String, TType::String, types.len());
     for (name, class) in types {
-        writer.bytes(name);
+        writer.bytes(name.as_ref());
         writer.bytes(class.as_ref());
     }
 }
@@ -73,5 +75,55 @@ pub fn write_prepared(writer: &mut Writer<'_>, id: i32, prepared: &Prepared) {
     prepared.markers.iter().for_each(|marker| writer.bytes(marker.cql_type.class_name().as_bytes()));
     writer.field_list(4, TType::String, count);
     prepared.markers.iter().for_each(|marker| writer.bytes(marker.name.as_bytes()));
+    writer.stop();
+}
+
+/// A CqlResult of CQL 2 in field 0. That of 0.8 says nothing of types.
+pub fn write_cql2_outcome(writer: &mut Writer<'_>, outcome: &Cql2Outcome, release: Release) {
+    writer.field_struct(0);
+    match outcome {
+        Cql2Outcome::Rows(rows) => write_cql2_rows(writer, rows, release),
+        Cql2Outcome::Void | Cql2Outcome::Keyspace(_) => writer.field_i32(1, VOID),
+    }
+    writer.stop();
+}
+
+fn write_cql2_rows(writer: &mut Writer<'_>, rows: &Cql2Result, release: Release) {
+    writer.field_i32(1, ROWS);
+    writer.field_list(2, TType::Struct, rows.rows.len());
+    for row in &rows.rows {
+        writer.field_string(1, &row.key);
+        writer.field_list(2, TType::Struct, row.columns.len());
+        for column in &row.columns {
+            writer.field_string(1, &column.name);
+            if let Some(value) = &column.value {
+                writer.field_string(2, value);
+            }
+            if let Some(timestamp) = column.timestamp {
+                writer.field_i64(3, timestamp);
+            }
+            if let Some(ttl_s) = column.ttl_s {
+                writer.field_i32(4, ttl_s);
+            }
+            writer.stop();
+        }
+        writer.stop();
+    }
+    if release < Release::V1_0 {
+        return;
+    }
+    writer.field_struct(4);
+    write_types(writer, 1, &rows.name_types);
+    write_types(writer, 2, &rows.value_types);
+    writer.field_string(3, rows.default_name_type.as_bytes());
+    writer.field_string(4, rows.default_value_type.as_bytes());
+    writer.stop();
+}
+
+/// A CqlPreparedResult of CQL 2 in field 0: nothing is known of what the markers stand for.
+pub fn write_cql2_prepared(writer: &mut Writer<'_>, id: i32, markers: usize) {
+    writer.field_struct(0);
+    writer.field_i32(1, id);
+    writer.field_i32(2, i32::try_from(markers).unwrap_or(i32::MAX));
     writer.stop();
 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::args::Args;
 use super::frame::Transport;
 use super::methods::{self, Method};
+use super::own_statements::OwnStatements;
 use crate::db::User;
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -85,6 +86,8 @@ pub struct Session {
     pub has_lost_its_place: bool,
     /// What set_cql_version chose.
     pub cql_version: Option<String>,
+    /// What the client has prepared in CQL 2.
+    pub own_statements: OwnStatements,
 }
 
 impl Session {

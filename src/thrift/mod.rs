@@ -11,6 +11,7 @@ mod failure;
 pub mod frame;
 mod java_map;
 pub mod methods;
+mod own_statements;
 mod query_text;
 mod results;
 mod schema_types;

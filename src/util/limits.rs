@@ -49,6 +49,11 @@ pub const PREPARED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Longest text that is prepared, in bytes: a single statement leaves room for others.
 pub const PREPARED_STATEMENT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Statements of CQL 2 that one connection may have prepared, and how long their texts may be together, in bytes: there
+/// may be as many connections as `CONNECTIONS_MAX`.
+pub const CQL2_PREPARED_MAX: usize = 256;
+pub const CQL2_PREPARED_BYTES_MAX: usize = 64 * 1024;
+
 /// Longest element of a collection with a cell for each, in bytes: its length is a u16 in a cell's name and in the
 /// older forms of a collection's value.
 pub const CQL_ELEMENT_BYTES_MAX: usize = 65_535;

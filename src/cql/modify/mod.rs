@@ -15,4 +15,6 @@ pub use batch::BatchPlan;
 pub use plan::ModifyPlan;
 
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;

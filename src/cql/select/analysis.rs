@@ -197,9 +197,6 @@ impl<'a> Analysis<'a> {
     ) -> Result<(), CqlError> {
         let name = &column.name;
         let is_contains = matches!(operator, Operator::Contains | Operator::ContainsKey);
-        if column.kind == ColumnKind::CompactValue {
-            return self.set(column, Asked::Contains(Vec::new()));
-        }
         if column.cql_type.is_multi_cell() && !is_contains {
             return invalid(format!(
                 "Collection column '{name}' ({}) cannot be restricted by a '{}' relation",

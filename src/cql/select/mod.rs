@@ -18,3 +18,6 @@ mod token;
 mod walk;
 
 pub use plan::SelectPlan;
+
+#[cfg(test)]
+mod tests;

@@ -250,7 +250,12 @@ impl Walk<'_> {
                 if run.skips.iter().flatten().any(is_skipped) {
                     continue;
                 }
-                if let Some(row) = grouping.push(cell)
+                let mut row = grouping.push(cell);
+                if self.is_distinct && row.is_none() {
+                    // Its first cell shows that there is a row.
+                    row = grouping.finish();
+                }
+                if let Some(row) = row
                     && self.take_in_slice(partition, grouping, row)?
                 {
                     return Ok(true);

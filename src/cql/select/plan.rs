@@ -19,7 +19,7 @@ use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
 use crate::cql::system::system_table;
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
-use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
 use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
@@ -33,8 +33,8 @@ pub struct SelectPlan {
     target: Target,
     cells: CellColumns,
     picked: Picked,
-    restrictions: Restrictions,
-    limit: Option<TypedTerm>,
+    restrictions: Box<Restrictions>,
+    limit: Option<Box<TypedTerm>>,
     /// Places of clustering columns.
     order_by: Vec<usize>,
     is_distinct: bool,
@@ -79,22 +79,17 @@ impl SelectPlan {
         let mut limit = None;
         if let Some(term) = &select.limit {
             let spec = target.spec_of("[limit]", CqlType::Native(Native::Int));
-            limit = Some(TypedTerm::new(term, &spec, &scope, markers)?);
+            limit = Some(Box::new(TypedTerm::new(term, &spec, &scope, markers)?));
         }
         let mut analysis = Analysis::new(state, &target, select, scope);
         for relation in &select.relations {
             analysis.take(relation, markers)?;
         }
-        let restrictions = analysis.finish(&picked)?;
+        let restrictions = Box::new(analysis.finish(&picked)?);
         let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
         let order_by = select.order_by.iter().filter_map(position).collect();
         let is_distinct = select.is_distinct;
         Ok(SelectPlan { target, cells, picked, restrictions, limit, order_by, is_distinct })
-    }
-
-    /// The columns of the result.
-    pub fn columns(&self) -> &[ColumnSpec] {
-        &self.picked.specs
     }
 
     /// Runs it.

@@ -129,7 +129,12 @@ impl Walk<'_> {
                 // They are sorted only when all have been read.
                 self.want = self.count.saturating_add(limit);
             }
+            let from = self.answered.len();
             self.partition(key, None, None).await?;
+            if self.keeps_clustering && self.is_reversed {
+                // Sorting turns them round, with those that are equal.
+                self.answered[from..].reverse();
+            }
             self.want = limit.max(if self.keeps_clustering { self.count + 1 } else { 0 });
         }
         Ok(())

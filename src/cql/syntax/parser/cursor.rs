@@ -8,14 +8,14 @@ use crate::util::Release;
 use crate::util::limits::{MARKERS_MAX, STATEMENT_NESTING_MAX};
 
 pub struct Parser<'t> {
-    pub(super) text: &'t str,
+    pub(in crate::cql) text: &'t str,
     tokens: Vec<Token>,
     /// The places of tokens that are not hidden; the last is that of `End`.
     visible: Vec<usize>,
     at: usize,
     depth: usize,
-    pub(super) release: Release,
-    pub(super) markers: Vec<Option<String>>,
+    pub(in crate::cql) release: Release,
+    pub(in crate::cql) markers: Vec<Option<String>>,
     /// What was wrong although reading went on. The old servers report the last fault of a text.
     fault: Option<CqlError>,
 }
@@ -33,29 +33,29 @@ impl<'t> Parser<'t> {
         self.visible.get(at).copied().unwrap_or_default()
     }
 
-    pub(super) fn peek(&self, ahead: usize) -> Token {
+    pub(in crate::cql) fn peek(&self, ahead: usize) -> Token {
         let end = Token { kind: TokenKind::End, start: 0, end: 0, line: 1, column: 0 };
         self.tokens.get(self.index(ahead)).copied().unwrap_or(end)
     }
 
-    pub(super) fn kind(&self, ahead: usize) -> TokenKind {
+    pub(in crate::cql) fn kind(&self, ahead: usize) -> TokenKind {
         self.peek(ahead).kind
     }
 
-    pub(super) fn raw(&self, ahead: usize) -> &'t str {
+    pub(in crate::cql) fn raw(&self, ahead: usize) -> &'t str {
         self.peek(ahead).raw(self.text)
     }
 
-    pub(super) fn advance(&mut self) {
+    pub(in crate::cql) fn advance(&mut self) {
         self.at = (self.at + 1).min(self.visible.len().saturating_sub(1));
     }
 
-    pub(super) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
+    pub(in crate::cql) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
         self.kind(ahead) == TokenKind::Symbol && self.raw(ahead) == symbol
     }
 
     /// Whether this keyword stands there.
-    pub(super) fn is_word(&self, ahead: usize, keyword: &str) -> bool {
+    pub(in crate::cql) fn is_word(&self, ahead: usize, keyword: &str) -> bool {
         let is_same = |keyword: &str| self.raw(ahead).eq_ignore_ascii_case(keyword);
         self.kind(ahead) == TokenKind::Word
             && match keyword {
@@ -65,12 +65,12 @@ impl<'t> Parser<'t> {
             }
     }
 
-    pub(super) fn are_words(&self, keywords: &[&str]) -> bool {
+    pub(in crate::cql) fn are_words(&self, keywords: &[&str]) -> bool {
         keywords.iter().enumerate().all(|(ahead, keyword)| self.is_word(ahead, keyword))
     }
 
     /// Whether a name could stand there.
-    pub(super) fn is_name(&self, ahead: usize) -> bool {
+    pub(in crate::cql) fn is_name(&self, ahead: usize) -> bool {
         match self.kind(ahead) {
             TokenKind::QuotedName => true,
             TokenKind::Word => !keywords::is_reserved(self.raw(ahead)),
@@ -78,7 +78,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn eat_symbol(&mut self, symbol: &str) -> bool {
+    pub(in crate::cql) fn eat_symbol(&mut self, symbol: &str) -> bool {
         let is_there = self.is_symbol(0, symbol);
         if is_there {
             self.advance();
@@ -86,12 +86,12 @@ impl<'t> Parser<'t> {
         is_there
     }
 
-    pub(super) fn eat_word(&mut self, keyword: &str) -> bool {
+    pub(in crate::cql) fn eat_word(&mut self, keyword: &str) -> bool {
         self.eat_words(&[keyword])
     }
 
     /// Takes all of these keywords, or none.
-    pub(super) fn eat_words(&mut self, keywords: &[&str]) -> bool {
+    pub(in crate::cql) fn eat_words(&mut self, keywords: &[&str]) -> bool {
         let are_there = self.are_words(keywords);
         if are_there {
             keywords.iter().for_each(|_| self.advance());
@@ -99,44 +99,44 @@ impl<'t> Parser<'t> {
         are_there
     }
 
-    pub(super) fn expect_symbol(&mut self, symbol: &str) -> Result<(), CqlError> {
+    pub(in crate::cql) fn expect_symbol(&mut self, symbol: &str) -> Result<(), CqlError> {
         if self.eat_symbol(symbol) {
             return Ok(());
         }
         Err(self.mismatched(&format!("'{symbol}'"), self.is_symbol(1, symbol)))
     }
 
-    pub(super) fn expect_word(&mut self, keyword: &str) -> Result<(), CqlError> {
+    pub(in crate::cql) fn expect_word(&mut self, keyword: &str) -> Result<(), CqlError> {
         if self.eat_word(keyword) {
             return Ok(());
         }
         Err(self.mismatched(&keywords::token_name(keyword), self.is_word(1, keyword)))
     }
 
-    pub(super) fn expect_words(&mut self, keywords: &[&str]) -> Result<(), CqlError> {
+    pub(in crate::cql) fn expect_words(&mut self, keywords: &[&str]) -> Result<(), CqlError> {
         keywords.iter().try_for_each(|keyword| self.expect_word(keyword))
     }
 
     /// The value of a token of this kind.
-    pub(super) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, CqlError> {
+    pub(in crate::cql) fn expect_kind(&mut self, kind: TokenKind, name: &str) -> Result<String, CqlError> {
         if self.kind(0) == kind {
             return Ok(self.take_value());
         }
         Err(self.mismatched(name, self.kind(1) == kind))
     }
 
-    pub(super) fn expect_string(&mut self) -> Result<String, CqlError> {
+    pub(in crate::cql) fn expect_string(&mut self) -> Result<String, CqlError> {
         self.expect_kind(TokenKind::String, "STRING_LITERAL")
     }
 
-    pub(super) fn take_value(&mut self) -> String {
+    pub(in crate::cql) fn take_value(&mut self) -> String {
         let value = self.peek(0).value(self.text);
         self.advance();
         value
     }
 
     /// A name: folded, unless it is quoted.
-    pub(super) fn name(&mut self) -> Result<String, CqlError> {
+    pub(in crate::cql) fn name(&mut self) -> Result<String, CqlError> {
         if !self.is_name(0) {
             return Err(self.no_viable(0));
         }
@@ -146,7 +146,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One or more of something, with commas between.
-    pub(super) fn list<T>(
+    pub(in crate::cql) fn list<T>(
         &mut self,
         mut one: impl FnMut(&mut Self) -> Result<T, CqlError>,
     ) -> Result<Vec<T>, CqlError> {
@@ -158,7 +158,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A list in parentheses.
-    pub(super) fn list_in_parentheses<T>(
+    pub(in crate::cql) fn list_in_parentheses<T>(
         &mut self,
         one: impl FnMut(&mut Self) -> Result<T, CqlError>,
     ) -> Result<Vec<T>, CqlError> {
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `?` or `:name`, if one stands here.
-    pub(super) fn marker(&mut self) -> Result<Option<usize>, CqlError> {
+    pub(in crate::cql) fn marker(&mut self) -> Result<Option<usize>, CqlError> {
         let name = if self.eat_symbol("?") {
             None
         } else if self.is_symbol(0, ":") && self.is_name(1) {
@@ -185,12 +185,12 @@ impl<'t> Parser<'t> {
         Ok(Some(self.markers.len() - 1))
     }
 
-    pub(super) fn marker_term(&mut self) -> Result<Option<Term>, CqlError> {
+    pub(in crate::cql) fn marker_term(&mut self) -> Result<Option<Term>, CqlError> {
         Ok(self.marker()?.map(Term::Marker))
     }
 
     /// Reads something that may hold its like.
-    pub(super) fn nested<T>(
+    pub(in crate::cql) fn nested<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, CqlError>,
     ) -> Result<T, CqlError> {
@@ -206,35 +206,41 @@ impl<'t> Parser<'t> {
     }
 
     /// None of what may stand here begins with this token.
-    pub(super) fn no_viable(&self, ahead: usize) -> CqlError {
+    pub(in crate::cql) fn no_viable(&self, ahead: usize) -> CqlError {
         self.no_viable_from(self.at, ahead)
     }
 
     /// The same where the choice began earlier: `start` is a place that `position` gave.
-    pub(super) fn no_viable_from(&self, start: usize, ahead: usize) -> CqlError {
+    pub(in crate::cql) fn no_viable_from(&self, start: usize, ahead: usize) -> CqlError {
         let reported = self.index(ahead);
         let index = self.visible.get(start).copied().unwrap_or(reported);
         let message = format!("no viable alternative at input '{}'", self.shown(ahead));
         self.failure(Misfit { reported, index, seen: reported.max(index) }, &message)
     }
 
-    pub(super) fn position(&self) -> usize {
+    pub(in crate::cql) fn position(&self) -> usize {
         self.at
     }
 
     /// One token could stand here, and it is another.
-    pub(super) fn mismatched(&self, expected: &str, is_next: bool) -> CqlError {
+    pub(in crate::cql) fn mismatched(&self, expected: &str, is_next: bool) -> CqlError {
         let what = if is_next { "extraneous" } else { "mismatched" };
         let message = format!("{what} input '{}' expecting {expected}", self.shown(0));
         self.failure(self.misfit_here(), &message)
     }
 
     /// The statement should be over.
-    pub(super) fn not_at_end(&self) -> CqlError {
+    pub(in crate::cql) fn not_at_end(&self) -> CqlError {
         if self.kind(1) == TokenKind::End {
             return self.mismatched("EOF", true);
         }
         self.failure(self.misfit_here(), &format!("missing EOF at '{}'", self.shown(0)))
+    }
+
+    /// One or more of something should stand here.
+    pub(in crate::cql) fn early_exit(&self) -> CqlError {
+        let message = format!("required (...)+ loop did not match anything at input '{}'", self.shown(0));
+        self.failure(self.misfit_here(), &message)
     }
 
     fn misfit_here(&self) -> Misfit {
@@ -258,17 +264,17 @@ impl<'t> Parser<'t> {
     }
 
     /// Something is wrong with what was read; reading goes on. Such messages name no place.
-    pub(super) fn complain(&mut self, message: String) {
+    pub(in crate::cql) fn complain(&mut self, message: String) {
         let Place { line, column } = self.peek(0).place();
         self.put_off(CqlError::Syntax { message, place: Place { line, column } });
     }
 
     /// A fault after which reading goes on.
-    pub(super) fn put_off(&mut self, fault: CqlError) {
+    pub(in crate::cql) fn put_off(&mut self, fault: CqlError) {
         self.fault = Some(fault);
     }
 
-    pub(super) fn take_fault(&mut self) -> Option<CqlError> {
+    pub(in crate::cql) fn take_fault(&mut self) -> Option<CqlError> {
         self.fault.take()
     }
 }

@@ -262,10 +262,10 @@ fn wrong_words_are_named_with_their_places() {
         ),
         (
             "CREATE TABLE t (a int, b int, PRIMARY KEY ((a),\n (b)))",
-            "line 2:1 no viable alternative at input '(' (... int, PRIMARY KEY ((a), [(]...)",
+            "line 2:1 no viable alternative at input '(' (...PRIMARY KEY ((a), [(]...)",
         ),
-        ("SELECT * FRM t", "line 1:9 mismatched input 'FRM' expecting K_FROM (SELECT * [FRM] t...)"),
-        ("SELECT * FROM t x", "line 1:16 extraneous input 'x' expecting EOF (SELECT * FROM t [x]...)"),
+        ("SELECT * FRM t", "line 1:9 mismatched input 'FRM' expecting K_FROM (SELECT * [FRM] t)"),
+        ("SELECT * FROM t x", "line 1:16 extraneous input 'x' expecting EOF"),
         ("UPDATE t SET a = 1", "line 0:-1 mismatched input '<EOF>' expecting K_WHERE"),
         ("SELECT # FROM t", "line 1:7 no viable alternative at character '#'"),
         ("SELECT 'a FROM t", "line 1:16 mismatched character '<EOF>' expecting '''"),

@@ -1,10 +1,15 @@
 //! The calls of CQL 2.
 
-use super::cql::{self, QUERY, THROWS, check_version};
+use bytes::Bytes;
+
+use super::cql::{self, QUERY, THROWS, check_version, keyspace_of, state};
 use super::since;
-use crate::db;
+use crate::cql::cql2::{self, Cql2Outcome};
 use crate::model::ConsistencyLevel;
+use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
+use crate::thrift::query_text::query_text;
+use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
 
@@ -25,23 +30,38 @@ fn means_cql3(call: &Call<'_>) -> bool {
     call.behaviour.release == Release::V1_1 && call.session.cql_major() == Some(3)
 }
 
+/// Writes what a statement answers; after USE the session is in another keyspace.
+fn answer(mut call: Call<'_>, outcome: &Cql2Outcome) {
+    if let Cql2Outcome::Keyspace(keyspace) = outcome {
+        call.session.keyspace = Some(Bytes::copy_from_slice(keyspace.as_bytes()));
+    }
+    let release = call.behaviour.release;
+    write_cql2_outcome(&mut call.writer(), outcome, release);
+}
+
 fn execute(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         if means_cql3(&call) {
             return cql::execute_at(call, ConsistencyLevel::One).await;
         }
         check_version(&call, 2)?;
-        Err(db::Error::invalid("this server does not speak CQL 2 yet").into())
+        let text = query_text(&call.args)?;
+        let keyspace = keyspace_of(&call);
+        let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
+        answer(call, &outcome);
+        Ok(())
     })
 }
 
-fn prepare(call: Call<'_>) -> CallFuture<'_> {
+fn prepare(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         if means_cql3(&call) {
             return cql::prepare_cql3(call);
         }
         check_version(&call, 2)?;
-        Err(db::Error::invalid("this server does not speak CQL 2 yet").into())
+        let (id, prepared) = call.session.own_statements.prepare(&query_text(&call.args)?)?;
+        write_cql2_prepared(&mut call.writer(), id, prepared.markers);
+        Ok(())
     })
 }
 
@@ -51,6 +71,11 @@ fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
             return cql::execute_prepared_at(call, ConsistencyLevel::One).await;
         }
         check_version(&call, 2)?;
-        Err(db::Error::invalid("this server does not speak CQL 2 yet").into())
+        let prepared = call.session.own_statements.get(call.args.i32(1)?)?;
+        let values = types::byte_strings(&mut call.args.required(2)?)?;
+        let keyspace = keyspace_of(&call);
+        let outcome = cql2::run(&state(&call, keyspace.as_deref()), &prepared, &values).await?;
+        answer(call, &outcome);
+        Ok(())
     })
 }

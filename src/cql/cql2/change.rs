@@ -1,0 +1,131 @@
+//! INSERT, UPDATE, DELETE and BATCH.
+
+use bytes::Bytes;
+
+use super::lookup::Family;
+use super::outcome::Cql2Outcome;
+use super::statement::{Change2, Changes, NewValue, Values, What2};
+use crate::cql::{CqlError, QueryState};
+use crate::db::{
+    Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
+};
+use crate::model::ConsistencyLevel;
+
+pub async fn run(
+    state: &QueryState<'_>,
+    changes: &Changes,
+    values: Values<'_>,
+) -> Result<Cql2Outcome, CqlError> {
+    check_batch(changes)?;
+    let now = state.database.next_micros();
+    // Rows in the order of the statements, by their keyspaces.
+    let mut batches: Vec<(String, Vec<RowBatch>)> = Vec::new();
+    for change in &changes.statements {
+        let family = Family::find(state, &change.table)?;
+        state.check(Access::Write { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
+        let timestamp = change.using.timestamp.or(changes.using.timestamp).unwrap_or(now);
+        let writer = Writer { family: &family, change, values, timestamp };
+        let rows = writer.rows()?;
+        match batches.iter_mut().find(|(keyspace, _)| *keyspace == family.cf.keyspace) {
+            Some((_, batch)) => batch.extend(rows),
+            None => batches.push((family.cf.keyspace.clone(), rows)),
+        }
+    }
+    let own =
+        changes.statements.first().filter(|_| !changes.is_batch).and_then(|change| change.using.consistency);
+    let level = own.or(changes.using.consistency).unwrap_or(ConsistencyLevel::One);
+    for (keyspace, rows) in batches {
+        state.database.batch_mutate(keyspace.as_bytes(), rows, level, state.behaviour).await?;
+    }
+    Ok(Cql2Outcome::Void)
+}
+
+/// What may be said of a batch, and what of the statements in it.
+fn check_batch(changes: &Changes) -> Result<(), CqlError> {
+    if !changes.is_batch {
+        return Ok(());
+    }
+    if changes.using.ttl_s.is_some() {
+        return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
+    }
+    for change in &changes.statements {
+        if change.using.consistency.is_some() {
+            return Err(CqlError::invalid(
+                "Consistency level must be set on the BATCH, not individual statements",
+            ));
+        }
+        if changes.using.timestamp.is_some() && change.using.timestamp.is_some() {
+            return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
+        }
+    }
+    Ok(())
+}
+
+struct Writer<'a> {
+    family: &'a Family<'a>,
+    change: &'a Change2,
+    values: Values<'a>,
+    timestamp: i64,
+}
+
+impl Writer<'_> {
+    fn rows(&self) -> Result<Vec<RowBatch>, CqlError> {
+        let alias = self.family.key_alias();
+        if !self.change.key_name.as_ref().is_some_and(|name| name.is_key(&alias)) {
+            return Err(CqlError::invalid(format!(
+                "Expected key '{alias}' to be present in WHERE clause for '{}'",
+                self.family.cf.name
+            )));
+        }
+        let mutations = match &self.change.what {
+            What2::Set(columns) => {
+                let columns = columns.iter().map(|(name, value)| {
+                    Ok(self.insert(name.bytes(self.family.comparator(), self.values)?, value)?)
+                });
+                columns.collect::<Result<Vec<_>, CqlError>>()?
+            }
+            What2::Delete(names) => {
+                let names = names.iter().map(|name| name.bytes(self.family.comparator(), self.values));
+                vec![self.deletion(names.collect::<Result<_, _>>()?)]
+            }
+        };
+        let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };
+        let keys = self.change.keys.iter().map(|key| key.bytes(self.family.key_type(), self.values));
+        keys.map(|key| key.map(row)).collect()
+    }
+
+    fn insert(&self, name: Bytes, value: &NewValue) -> Result<MutationRequest, CqlError> {
+        let insert = match value {
+            NewValue::Delta(delta) => ColumnOrSuper {
+                counter: Some(CounterColumn { name, delta: *delta }),
+                ..ColumnOrSuper::default()
+            },
+            // The value of a counter is not looked at: it cannot be written.
+            NewValue::Value(_) if self.family.cf.is_counter() => {
+                return Err(CqlError::invalid(format!(
+                    "invalid operation for commutative columnfamily {}",
+                    self.family.cf.name
+                )));
+            }
+            NewValue::Value(value) => {
+                let value = value.bytes(self.family.value_type(&name), self.values)?;
+                let ttl_s = self.change.using.ttl_s.filter(|ttl_s| *ttl_s != 0);
+                let column = NewColumn { name, value: Some(value), timestamp: Some(self.timestamp), ttl_s };
+                ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() }
+            }
+        };
+        Ok(MutationRequest { insert: Some(insert), deletion: None })
+    }
+
+    /// Deletes columns; without names the row.
+    fn deletion(&self, names: Vec<Bytes>) -> MutationRequest {
+        let predicate = SlicePredicate { column_names: Some(names), slice_range: None };
+        let has_names = predicate.column_names.as_ref().is_some_and(|names| !names.is_empty());
+        let deletion = Deletion {
+            timestamp: Some(self.timestamp),
+            super_column: None,
+            predicate: has_names.then_some(predicate),
+        };
+        MutationRequest { insert: None, deletion: Some(deletion) }
+    }
+}

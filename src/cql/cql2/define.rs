@@ -1,0 +1,108 @@
+//! CREATE and DROP of keyspaces and indexes.
+
+use bytes::Bytes;
+
+use super::lookup::{Family, keyspace_of};
+use super::outcome::Cql2Outcome;
+use super::properties;
+use super::statement::{Term2, Values};
+use crate::cql::syntax::TableName;
+use crate::cql::{CqlError, QueryState};
+use crate::db::{Access, KsRequest};
+use crate::schema::IndexKind;
+use crate::util::Release;
+
+pub async fn create_keyspace(
+    state: &QueryState<'_>,
+    name: &str,
+    properties: &[(String, String)],
+) -> Result<Cql2Outcome, CqlError> {
+    state.check(Access::AddKeyspace)?;
+    let mut request = KsRequest { name: name.to_owned(), ..KsRequest::default() };
+    for (property, value) in properties {
+        match property.split_once(':') {
+            Some(("strategy_options", option)) => {
+                request.strategy_options.insert(option.to_owned(), value.clone());
+            }
+            None if property == "strategy_class" => request.strategy_class.clone_from(value),
+            None if property == "durable_writes" => {
+                request.durable_writes = Some(value.eq_ignore_ascii_case("true"));
+            }
+            _ => {
+                return Err(CqlError::invalid(format!(
+                    "\"{property}\" is not a valid keyword argument for CREATE KEYSPACE"
+                )));
+            }
+        }
+    }
+    if request.strategy_class.is_empty() {
+        return Err(CqlError::invalid("missing required argument \"strategy_class\""));
+    }
+    if state.database.catalog().keyspace(name).is_some() {
+        return Err(CqlError::AlreadyExists {
+            message: format!("Cannot add existing keyspace \"{name}\""),
+            keyspace: name.to_owned(),
+            table: String::new(),
+        });
+    }
+    state.database.add_keyspace(request, state.behaviour).await?;
+    Ok(Cql2Outcome::Void)
+}
+
+pub async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+    state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
+    state.database.drop_keyspace(name, state.behaviour).await?;
+    Ok(Cql2Outcome::Void)
+}
+
+pub async fn create_index(
+    state: &QueryState<'_>,
+    name: Option<&str>,
+    table: &TableName,
+    column: &Term2,
+    values: Values<'_>,
+) -> Result<Cql2Outcome, CqlError> {
+    let family = Family::find(state, table)?;
+    state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
+    let column_name: Bytes = column.bytes(family.comparator(), values)?;
+    let mut request = properties::request_of(&family.cf);
+    let Some(found) = request.columns.iter_mut().find(|column| column.name == column_name) else {
+        let shown = family.comparator().to_text(&column_name);
+        return Err(CqlError::invalid(format!("No column definition found for column {shown}")));
+    };
+    if found.index_kind.is_some() {
+        return Err(CqlError::invalid("Index already exists"));
+    }
+    found.index_kind = Some(IndexKind::Keys);
+    found.index_name = name.map(str::to_owned);
+    drop(family);
+    state.database.update_column_family(request, state.behaviour).await?;
+    Ok(Cql2Outcome::Void)
+}
+
+pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
+    let keyspace = keyspace_of(state, None)?;
+    let catalog = state.database.catalog();
+    let families =
+        catalog.keyspace(keyspace).into_iter().flat_map(|keyspace| keyspace.column_families.values());
+    let mut requests =
+        families.filter(|cf| cf.subcomparator().is_none()).map(|cf| properties::request_of(cf));
+    let found = requests.find_map(|mut request| {
+        let column = request.columns.iter_mut().find(|column| column.index_name.as_deref() == Some(name))?;
+        column.index_kind = None;
+        column.index_name = None;
+        column.index_options = None;
+        Some(request)
+    });
+    drop(requests);
+    drop(catalog);
+    let Some(request) = found else {
+        let tables = if state.behaviour.release < Release::V2_1 { "column families" } else { "tables" };
+        return Err(CqlError::invalid(format!(
+            "Index '{name}' could not be found in any of the {tables} of keyspace '{keyspace}'"
+        )));
+    };
+    state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
+    state.database.update_column_family(request, state.behaviour).await?;
+    Ok(Cql2Outcome::Void)
+}

@@ -1,0 +1,91 @@
+//! What the names in a statement mean.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::cql::syntax::TableName;
+use crate::cql::{CqlError, QueryState};
+use crate::marshal::{self, AbstractType, PACKAGE, TypeRef};
+use crate::schema::CfDef;
+
+/// What the row key is called, where nothing else was said.
+const KEY: &str = "KEY";
+
+/// The keyspace that a statement means.
+pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
+    named.or(state.keyspace).ok_or_else(|| CqlError::invalid("no keyspace has been specified"))
+}
+
+/// A column family, with the types of its names and values as the release sees them.
+pub struct Family<'a> {
+    pub cf: Arc<CfDef>,
+    state: QueryState<'a>,
+}
+
+impl<'a> Family<'a> {
+    pub fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+        let keyspace = table.keyspace.as_deref().or(state.keyspace);
+        let keyspace = keyspace.ok_or_else(|| CqlError::invalid("no keyspace has been specified"))?;
+        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+        let catalog = state.database.catalog();
+        let Some(cf) = catalog.column_family(keyspace, &table.name) else {
+            return Err(CqlError::invalid(format!("unconfigured columnfamily {}", table.name)));
+        };
+        if cf.subcomparator().is_some() {
+            return Err(CqlError::invalid("CQL 2 does not know super columns"));
+        }
+        Ok(Family { cf: cf.clone(), state: *state })
+    }
+
+    pub fn keyspace(&self) -> &[u8] {
+        self.cf.keyspace.as_bytes()
+    }
+
+    pub fn name(&self) -> Bytes {
+        Bytes::from(self.cf.name.clone())
+    }
+
+    fn view<'t>(&self, of: &'t TypeRef) -> &'t dyn AbstractType {
+        marshal::at(&**of, self.state.behaviour.release)
+    }
+
+    pub fn comparator(&self) -> &dyn AbstractType {
+        self.view(&self.cf.comparator)
+    }
+
+    /// The type of row keys: any bytes, where nothing was said.
+    pub fn key_type(&self) -> &dyn AbstractType {
+        match &self.cf.key_validator {
+            Some(validator) => self.view(validator),
+            None => &marshal::BytesType,
+        }
+    }
+
+    /// The type of a column's values, if it is declared.
+    pub fn declared_type(&self, column: &[u8]) -> Option<&dyn AbstractType> {
+        self.cf.column_metadata.get(column).map(|column| self.view(&column.validator))
+    }
+
+    pub fn default_type(&self) -> &dyn AbstractType {
+        self.view(&self.cf.default_validator)
+    }
+
+    pub fn value_type(&self, column: &[u8]) -> &dyn AbstractType {
+        self.declared_type(column).unwrap_or_else(|| self.default_type())
+    }
+
+    /// What the row key is called.
+    pub fn key_alias(&self) -> String {
+        match &self.cf.key_alias {
+            Some(alias) => String::from_utf8_lossy(alias).into_owned(),
+            None => KEY.to_owned(),
+        }
+    }
+}
+
+/// A class without Cassandra's package.
+pub fn short_name(of: &dyn AbstractType) -> String {
+    let class = of.class_name();
+    class.strip_prefix(PACKAGE).unwrap_or(class).to_owned()
+}

@@ -1,0 +1,75 @@
+//! CQL 2, the language of Cassandra 0.8 to 2.1: column families as Thrift has them, in words.
+
+mod change;
+mod define;
+mod lookup;
+mod outcome;
+mod parser;
+mod properties;
+mod select;
+mod statement;
+mod table;
+
+pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
+use statement::{Statement2, Values};
+
+use super::{CqlError, QueryState};
+use bytes::Bytes;
+
+/// A statement that has been read and may be run many times.
+#[derive(Debug, Clone)]
+pub struct Prepared2 {
+    statement: Statement2,
+    /// How many markers it has; any term may be one, names too.
+    pub markers: usize,
+}
+
+/// Reads a statement.
+pub fn prepare(text: &str) -> Result<Prepared2, CqlError> {
+    let (statement, markers) = parser::parse(text)?;
+    Ok(Prepared2 { statement, markers })
+}
+
+/// Reads a statement and runs it.
+pub async fn execute(state: &QueryState<'_>, text: &str) -> Result<Cql2Outcome, CqlError> {
+    run(state, &prepare(text)?, &[]).await
+}
+
+/// Runs a statement with values for its markers.
+pub async fn run(
+    state: &QueryState<'_>,
+    prepared: &Prepared2,
+    values: &[Bytes],
+) -> Result<Cql2Outcome, CqlError> {
+    if prepared.markers != values.len() {
+        return Err(CqlError::invalid(format!(
+            "there were {} markers(?) in CQL but {} bound variables",
+            prepared.markers,
+            values.len()
+        )));
+    }
+    let values = Values(values);
+    match &prepared.statement {
+        Statement2::Select(select) => select::run(state, select, values).await,
+        Statement2::Change(changes) => change::run(state, changes, values).await,
+        Statement2::Use(name) => match state.database.catalog().keyspace(name) {
+            Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
+            None => Err(CqlError::invalid(format!("Keyspace '{name}' does not exist"))),
+        },
+        Statement2::Truncate(table) => table::truncate(state, table).await,
+        Statement2::CreateKeyspace { name, properties } => {
+            define::create_keyspace(state, name, properties).await
+        }
+        Statement2::DropKeyspace(name) => define::drop_keyspace(state, name).await,
+        Statement2::CreateTable(create) => table::create(state, create).await,
+        Statement2::AlterTable { table, alter } => table::alter(state, table, alter).await,
+        Statement2::DropTable(table) => table::drop_table(state, table).await,
+        Statement2::CreateIndex { name, table, column } => {
+            define::create_index(state, name.as_deref(), table, column, values).await
+        }
+        Statement2::DropIndex(name) => define::drop_index(state, name).await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! From a text to a statement of CQL 2.
+
+use super::statement::{
+    Alter2, Change2, Changes, Columns2, CreateTable2, NewValue, Relation2, Select2, Statement2, Term2,
+    Using2, What2,
+};
+use crate::cql::CqlError;
+use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{Parser, TableName};
+use crate::db::IndexOperator;
+use crate::model::ConsistencyLevel;
+use crate::util::Release;
+use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
+
+/// Rows of an answer, where nothing else is said.
+const LIMIT: i32 = 10_000;
+
+/// Words that are no terms.
+const RESERVED: [&str; 23] = [
+    "ALTER", "AND", "APPLY", "BATCH", "BEGIN", "CREATE", "DELETE", "DROP", "FIRST", "FROM", "IN", "INSERT",
+    "INTO", "LIMIT", "PRIMARY", "REVERSED", "SELECT", "SET", "TRUNCATE", "UPDATE", "USING", "VALUES", "WITH",
+];
+
+/// A statement, and how many markers it has.
+pub fn parse(text: &str) -> Result<(Statement2, usize), CqlError> {
+    // Its messages never showed the words around a fault.
+    let mut reader = Reader(Parser::new(text, Release::V1_2)?);
+    let statement = reader.statement()?;
+    while reader.0.eat_symbol(";") {}
+    if reader.0.kind(0) != TokenKind::End {
+        return Err(reader.0.not_at_end());
+    }
+    match reader.0.take_fault() {
+        Some(fault) => Err(fault),
+        None => Ok((statement, reader.0.markers.len())),
+    }
+}
+
+struct Reader<'t>(Parser<'t>);
+
+impl Reader<'_> {
+    fn statement(&mut self) -> Result<Statement2, CqlError> {
+        let start = self.0.position();
+        if self.0.eat_word("SELECT") {
+            return Ok(Statement2::Select(self.select()?));
+        }
+        if let Some(change) = self.change()? {
+            let using = Using2::default();
+            return Ok(Statement2::Change(Changes { using, statements: vec![change], is_batch: false }));
+        }
+        if self.0.eat_word("BEGIN") {
+            return Ok(Statement2::Change(self.batch()?));
+        }
+        if self.0.eat_word("USE") {
+            return Ok(Statement2::Use(self.name()?));
+        }
+        if self.0.eat_word("TRUNCATE") {
+            return Ok(Statement2::Truncate(self.table_name()?));
+        }
+        if self.0.eat_word("CREATE") {
+            return self.create(start);
+        }
+        if self.0.eat_word("DROP") {
+            return self.drop_statement(start);
+        }
+        if self.0.eat_words(&["ALTER", "TABLE"]) {
+            let table = self.table_name()?;
+            return Ok(Statement2::AlterTable { table, alter: self.alter()? });
+        }
+        Err(self.0.no_viable(0))
+    }
+
+    /// Names keep their spelling.
+    fn name(&mut self) -> Result<String, CqlError> {
+        let is_name = match self.0.kind(0) {
+            TokenKind::String | TokenKind::Integer => true,
+            _ => self.is_word(),
+        };
+        if is_name { Ok(self.0.take_value()) } else { Err(self.0.no_viable(0)) }
+    }
+
+    fn is_word(&self) -> bool {
+        matches!(self.0.kind(0), TokenKind::Word | TokenKind::Boolean)
+            && !RESERVED.iter().any(|word| self.0.is_word(0, word))
+    }
+
+    fn table_name(&mut self) -> Result<TableName, CqlError> {
+        let name = self.name()?;
+        if self.0.eat_symbol(".") {
+            return Ok(TableName { keyspace: Some(name), name: self.name()? });
+        }
+        Ok(TableName { keyspace: None, name })
+    }
+
+    fn term(&mut self) -> Result<Term2, CqlError> {
+        if self.0.is_symbol(0, "?")
+            && let Some(marker) = self.0.marker()?
+        {
+            return Ok(Term2::Marker(marker));
+        }
+        let is_term = match self.0.kind(0) {
+            TokenKind::String | TokenKind::Integer | TokenKind::Float | TokenKind::Uuid | TokenKind::Blob => {
+                true
+            }
+            _ => self.is_word(),
+        };
+        if is_term { Ok(Term2::Text(self.0.take_value())) } else { Err(self.0.no_viable(0)) }
+    }
+
+    fn terms(&mut self) -> Result<Vec<Term2>, CqlError> {
+        let mut terms = vec![self.term()?];
+        while self.0.eat_symbol(",") {
+            terms.push(self.term()?);
+        }
+        Ok(terms)
+    }
+
+    fn terms_in_parentheses(&mut self) -> Result<Vec<Term2>, CqlError> {
+        self.0.expect_symbol("(")?;
+        let terms = self.terms()?;
+        self.0.expect_symbol(")")?;
+        Ok(terms)
+    }
+
+    fn integer<N: std::str::FromStr>(&mut self) -> Result<N, CqlError> {
+        let text = self.0.expect_kind(TokenKind::Integer, "INTEGER")?;
+        text.parse().map_err(|_| CqlError::invalid(format!("{text} is not a number that fits here")))
+    }
+
+    fn level(&mut self) -> Result<ConsistencyLevel, CqlError> {
+        let levels = [
+            ("ONE", ConsistencyLevel::One),
+            ("QUORUM", ConsistencyLevel::Quorum),
+            ("ALL", ConsistencyLevel::All),
+            ("ANY", ConsistencyLevel::Any),
+            ("LOCAL_QUORUM", ConsistencyLevel::LocalQuorum),
+            ("EACH_QUORUM", ConsistencyLevel::EachQuorum),
+            ("TWO", ConsistencyLevel::Two),
+            ("THREE", ConsistencyLevel::Three),
+        ];
+        let found = levels.iter().find(|(word, _)| self.0.is_word(0, word)).map(|(_, level)| *level);
+        let Some(level) = found else {
+            return Err(self.0.mismatched("K_LEVEL", false));
+        };
+        self.0.advance();
+        Ok(level)
+    }
+
+    fn select(&mut self) -> Result<Select2, CqlError> {
+        let first = if self.0.eat_word("FIRST") { Some(self.integer()?) } else { None };
+        let is_reversed = self.0.eat_word("REVERSED");
+        let columns = self.columns()?;
+        self.0.expect_word("FROM")?;
+        let table = self.table_name()?;
+        let mut consistency = ConsistencyLevel::One;
+        if self.0.eat_word("USING") {
+            self.0.expect_word("CONSISTENCY")?;
+            consistency = self.level()?;
+        }
+        let relations = if self.0.eat_word("WHERE") { self.relations()? } else { Vec::new() };
+        let limit = if self.0.eat_word("LIMIT") { self.integer()? } else { LIMIT };
+        Ok(Select2 { table, columns, first, is_reversed, consistency, relations, limit })
+    }
+
+    fn columns(&mut self) -> Result<Columns2, CqlError> {
+        if self.0.eat_symbol("*") {
+            return Ok(Columns2::All);
+        }
+        if self.0.is_word(0, "COUNT") && self.0.is_symbol(1, "(") {
+            self.0.advance();
+            self.0.advance();
+            let counts_rows = self.0.is_symbol(0, "*") || self.0.raw(0) == "1";
+            self.0.advance();
+            if !counts_rows {
+                self.0.complain("Only COUNT(*) and COUNT(1) operations are currently supported.".to_owned());
+            }
+            self.0.expect_symbol(")")?;
+            return Ok(Columns2::Count);
+        }
+        let first = self.term()?;
+        if self.0.eat_symbol(".") {
+            self.0.expect_symbol(".")?;
+            return Ok(Columns2::Range(first, self.term()?));
+        }
+        let mut names = vec![first];
+        if self.0.eat_symbol(",") {
+            names.extend(self.terms()?);
+        }
+        Ok(Columns2::Names(names))
+    }
+
+    fn relations(&mut self) -> Result<Vec<Relation2>, CqlError> {
+        let mut relations = vec![self.relation()?];
+        while self.0.eat_word("AND") {
+            relations.push(self.relation()?);
+        }
+        Ok(relations)
+    }
+
+    fn relation(&mut self) -> Result<Relation2, CqlError> {
+        let name = self.term()?;
+        if self.0.eat_word("IN") {
+            return Ok(Relation2::In { name, values: self.terms_in_parentheses()? });
+        }
+        let operator = match self.0.raw(0) {
+            "=" => IndexOperator::Eq,
+            "<" => IndexOperator::Lt,
+            "<=" => IndexOperator::Lte,
+            ">" => IndexOperator::Gt,
+            ">=" => IndexOperator::Gte,
+            _ => return Err(self.0.no_viable(0)),
+        };
+        self.0.advance();
+        Ok(Relation2::Compare { name, operator, value: self.term()? })
+    }
+
+    fn using(&mut self) -> Result<Using2, CqlError> {
+        let mut using = Using2::default();
+        if !self.0.eat_word("USING") {
+            return Ok(using);
+        }
+        loop {
+            if self.0.eat_word("CONSISTENCY") {
+                using.consistency = Some(self.level()?);
+            } else if self.0.eat_word("TIMESTAMP") {
+                using.timestamp = Some(self.integer()?);
+            } else if self.0.eat_word("TTL") {
+                using.ttl_s = Some(self.integer()?);
+            } else {
+                return Err(self.0.no_viable(0));
+            }
+            let goes_on = ["CONSISTENCY", "TIMESTAMP", "TTL"].iter().any(|word| self.0.is_word(0, word));
+            // AND may be left out.
+            if !self.0.eat_word("AND") && !goes_on {
+                return Ok(using);
+            }
+        }
+    }
+
+    fn batch(&mut self) -> Result<Changes, CqlError> {
+        self.0.expect_word("BATCH")?;
+        let using = self.using()?;
+        let mut statements = Vec::new();
+        while let Some(statement) = self.change()? {
+            if statements.len() >= BATCH_STATEMENTS_MAX {
+                return Err(CqlError::invalid(format!(
+                    "A batch can have {BATCH_STATEMENTS_MAX} statements at most"
+                )));
+            }
+            statements.push(statement);
+            self.0.eat_symbol(";");
+        }
+        self.0.expect_words(&["APPLY", "BATCH"])?;
+        Ok(Changes { using, statements, is_batch: true })
+    }
+
+    /// INSERT, UPDATE or DELETE, if one of them stands here.
+    fn change(&mut self) -> Result<Option<Change2>, CqlError> {
+        if self.0.eat_word("INSERT") {
+            return self.insert().map(Some);
+        }
+        if self.0.eat_word("UPDATE") {
+            return self.update().map(Some);
+        }
+        if self.0.eat_word("DELETE") {
+            return self.delete().map(Some);
+        }
+        Ok(None)
+    }
+
+    fn insert(&mut self) -> Result<Change2, CqlError> {
+        self.0.expect_word("INTO")?;
+        let table = self.table_name()?;
+        self.0.expect_symbol("(")?;
+        let mut names = vec![self.term()?];
+        if !self.0.is_symbol(0, ",") {
+            return Err(self.0.early_exit());
+        }
+        while self.0.eat_symbol(",") {
+            names.push(self.term()?);
+        }
+        self.0.expect_symbol(")")?;
+        self.0.expect_word("VALUES")?;
+        let mut values = self.terms_in_parentheses()?;
+        let using = self.using()?;
+        if names.len() != values.len() {
+            return Err(CqlError::invalid("unmatched column names/values"));
+        }
+        let (key_name, key) = (names.remove(0), values.remove(0));
+        let columns =
+            names.into_iter().zip(values).map(|(name, value)| (name, NewValue::Value(value))).collect();
+        Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: What2::Set(columns) })
+    }
+
+    fn update(&mut self) -> Result<Change2, CqlError> {
+        let table = self.table_name()?;
+        let using = self.using()?;
+        self.0.expect_word("SET")?;
+        let mut columns = vec![self.assignment()?];
+        while self.0.eat_symbol(",") {
+            columns.push(self.assignment()?);
+        }
+        self.0.expect_word("WHERE")?;
+        let (key_name, keys) = self.keys()?;
+        Ok(Change2 { table, using, key_name: Some(key_name), keys, what: What2::Set(columns) })
+    }
+
+    fn assignment(&mut self) -> Result<(Term2, NewValue), CqlError> {
+        let name = self.term()?;
+        self.0.expect_symbol("=")?;
+        let value = self.term()?;
+        let is_plus = self.0.eat_symbol("+");
+        let is_minus = !is_plus && self.0.eat_symbol("-");
+        // `a = a -2`: the integer has the sign.
+        if !is_plus && !is_minus && self.0.kind(0) != TokenKind::Integer {
+            return Ok((name, NewValue::Value(value)));
+        }
+        if name != value {
+            self.0.complain("Only expressions like X = X + <long> are supported.".to_owned());
+        }
+        let delta: i64 = self.integer()?;
+        Ok((name, NewValue::Delta(if is_minus { delta.wrapping_neg() } else { delta })))
+    }
+
+    fn keys(&mut self) -> Result<(Term2, Vec<Term2>), CqlError> {
+        let name = self.term()?;
+        if self.0.eat_word("IN") {
+            return Ok((name, self.terms_in_parentheses()?));
+        }
+        self.0.expect_symbol("=")?;
+        Ok((name, vec![self.term()?]))
+    }
+
+    fn delete(&mut self) -> Result<Change2, CqlError> {
+        let columns = if self.0.is_word(0, "FROM") { Vec::new() } else { self.terms()? };
+        self.0.expect_word("FROM")?;
+        let table = self.table_name()?;
+        let using = self.using()?;
+        let mut found = (None, Vec::new());
+        if self.0.eat_word("WHERE") {
+            let (name, keys) = self.keys()?;
+            found = (Some(name), keys);
+        }
+        Ok(Change2 { table, using, key_name: found.0, keys: found.1, what: What2::Delete(columns) })
+    }
+
+    fn create(&mut self, start: usize) -> Result<Statement2, CqlError> {
+        if self.0.eat_word("KEYSPACE") {
+            let name = self.name()?;
+            self.0.expect_word("WITH")?;
+            return Ok(Statement2::CreateKeyspace { name, properties: self.properties()? });
+        }
+        if self.0.eat_word("TABLE") {
+            let table = self.table_name()?;
+            self.0.expect_symbol("(")?;
+            let mut columns = vec![self.column()?];
+            while self.0.eat_symbol(",") {
+                columns.push(self.column()?);
+            }
+            self.0.expect_symbol(")")?;
+            let properties = if self.0.eat_word("WITH") { self.properties()? } else { Vec::new() };
+            return Ok(Statement2::CreateTable(CreateTable2 { table, columns, properties }));
+        }
+        if self.0.eat_word("INDEX") {
+            let name = if self.0.is_word(0, "ON") { None } else { Some(self.name()?) };
+            self.0.expect_word("ON")?;
+            let table = self.table_name()?;
+            self.0.expect_symbol("(")?;
+            let column = self.term()?;
+            self.0.expect_symbol(")")?;
+            return Ok(Statement2::CreateIndex { name, table, column });
+        }
+        Err(self.0.no_viable_from(start, 0))
+    }
+
+    fn column(&mut self) -> Result<(Term2, String, bool), CqlError> {
+        let name = self.term()?;
+        let class = self.name()?;
+        let is_key = self.0.eat_word("PRIMARY");
+        if is_key {
+            self.0.expect_word("KEY")?;
+        }
+        Ok((name, class, is_key))
+    }
+
+    /// `a = b AND c:d = e`.
+    fn properties(&mut self) -> Result<Vec<(String, String)>, CqlError> {
+        let mut properties = Vec::new();
+        loop {
+            let mut name = self.name()?;
+            while self.0.eat_symbol(":") {
+                name = format!("{name}:{}", self.name()?);
+            }
+            self.0.expect_symbol("=")?;
+            let Term2::Text(value) = self.term()? else {
+                return Err(CqlError::invalid("a property cannot be bound"));
+            };
+            if properties.len() >= PROPERTIES_MAX {
+                return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
+            }
+            properties.push((name, value));
+            if !self.0.eat_word("AND") {
+                return Ok(properties);
+            }
+        }
+    }
+
+    fn drop_statement(&mut self, start: usize) -> Result<Statement2, CqlError> {
+        if self.0.eat_word("KEYSPACE") {
+            return Ok(Statement2::DropKeyspace(self.name()?));
+        }
+        if self.0.eat_word("TABLE") {
+            return Ok(Statement2::DropTable(self.table_name()?));
+        }
+        if self.0.eat_word("INDEX") {
+            return Ok(Statement2::DropIndex(self.name()?));
+        }
+        Err(self.0.no_viable_from(start, 0))
+    }
+
+    fn alter(&mut self) -> Result<Alter2, CqlError> {
+        if self.0.eat_word("ALTER") {
+            let column = self.term()?;
+            self.0.expect_word("TYPE")?;
+            return Ok(Alter2::Type(column, self.name()?));
+        }
+        if self.0.eat_word("ADD") {
+            let column = self.term()?;
+            return Ok(Alter2::Add(column, self.name()?));
+        }
+        if self.0.eat_word("DROP") {
+            return Ok(Alter2::Drop(self.term()?));
+        }
+        if self.0.eat_word("WITH") {
+            return Ok(Alter2::With(self.properties()?));
+        }
+        Err(self.0.no_viable(0))
+    }
+}

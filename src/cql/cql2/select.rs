@@ -1,0 +1,322 @@
+//! SELECT.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::lookup::{Family, short_name};
+use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
+use super::statement::{Columns2, Relation2, Select2, Term2, Values};
+use crate::cql::{CqlError, QueryState};
+use crate::db::{
+    Access, ColumnParent, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate,
+};
+use crate::model::{Cell, CellKind, Row, RowColumns};
+
+/// Columns of each row, where FIRST does not say.
+const COLUMNS: i32 = 10_000;
+
+/// The timestamp of the row key where it is shown as a column.
+const KEY_TIMESTAMP: i64 = -1;
+
+/// What WHERE says.
+#[derive(Default)]
+struct Where {
+    keys: Vec<Bytes>,
+    is_by_key: bool,
+    /// Bounds on the row key, and whether each is one of the rows.
+    start: Option<(Bytes, bool)>,
+    finish: Option<(Bytes, bool)>,
+    expressions: Vec<IndexExpression>,
+}
+
+pub async fn run(
+    state: &QueryState<'_>,
+    select: &Select2,
+    values: Values<'_>,
+) -> Result<Cql2Outcome, CqlError> {
+    let family = Family::find(state, &select.table)?;
+    state.check(Access::Read { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
+    let reader = Reader { state, family: &family, select, values };
+    let conditions = reader.conditions()?;
+    let rows = reader.rows(&conditions).await?;
+    if matches!(select.columns, Columns2::Count) {
+        return Ok(Cql2Outcome::Rows(count(rows.len())));
+    }
+    Ok(Cql2Outcome::Rows(reader.result(rows)?))
+}
+
+/// How many rows there are, in a row of its own.
+fn count(rows: usize) -> Cql2Result {
+    let name = Bytes::from_static(b"count");
+    let value = Bytes::copy_from_slice(&(rows as u64).to_be_bytes());
+    let column = Cql2Column { name: name.clone(), value: Some(value), timestamp: None, ttl_s: None };
+    Cql2Result {
+        rows: vec![Cql2Row { key: name, columns: vec![column] }],
+        default_name_type: "AsciiType".to_owned(),
+        default_value_type: "LongType".to_owned(),
+        ..Cql2Result::default()
+    }
+}
+
+struct Reader<'a> {
+    state: &'a QueryState<'a>,
+    family: &'a Family<'a>,
+    select: &'a Select2,
+    values: Values<'a>,
+}
+
+impl Reader<'_> {
+    fn conditions(&self) -> Result<Where, CqlError> {
+        let mut conditions = Where::default();
+        let alias = self.family.key_alias();
+        for relation in &self.select.relations {
+            match relation {
+                Relation2::In { name, values } if name.is_key(&alias) => {
+                    if conditions.is_by_key {
+                        return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+                    }
+                    conditions.is_by_key = true;
+                    conditions.keys = values.iter().map(|value| self.key(value)).collect::<Result<_, _>>()?;
+                }
+                Relation2::In { .. } => {
+                    return Err(CqlError::invalid("IN is only supported on the row key"));
+                }
+                Relation2::Compare { name, operator, value } if name.is_key(&alias) => {
+                    self.add_key_condition(&mut conditions, *operator, value)?;
+                }
+                Relation2::Compare { name, operator, value } => {
+                    let column_name = name.bytes(self.family.comparator(), self.values);
+                    // Whatever the comparator cannot read has no index.
+                    let column_name = column_name.map_err(|_| not_indexed())?;
+                    let value = value.bytes(self.family.value_type(&column_name), self.values)?;
+                    conditions.expressions.push(IndexExpression { column_name, operator: *operator, value });
+                }
+            }
+        }
+        self.check(&conditions)?;
+        Ok(conditions)
+    }
+
+    fn key(&self, term: &Term2) -> Result<Bytes, CqlError> {
+        term.bytes(self.family.key_type(), self.values)
+    }
+
+    fn add_key_condition(
+        &self,
+        conditions: &mut Where,
+        operator: IndexOperator,
+        value: &Term2,
+    ) -> Result<(), CqlError> {
+        let key = self.key(value)?;
+        match operator {
+            IndexOperator::Eq if conditions.is_by_key => {
+                return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+            }
+            IndexOperator::Eq => {
+                conditions.is_by_key = true;
+                conditions.keys.push(key);
+            }
+            IndexOperator::Gt | IndexOperator::Gte => {
+                conditions.start = Some((key, operator == IndexOperator::Gte));
+            }
+            IndexOperator::Lt | IndexOperator::Lte => {
+                conditions.finish = Some((key, operator == IndexOperator::Lte));
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, conditions: &Where) -> Result<(), CqlError> {
+        if conditions.finish.is_some() && !conditions.expressions.is_empty() {
+            return Err(CqlError::invalid("You cannot combine key range and by-column clauses in a SELECT"));
+        }
+        let is_indexed = |expression: &IndexExpression| {
+            let column = self.family.cf.column_metadata.get(&expression.column_name);
+            expression.operator == IndexOperator::Eq && column.is_some_and(|column| column.index.is_some())
+        };
+        if !conditions.expressions.is_empty() && !conditions.expressions.iter().any(is_indexed) {
+            return Err(not_indexed());
+        }
+        Ok(())
+    }
+
+    fn predicate(&self) -> Result<SlicePredicate, CqlError> {
+        let comparator = self.family.comparator();
+        let (start, finish) = match &self.select.columns {
+            Columns2::Names(names) => {
+                let alias = self.family.key_alias();
+                let names = names.iter().filter(|name| !name.is_key(&alias));
+                let names = names.map(|name| name.bytes(comparator, self.values));
+                let column_names = Some(names.collect::<Result<_, _>>()?);
+                return Ok(SlicePredicate { column_names, slice_range: None });
+            }
+            Columns2::Range(start, finish) => {
+                (start.bytes(comparator, self.values)?, finish.bytes(comparator, self.values)?)
+            }
+            Columns2::All | Columns2::Count => (Bytes::new(), Bytes::new()),
+        };
+        let count = self.select.first.unwrap_or(COLUMNS);
+        let range = RequestedRange { start, finish, reversed: self.select.is_reversed, count };
+        Ok(SlicePredicate { column_names: None, slice_range: Some(range) })
+    }
+
+    async fn rows(&self, conditions: &Where) -> Result<Vec<Row>, CqlError> {
+        let predicate = self.predicate()?;
+        if conditions.is_by_key && conditions.expressions.is_empty() {
+            return self.rows_by_key(&conditions.keys, &predicate).await;
+        }
+        if !conditions.is_by_key {
+            return self.rows_of_range(conditions, &predicate).await;
+        }
+        let mut found = Vec::new();
+        for key in &conditions.keys {
+            let mut range = KeyRange::of_keys(key.clone(), key.clone(), 1);
+            range.row_filter.clone_from(&conditions.expressions);
+            found.extend(self.range(&predicate, &range).await?);
+        }
+        Ok(found)
+    }
+
+    fn parent(&self) -> ColumnParent {
+        ColumnParent { column_family: self.family.name(), super_column: None }
+    }
+
+    /// Rows in the order in which they are asked for, those that are not there too.
+    async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>, CqlError> {
+        let (database, behaviour) = (self.state.database, self.state.behaviour);
+        let (keyspace, level) = (self.family.keyspace(), self.select.consistency);
+        let found =
+            database.multiget_slice(keyspace, keys, &self.parent(), predicate, level, behaviour).await?;
+        let found: HashMap<Bytes, RowColumns> = found.into_iter().collect();
+        let limit = usize::try_from(self.select.limit).unwrap_or(0);
+        let row = |key: &Bytes| {
+            let columns = found.get(key).cloned().unwrap_or_else(|| RowColumns::Cells(Vec::new()));
+            Row { key: key.clone(), columns }
+        };
+        Ok(keys.iter().take(limit.max(keys.len())).map(row).collect())
+    }
+
+    async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>, CqlError> {
+        let (database, behaviour) = (self.state.database, self.state.behaviour);
+        let (keyspace, level) = (self.family.keyspace(), self.select.consistency);
+        Ok(database.get_range_slices(keyspace, &self.parent(), predicate, range, level, behaviour).await?)
+    }
+
+    async fn rows_of_range(
+        &self,
+        conditions: &Where,
+        predicate: &SlicePredicate,
+    ) -> Result<Vec<Row>, CqlError> {
+        let limit = self.select.limit;
+        let bound = |bound: &Option<(Bytes, bool)>| bound.clone().map_or_else(Bytes::new, |(key, _)| key);
+        // Bounds that are no rows of the answer are read and left out.
+        let count = limit.saturating_add(if conditions.start.is_some() { 1 } else { 0 });
+        let mut range = KeyRange::of_keys(bound(&conditions.start), bound(&conditions.finish), count);
+        range.row_filter.clone_from(&conditions.expressions);
+        let mut rows = self.range(predicate, &range).await?;
+        let is_left_out = |row: &Row, bound: &Option<(Bytes, bool)>| {
+            bound.as_ref().is_some_and(|(key, is_in)| !is_in && row.key == *key)
+        };
+        rows.retain(|row| !is_left_out(row, &conditions.start) && !is_left_out(row, &conditions.finish));
+        rows.truncate(usize::try_from(limit).unwrap_or(0));
+        Ok(rows)
+    }
+
+    fn result(&self, rows: Vec<Row>) -> Result<Cql2Result, CqlError> {
+        let mut result = Cql2Result {
+            default_name_type: short_name(self.family.comparator()),
+            default_value_type: short_name(self.family.default_type()),
+            ..Cql2Result::default()
+        };
+        for row in rows {
+            let cells = match row.columns {
+                RowColumns::Cells(cells) => cells,
+                RowColumns::Supers(_) => Vec::new(),
+            };
+            let mut columns = match &self.select.columns {
+                Columns2::Names(names) => self.named_columns(names, &row.key, cells, &mut result)?,
+                _ => self.all_columns(&row.key, cells, &mut result),
+            };
+            if self.select.is_reversed {
+                columns.reverse();
+            }
+            result.rows.push(Cql2Row { key: row.key, columns });
+        }
+        Ok(result)
+    }
+
+    /// The row key as a column of this name.
+    fn key_column(&self, name: Bytes, key: &Bytes, result: &mut Cql2Result) -> Cql2Column {
+        result.name_types.insert(name.clone(), "AsciiType".to_owned());
+        result.value_types.insert(name.clone(), short_name(self.family.key_type()));
+        Cql2Column { name, value: Some(key.clone()), timestamp: Some(KEY_TIMESTAMP), ttl_s: None }
+    }
+
+    fn note_type(&self, name: &Bytes, result: &mut Cql2Result) {
+        if let Some(declared) = self.family.declared_type(name) {
+            result.value_types.insert(name.clone(), short_name(declared));
+        }
+    }
+
+    /// Columns in the comparator's order; the key before them for `*` alone.
+    fn all_columns(&self, key: &Bytes, mut cells: Vec<Cell>, result: &mut Cql2Result) -> Vec<Cql2Column> {
+        let mut columns = Vec::new();
+        if matches!(self.select.columns, Columns2::All) && self.select.first.is_none() {
+            columns.push(self.key_column(Bytes::from(self.family.key_alias()), key, result));
+        }
+        if self.select.is_reversed {
+            cells.reverse();
+        }
+        for cell in cells {
+            self.note_type(&cell.name, result);
+            columns.push(column_of(cell));
+        }
+        columns
+    }
+
+    /// Columns in the order in which they are asked for.
+    fn named_columns(
+        &self,
+        names: &[Term2],
+        key: &Bytes,
+        cells: Vec<Cell>,
+        result: &mut Cql2Result,
+    ) -> Result<Vec<Cql2Column>, CqlError> {
+        let alias = self.family.key_alias();
+        let is_absent = cells.is_empty();
+        let by_name: HashMap<Bytes, Cell> = cells.into_iter().map(|cell| (cell.name.clone(), cell)).collect();
+        let mut columns = Vec::new();
+        for term in names {
+            if let Term2::Text(text) = term
+                && term.is_key(&alias)
+            {
+                columns.push(self.key_column(Bytes::from(text.clone()), key, result));
+                continue;
+            }
+            // Of a row that is not there not even the names come.
+            if is_absent {
+                continue;
+            }
+            let name = term.bytes(self.family.comparator(), self.values)?;
+            self.note_type(&name, result);
+            match by_name.get(&name) {
+                Some(cell) => columns.push(column_of(cell.clone())),
+                None => columns.push(Cql2Column { name, value: None, timestamp: None, ttl_s: None }),
+            }
+        }
+        Ok(columns)
+    }
+}
+
+fn not_indexed() -> CqlError {
+    CqlError::invalid("No indexed columns present in by-columns clause with \"equals\" operator")
+}
+
+fn column_of(cell: Cell) -> Cql2Column {
+    let ttl_s = match cell.kind {
+        CellKind::Expiring { ttl_s, .. } => Some(ttl_s),
+        _ => None,
+    };
+    Cql2Column { name: cell.name, value: Some(cell.value), timestamp: Some(cell.timestamp), ttl_s }
+}

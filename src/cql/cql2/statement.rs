@@ -1,0 +1,148 @@
+//! Statements of CQL 2, as they are written.
+
+use bytes::Bytes;
+
+use crate::cql::CqlError;
+use crate::cql::syntax::TableName;
+use crate::db::IndexOperator;
+use crate::marshal::AbstractType;
+use crate::model::ConsistencyLevel;
+
+/// A name or a value; its type reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term2 {
+    Text(String),
+    Marker(usize),
+}
+
+/// The values of a statement's markers.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'a>(pub &'a [Bytes]);
+
+impl Term2 {
+    /// The bytes that a type makes of it.
+    pub fn bytes(&self, of: &dyn AbstractType, values: Values<'_>) -> Result<Bytes, CqlError> {
+        match self {
+            Term2::Text(text) => {
+                of.parse_text(text).map(Bytes::from).map_err(|error| CqlError::invalid(error.0))
+            }
+            Term2::Marker(at) => {
+                let value = values.0.get(*at).cloned().unwrap_or_default();
+                of.validate(&value).map_err(|error| CqlError::invalid(error.0))?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Whether it is the name of a row key.
+    pub fn is_key(&self, alias: &str) -> bool {
+        matches!(self, Term2::Text(text) if text.eq_ignore_ascii_case(alias))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Statement2 {
+    Select(Select2),
+    /// INSERT, UPDATE, DELETE or a batch of them.
+    Change(Changes),
+    Use(String),
+    Truncate(TableName),
+    CreateKeyspace {
+        name: String,
+        properties: Vec<(String, String)>,
+    },
+    DropKeyspace(String),
+    CreateTable(CreateTable2),
+    AlterTable {
+        table: TableName,
+        alter: Alter2,
+    },
+    DropTable(TableName),
+    CreateIndex {
+        name: Option<String>,
+        table: TableName,
+        column: Term2,
+    },
+    DropIndex(String),
+}
+
+#[derive(Debug, Clone)]
+pub struct Select2 {
+    pub table: TableName,
+    pub columns: Columns2,
+    /// Columns of each row: FIRST.
+    pub first: Option<i32>,
+    pub is_reversed: bool,
+    pub consistency: ConsistencyLevel,
+    pub relations: Vec<Relation2>,
+    pub limit: i32,
+}
+
+/// What SELECT reads of each row.
+#[derive(Debug, Clone)]
+pub enum Columns2 {
+    All,
+    Count,
+    Range(Term2, Term2),
+    Names(Vec<Term2>),
+}
+
+#[derive(Debug, Clone)]
+pub enum Relation2 {
+    Compare { name: Term2, operator: IndexOperator, value: Term2 },
+    In { name: Term2, values: Vec<Term2> },
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Using2 {
+    pub consistency: Option<ConsistencyLevel>,
+    pub timestamp: Option<i64>,
+    pub ttl_s: Option<i32>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Changes {
+    pub using: Using2,
+    pub statements: Vec<Change2>,
+    pub is_batch: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Change2 {
+    pub table: TableName,
+    pub using: Using2,
+    /// What the statement calls the row key.
+    pub key_name: Option<Term2>,
+    pub keys: Vec<Term2>,
+    pub what: What2,
+}
+
+#[derive(Debug, Clone)]
+pub enum What2 {
+    Set(Vec<(Term2, NewValue)>),
+    /// Nothing: the whole row.
+    Delete(Vec<Term2>),
+}
+
+#[derive(Debug, Clone)]
+pub enum NewValue {
+    Value(Term2),
+    /// What is added to a counter.
+    Delta(i64),
+}
+
+#[derive(Debug, Clone)]
+pub struct CreateTable2 {
+    pub table: TableName,
+    /// Names, types, and whether each is the row key.
+    pub columns: Vec<(Term2, String, bool)>,
+    pub properties: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Alter2 {
+    Type(Term2, String),
+    Add(Term2, String),
+    Drop(Term2),
+    With(Vec<(String, String)>),
+}

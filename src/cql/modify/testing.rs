@@ -1,0 +1,168 @@
+//! What tests of statements need: a database in memory, statements as text, and cells in hex.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{BatchPlan, ModifyPlan};
+use crate::cql::define::define;
+use crate::cql::syntax::{Statement, parse_as};
+use crate::cql::values::Markers;
+use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
+use crate::db::{Authenticator, Database, DatabaseParts};
+use crate::marshal::Types;
+use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::partitioner::{PartitionerRef, RandomPartitioner};
+use crate::schema::Catalog;
+use crate::storage::{MemoryStore, Store};
+use crate::util::{Clock, Release};
+
+/// A database with the keyspace `k`, and a session in it.
+pub(super) struct Bench {
+    pub database: Arc<Database>,
+    pub clock: Arc<Clock>,
+    pub behaviour: &'static Behaviour,
+}
+
+pub(super) fn options(values: &[Option<&[u8]>]) -> QueryOptions {
+    QueryOptions {
+        consistency: ConsistencyLevel::One,
+        serial_consistency: ConsistencyLevel::Serial,
+        values: values.iter().map(|value| value.map(Bytes::copy_from_slice)).collect(),
+        collection_form: CollectionForm::Short,
+        timestamp: None,
+        page_size: None,
+        paging_state: None,
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+pub(super) fn unhex(text: &str) -> Bytes {
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+}
+
+impl Bench {
+    pub async fn new(tables: &[&str]) -> Bench {
+        let memory =
+            |partitioner, clock| -> Arc<dyn Store> { Arc::new(MemoryStore::new(partitioner, clock)) };
+        Bench::with_store(tables, memory).await
+    }
+
+    pub async fn with_store(
+        tables: &[&str],
+        store: impl FnOnce(PartitionerRef, Arc<Clock>) -> Arc<dyn Store>,
+    ) -> Bench {
+        let clock = Arc::new(Clock::manual(1_700_000_000_000));
+        let partitioner: PartitionerRef = Arc::new(RandomPartitioner);
+        let database = Arc::new(Database::new(DatabaseParts {
+            catalog: Arc::new(Catalog::default()),
+            store: store(partitioner.clone(), clock.clone()),
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock: clock.clone(),
+            types: Types::builtin(),
+            cluster_name: "Test Cluster".to_owned(),
+            config_text: String::new(),
+            token: "0".to_owned(),
+            endpoint: "127.0.0.1".to_owned(),
+        }));
+        let bench = Bench { database, clock, behaviour: Behaviour::of(Release::V2_1) };
+        bench
+            .done("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+            .await;
+        for table in tables {
+            bench.done(table).await;
+        }
+        bench
+    }
+
+    /// The same database at another release.
+    pub fn at(&self, release: Release) -> Bench {
+        let behaviour = Behaviour::of(release);
+        Bench { database: self.database.clone(), clock: self.clock.clone(), behaviour }
+    }
+
+    pub async fn run_with(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
+        let parsed = parse_as(text, self.behaviour.release)?;
+        let state = QueryState {
+            database: &self.database,
+            behaviour: self.behaviour,
+            keyspace: Some("k"),
+            user: None,
+        };
+        let mut markers = Markers::new(parsed.markers.len());
+        match &parsed.statement {
+            Statement::Modify(modify) => {
+                ModifyPlan::new(&state, modify, &mut markers)?.execute(&state, options).await
+            }
+            Statement::Batch(batch) => {
+                BatchPlan::new(&state, batch, &mut markers)?.execute(&state, options).await
+            }
+            statement => define(&state, statement).await,
+        }
+    }
+
+    pub async fn run(&self, text: &str) -> Result<Outcome, CqlError> {
+        self.run_with(text, &options(&[])).await
+    }
+
+    /// Runs a statement that cannot fail.
+    pub async fn done(&self, text: &str) {
+        if let Err(error) = self.run(text).await {
+            panic!("{text}: {error}");
+        }
+    }
+
+    /// What goes wrong with a statement; of its rows, if it has some, the columns and values.
+    pub async fn said(&self, text: &str) -> String {
+        match self.run(text).await {
+            Err(error) => error.to_string(),
+            Ok(Outcome::Rows(result)) => {
+                let names: Vec<&str> = result.columns.iter().map(|column| &*column.name).collect();
+                let value = |value: &Option<Bytes>| value.as_deref().map_or("null".to_owned(), hex);
+                let rows = result.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" "));
+                format!("{}: {}", names.join(" "), rows.collect::<Vec<_>>().join("; "))
+            }
+            Ok(_) => "done".to_owned(),
+        }
+    }
+
+    pub async fn cells(&self, table: &str, key: &str, super_column: Option<&str>) -> Vec<Cell> {
+        let cf = self.database.catalog().column_family("k", table).unwrap().clone();
+        let predicate = Predicate::Range(SliceRange::all());
+        let level = (ConsistencyLevel::One, self.behaviour);
+        let super_column = super_column.map(unhex);
+        let read = self.database.read_cells(&cf, unhex(key), super_column, predicate, level).await.unwrap();
+        let RowColumns::Cells(cells) = read else { panic!("super columns") };
+        cells
+    }
+
+    /// The cells of a row: name and value, and what is not plain of the rest.
+    pub async fn shown(&self, table: &str, key: &str) -> Vec<String> {
+        let shown = |cell: Cell| {
+            let ttl = match cell.kind {
+                CellKind::Expiring { ttl_s, .. } => format!(" ttl {ttl_s}"),
+                CellKind::Counter => " counter".to_owned(),
+                _ => String::new(),
+            };
+            format!("{}={}{ttl}", hex(&cell.name), hex(&cell.value))
+        };
+        self.cells(table, key, None).await.into_iter().map(shown).collect()
+    }
+
+    /// Compares the cells of a row with lines of `name = value` in hex, in which blanks and bars do not count.
+    pub async fn check(&self, table: &str, key: &str, expected: &[&str]) {
+        let plain = |line: &&str| line.chars().filter(|c| !matches!(c, ' ' | '|')).collect::<String>();
+        let mut shown = self.shown(table, key).await;
+        shown.iter_mut().for_each(|line| line.retain(|c| c != ' '));
+        assert_eq!(shown, expected.iter().map(plain).collect::<Vec<_>>(), "{table} {key}");
+    }
+}

@@ -1,0 +1,5 @@
+mod conditions;
+mod lists;
+mod on_disk;
+mod rows;
+mod thrift_families;

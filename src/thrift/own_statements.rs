@@ -1,0 +1,72 @@
+//! The statements of CQL 2 that one connection has prepared. Unlike those of CQL 3 they are its own.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cql::CqlError;
+use crate::cql::StatementId;
+use crate::cql::cql2::{self, Prepared2};
+use crate::util::limits::{CQL2_PREPARED_BYTES_MAX, CQL2_PREPARED_MAX};
+
+#[derive(Debug)]
+struct Own {
+    id: i32,
+    text_bytes: usize,
+    prepared: Arc<Prepared2>,
+}
+
+/// The newest last; the oldest goes when there are too many.
+#[derive(Debug, Default)]
+pub struct OwnStatements {
+    statements: VecDeque<Own>,
+}
+
+impl OwnStatements {
+    /// Reads a statement and keeps it. Its id is the hash of the text alone.
+    pub fn prepare(&mut self, text: &str) -> Result<(i32, Arc<Prepared2>), CqlError> {
+        if text.len() > CQL2_PREPARED_BYTES_MAX {
+            return Err(CqlError::invalid(format!(
+                "Prepared statement of size {} bytes is larger than allowed maximum of {CQL2_PREPARED_BYTES_MAX} bytes.",
+                text.len()
+            )));
+        }
+        let id = id_of(text);
+        let prepared = Arc::new(cql2::prepare(text)?);
+        self.statements.retain(|own| own.id != id);
+        self.statements.push_back(Own { id, text_bytes: text.len(), prepared: prepared.clone() });
+        let bytes = |own: &VecDeque<Own>| own.iter().map(|own| own.text_bytes).sum::<usize>();
+        while self.statements.len() > CQL2_PREPARED_MAX || bytes(&self.statements) > CQL2_PREPARED_BYTES_MAX {
+            self.statements.pop_front();
+        }
+        Ok((id, prepared))
+    }
+
+    pub fn get(&self, id: i32) -> Result<Arc<Prepared2>, CqlError> {
+        let own = self.statements.iter().find(|own| own.id == id);
+        own.map(|own| own.prepared.clone()).ok_or_else(|| StatementId::Hash(id).unknown())
+    }
+}
+
+fn id_of(text: &str) -> i32 {
+    match StatementId::hash(None, text) {
+        StatementId::Hash(id) => id,
+        StatementId::Md5(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_goes_first() {
+        let mut own = OwnStatements::default();
+        let text = |number: usize| format!("SELECT * FROM cf{number} WHERE KEY = ?");
+        for number in 0..=CQL2_PREPARED_MAX {
+            own.prepare(&text(number)).unwrap();
+        }
+        assert_eq!(own.statements.len(), CQL2_PREPARED_MAX);
+        assert!(own.get(id_of(&text(0))).unwrap_err().to_string().starts_with("Prepared query with ID"));
+        assert_eq!(own.get(id_of(&text(1))).unwrap().markers, 1);
+    }
+}
