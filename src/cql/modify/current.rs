@@ -52,7 +52,7 @@ pub(super) async fn read_lists(
     state: &QueryState<'_>,
     table: &Table,
     (key, prefix): (&Bytes, &Prefix),
-    columns: impl Iterator<Item = &TableColumn>,
+    columns: &[&TableColumn],
     consistency: ConsistencyLevel,
 ) -> Result<Lists, CqlError> {
     let clustering = match prefix {
