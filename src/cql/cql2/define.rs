@@ -76,7 +76,7 @@ pub async fn create_index(
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
     drop(family);
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -104,6 +104,6 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
         )));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }

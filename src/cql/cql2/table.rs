@@ -108,7 +108,7 @@ pub async fn alter(
         }
     }
     drop(family);
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }
 

@@ -92,6 +92,11 @@ impl SelectPlan {
         Ok(SelectPlan { target, cells, picked, restrictions, limit, order_by, is_distinct })
     }
 
+    /// The columns of the result.
+    pub fn columns(&self) -> &[crate::cql::ColumnSpec] {
+        &self.picked.specs
+    }
+
     /// Runs it.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let mut execution = self.begin(state, options)?;
