@@ -38,7 +38,7 @@ def cql3():
                    " (:author, :year, :title, {'a': 1}, {'x', 'y'})",
                    {'author': 'austen', 'year': 1815, 'title': 'Emma'})
     insert = cursor.prepare_query('INSERT INTO books (author, year, title) VALUES (:author, :year, :title)')
-    cursor.execute_prepared(insert, {'author': 'austen', 'year': 1817, 'title': u'Überredung'.encode('utf-8')})
+    cursor.execute_prepared(insert, {'author': 'austen', 'year': 1817, 'title': u'Überredung'})
     select = cursor.prepare_query('SELECT year, title, words, tags FROM books WHERE author = :author')
     cursor.execute_prepared(select, {'author': 'austen'})
     same('books', [[1815, u'Emma', {u'a': 1}, set([u'x', u'y'])], [1817, u'Überredung', None, None]],

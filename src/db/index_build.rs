@@ -64,7 +64,8 @@ impl Database {
     ) {
         let Some(index) = cf.index_families.get(&column).cloned() else { return };
         self.building.write().insert(build_note(&index), unfinished);
-        let database = self.clone();
+        // Held weakly: who closes the database need not wait for the pause. The next start goes on.
+        let database = Arc::downgrade(self);
         // Where nobody runs tasks the index stays unfinished, and reads do without it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
@@ -74,6 +75,7 @@ impl Database {
             while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
                 tokio::time::sleep(ASK_EVERY).await;
             }
+            let Some(database) = database.upgrade() else { return };
             match database.build(&cf, &column, &index).await {
                 Ok(()) => tracing::info!("the index {}.{} is built", index.keyspace, index.name),
                 Err(error) => {

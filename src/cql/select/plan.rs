@@ -19,7 +19,7 @@ use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
 use crate::cql::system::system_table;
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
-use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
 use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
@@ -93,7 +93,7 @@ impl SelectPlan {
     }
 
     /// The columns of the result.
-    pub fn columns(&self) -> &[crate::cql::ColumnSpec] {
+    pub fn columns(&self) -> &[ColumnSpec] {
         &self.picked.specs
     }
 

@@ -13,7 +13,10 @@ use super::partition::FirstPage;
 use super::restrictions::Clustering;
 use super::rows::{CellColumns, Row};
 use super::selection::Picked;
+use super::token::token_before;
 use crate::cql::{CqlError, QueryState};
+use crate::model::{Bounds, Predicate, SliceRange};
+use crate::partitioner::TokenForm;
 use crate::schema::CfDef;
 
 /// Most cells that are asked of a partition at a time.
@@ -150,43 +153,68 @@ impl Walk<'_> {
     async fn range(&mut self, range: TokenRange, resume: Option<PagingState>) -> Result<(), CqlError> {
         let (database, behaviour) = (self.state.database, self.state.behaviour);
         let mut bounds = range.bounds.clone();
+        let mut seen: Option<Bytes> = None;
         if let Some(resume) = resume {
             if !range.holds(&database.token(&resume.key)) {
                 return Err(foreign_state());
             }
             self.rest_of_partition(&resume).await?;
-            match database.rest_of_range(&bounds, &resume.key, behaviour) {
-                Some(rest) => bounds = rest,
-                None => return Ok(()),
+            match self.rest(&bounds, &resume.key) {
+                (Some(rest), _) => bounds = rest,
+                (None, _) => return Ok(()),
             }
+            seen = Some(resume.key);
         }
         let levels = (self.bound.options.consistency, behaviour);
         while !self.is_full() {
             let left = if self.tests.is_empty() { self.want - self.count } else { usize::MAX };
-            let max_rows = left.saturating_add(1).clamp(2, PARTITIONS_PER_PAGE);
+            // One more shows whether there is a next page, and one has been seen before.
+            let max_rows = left.saturating_add(2).clamp(3, PARTITIONS_PER_PAGE);
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
             let page = database.scan_cells(&self.cf, (bounds.clone(), max_rows), predicate, levels).await?;
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
+            let has_new = last.is_some() && last != seen;
             for row in page {
                 let token = database.token(&row.key);
                 if range.is_past(&token) || self.is_full() {
                     return Ok(());
                 }
-                if !range.holds(&token) {
+                let is_seen = |seen: &Bytes| (database.token(seen), seen) >= (token.clone(), &row.key);
+                if !range.holds(&token) || seen.as_ref().is_some_and(is_seen) {
                     continue;
                 }
                 let first_page = is_first_page.then_some(FirstPage { columns: row.columns, count });
                 self.partition(row.key, first_page, None).await?;
             }
-            let rest = last.filter(|_| !is_last);
-            match rest.and_then(|last| database.rest_of_range(&bounds, &last, behaviour)) {
+            let Some(last) = last.filter(|_| !is_last) else { return Ok(()) };
+            let (with_equals, after) = self.rest(&bounds, &last);
+            // There may be a whole page of keys with one token, all of which have been seen.
+            match if has_new { with_equals } else { after } {
                 Some(rest) => bounds = rest,
                 None => return Ok(()),
             }
+            seen = Some(last);
         }
         Ok(())
+    }
+
+    /// What is left of a stretch after a key: with the keys of its token, of which some may come after it, and without.
+    fn rest(&self, bounds: &Bounds, key: &Bytes) -> (Option<Bounds>, Option<Bounds>) {
+        let database = self.state.database;
+        let after = database.rest_of_range(bounds, key, self.state.behaviour);
+        let token = database.token(key);
+        let before = match database.partitioner().token_form() {
+            TokenForm::Fixed(_) => token_before(&token),
+            TokenForm::IsKey | TokenForm::Variable => None,
+        };
+        let Some(start) = before else { return (after.clone(), after) };
+        let end = match &after {
+            Some(Bounds::Tokens { end, .. }) => end.clone(),
+            _ => token,
+        };
+        (Some(Bounds::Tokens { start, end }), after)
     }
 
     async fn by_index(
@@ -225,13 +253,13 @@ impl Walk<'_> {
 }
 
 /// A scan reads many partitions at a time, so it asks less of each.
-fn capped(predicate: crate::model::Predicate, count: usize) -> (crate::model::Predicate, usize) {
+fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
     match predicate {
-        crate::model::Predicate::Range(range) => {
+        Predicate::Range(range) => {
             let count = count.min(CELLS_PER_SCANNED);
-            (crate::model::Predicate::Range(crate::model::SliceRange { count, ..range }), count)
+            (Predicate::Range(SliceRange { count, ..range }), count)
         }
-        names @ crate::model::Predicate::Names(_) => (names, count),
+        names @ Predicate::Names(_) => (names, count),
     }
 }
 

@@ -121,7 +121,7 @@ public final class Shell {
         try {
             Files.write(file, List.of(statements));
             var process = new ProcessBuilder("java", "-cp", System.getProperty("java.class.path"),
-                            "org.apache.cassandra.cli.CliMain", "-h", host, "-p", String.valueOf(port), "-f",
+                            "scenario.Cli", "-h", host, "-p", String.valueOf(port), "-f",
                             file.toString())
                     .redirectErrorStream(true)
                     .start();

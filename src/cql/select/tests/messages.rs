@@ -1,0 +1,166 @@
+//! Mistakes, in the old words.
+
+use super::*;
+
+const FILTER: &str = super::super::messages::NEEDS_FILTERING;
+
+/// Of relations and keys.
+const OF_KEYS: &[(&str, &str)] = &[
+    ("SELECT * FROM t WHERE k = 1", "Partition key part k2 must be restricted since preceding part is"),
+    (
+        "SELECT * FROM t WHERE k2 = 1",
+        "Partitioning column \"k2\" cannot be restricted because the preceding column (\"k\") is either not \
+             restricted or is restricted by a non-EQ relation",
+    ),
+    (
+        "SELECT * FROM t WHERE k > 1",
+        "Only EQ and IN relation are supported on the partition key (unless you use the token() function)",
+    ),
+    (
+        "SELECT * FROM t WHERE k IN (1, 2) AND k2 = 1",
+        "Partition KEY part k cannot be restricted by IN relation (only the last part of the partition key can)",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND b = 1",
+        "PRIMARY KEY column \"b\" cannot be restricted (preceding column \"a\" is not restricted)",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND a > 1 AND b = 1",
+        "PRIMARY KEY column \"b\" cannot be restricted (preceding column \"a\" is restricted by a non-EQ relation)",
+    ),
+    (
+        "SELECT a FROM t WHERE k = 1 AND k2 = 1 AND a IN (1, 2) AND b = 1",
+        "Clustering column \"a\" cannot be restricted by an IN relation",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND a = 1 AND b = 1 AND c IN (1, 2)",
+        "Cannot restrict column \"c\" by IN relation as a collection is selected by the query",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND (a, c) > (1, 2)",
+        "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: (a, c) > (1, 2)",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND (a, b) > (1, 2, 3)",
+        "Expected 2 elements in value tuple, but got 3: (1, 2, 3)",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND (k2, a) = (1, 2)",
+        "Multi-column relations can only be applied to clustering columns but was applied to: k2",
+    ),
+    ("SELECT * FROM t WHERE k != 1", "Unsupported \"!=\" relation: k != 1"),
+    (
+        "SELECT * FROM t WHERE token(k) > 1",
+        "The token() function must be applied to all partition key components or none of them",
+    ),
+    (
+        "SELECT * FROM t WHERE token(k2, k) > 1",
+        "The token function arguments must be in the partition key order: k, k2",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k = 2",
+        "k cannot be restricted by more than one relation if it includes an Equal",
+    ),
+    (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND a > 1 AND a > 2",
+        "More than one restriction was found for the start bound on a",
+    ),
+];
+
+/// Of indexes and ORDER BY.
+const OF_INDEXES: &[(&str, &str)] = &[
+    (
+        "SELECT * FROM t WHERE w = 1",
+        "No secondary indexes on the restricted columns support the provided operators: ",
+    ),
+    (
+        "SELECT * FROM t WHERE v IN (1, 2)",
+        "IN predicates on non-primary-key columns (v) is not yet supported",
+    ),
+    ("SELECT * FROM t WHERE a = 1", FILTER),
+    ("SELECT * FROM i WHERE v = 1 AND w = 2", FILTER),
+    ("SELECT * FROM i WHERE v = 1 AND c = 2", FILTER),
+    (
+        "SELECT * FROM i WHERE v > 1",
+        "No secondary indexes on the restricted columns support the provided operators: 'v > <value>'",
+    ),
+    (
+        "SELECT * FROM i WHERE v = 1 AND k IN (1, 2)",
+        "Select on indexed columns and with IN clause for the PRIMARY KEY are not supported",
+    ),
+    ("SELECT * FROM i WHERE v = 1 ORDER BY c", "ORDER BY with 2ndary indexes is not supported."),
+    (
+        "SELECT * FROM o ORDER BY a",
+        "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.",
+    ),
+    ("SELECT * FROM o WHERE k = 1 ORDER BY nosuch", "Order by on unknown column nosuch"),
+    (
+        "SELECT * FROM o WHERE k = 1 ORDER BY v",
+        "Order by is currently only supported on the clustered columns of the PRIMARY KEY, got v",
+    ),
+    (
+        "SELECT * FROM o WHERE k = 1 ORDER BY b",
+        "Order by currently only support the ordering of columns following their declared order in the PRIMARY KEY",
+    ),
+    ("SELECT * FROM o WHERE k = 1 ORDER BY a ASC, b ASC", "Unsupported order by relation"),
+];
+
+/// Of selections and values.
+const OF_SELECTIONS: &[(&str, &str)] = &[
+    ("SELECT * FROM o WHERE k = 1 LIMIT 0", "LIMIT must be strictly positive"),
+    (
+        "SELECT DISTINCT v FROM o",
+        "SELECT DISTINCT queries must only request partition key columns and/or static columns (not v)",
+    ),
+    (
+        "SELECT DISTINCT k FROM t",
+        "SELECT DISTINCT queries must request all the partition key columns (missing k2)",
+    ),
+    ("SELECT writetime(k) FROM t", "Cannot use selection function writeTime on PRIMARY KEY part k"),
+    ("SELECT ttl(m) FROM t", "Cannot use selection function ttl on collections"),
+    ("SELECT nosuch FROM t", "Undefined name nosuch in selection clause"),
+    ("SELECT * FROM t WHERE nosuch = 'a'", "Undefined name nosuch in where clause ('nosuch = 'a'')"),
+    ("SELECT v AS x FROM t WHERE x = 1", "Aliases aren't allowed in the where clause ('x = 1')"),
+    ("SELECT nosuch(v) FROM t", "Unknown function 'nosuch'"),
+    (
+        "SELECT s FROM st WHERE k = 1 AND c = 1",
+        "Cannot restrict clustering columns when selecting only static columns",
+    ),
+    (
+        "SELECT * FROM d WHERE v = 1",
+        "Predicates on the non-primary-key column (v) of a COMPACT table are not yet supported",
+    ),
+    ("SELECT * FROM o WHERE k = null", "Invalid null value for partition key part k"),
+    ("SELECT * FROM o WHERE k = 1 AND a = null", "Invalid null value for clustering key part a"),
+    (
+        "SELECT * FROM o WHERE token(k) > 9223372036854775808",
+        "unable to make long from '9223372036854775808'",
+    ),
+    ("SELECT * FROM nosuch", "unconfigured columnfamily nosuch"),
+];
+
+#[tokio::test]
+async fn mistakes_are_told_in_the_old_words() {
+    let session = with_tables().await;
+    for (text, message) in [OF_KEYS, OF_INDEXES, OF_SELECTIONS].concat() {
+        assert_eq!(session.ask(text).await, message, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_words_of_1_2_are_others() {
+    let session = Session { release: Release::V1_2, ..with_tables().await };
+    for (text, message) in [
+        (
+            "SELECT * FROM o WHERE k = 1 AND b = 1",
+            "PRIMARY KEY part b cannot be restricted (preceding part a is either not restricted or by a non-EQ relation)",
+        ),
+        (
+            "SELECT * FROM o WHERE v = 1",
+            "No indexed columns present in by-columns clause with Equal operator",
+        ),
+        ("SELECT * FROM o WHERE nosuch = 1", "Undefined name nosuch in where clause ('nosuch EQ 1')"),
+    ] {
+        assert_eq!(session.ask(text).await, message, "{text}");
+    }
+}

@@ -1,0 +1,123 @@
+//! SELECT over a database in memory.
+
+mod messages;
+mod model;
+mod pages;
+mod rows;
+
+use std::sync::Arc;
+
+use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
+use crate::db::{Authenticator, Database, DatabaseParts};
+use crate::marshal::Types;
+use crate::model::{Behaviour, ConsistencyLevel};
+use crate::partitioner::Murmur3Partitioner;
+use crate::schema::Catalog;
+use crate::storage::MemoryStore;
+use crate::util::{Clock, Release};
+use bytes::Bytes;
+
+struct Session {
+    database: Arc<Database>,
+    release: Release,
+}
+
+fn options() -> QueryOptions {
+    QueryOptions {
+        consistency: ConsistencyLevel::One,
+        serial_consistency: ConsistencyLevel::Serial,
+        values: Vec::new(),
+        collection_form: CollectionForm::Long,
+        timestamp: None,
+        page_size: None,
+        paging_state: None,
+    }
+}
+
+impl Session {
+    async fn new() -> Session {
+        let clock = Arc::new(Clock::system());
+        let partitioner = Arc::new(Murmur3Partitioner);
+        let database = Database::new(DatabaseParts {
+            catalog: Arc::new(Catalog::default()),
+            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock,
+            types: Types::builtin(),
+            cluster_name: "Test Cluster".to_owned(),
+            config_text: String::new(),
+            token: "0".to_owned(),
+            endpoint: "127.0.0.1".to_owned(),
+        });
+        let session = Session { database: Arc::new(database), release: Release::V2_1 };
+        session
+            .done("CREATE KEYSPACE s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+            .await;
+        session
+    }
+
+    async fn run(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
+        let behaviour = Behaviour::of(self.release);
+        let state = QueryState { database: &self.database, behaviour, keyspace: Some("s"), user: None };
+        query(&state, text, options).await
+    }
+
+    async fn done(&self, text: &str) {
+        if let Err(error) = self.run(text, &options()).await {
+            panic!("{text}: {error}");
+        }
+    }
+
+    async fn rows(&self, text: &str, options: &QueryOptions) -> ResultSet {
+        match self.run(text, options).await {
+            Ok(Outcome::Rows(rows)) => rows,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    /// The rows in short: numbers, texts, other bytes in hex, `-` for null.
+    async fn ask(&self, text: &str) -> String {
+        match self.run(text, &options()).await {
+            Ok(Outcome::Rows(found)) => {
+                found.rows.iter().map(|row| shown(row)).collect::<Vec<_>>().join(", ")
+            }
+            Ok(other) => format!("{other:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+fn shown(row: &[Option<Bytes>]) -> String {
+    let value = |value: &Option<Bytes>| match value.as_deref() {
+        None => "-".to_owned(),
+        Some(bytes) => match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
+            (Ok(int), _) => i32::from_be_bytes(int).to_string(),
+            (_, Ok(long)) => i64::from_be_bytes(long).to_string(),
+            _ if bytes.is_ascii() && bytes.iter().all(u8::is_ascii_alphanumeric) => {
+                String::from_utf8_lossy(bytes).into_owned()
+            }
+            _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        },
+    };
+    row.iter().map(value).collect::<Vec<_>>().join("|")
+}
+
+/// Tables for the messages, as the reference's were measured on.
+async fn with_tables() -> Session {
+    let session = Session::new().await;
+    for statement in [
+        "CREATE TABLE t (k int, k2 int, a int, b int, c int, v int, w int, m map<text, int>, PRIMARY KEY ((k, k2), a, b, c))",
+        "CREATE TABLE o (k int, a int, b int, c int, v int, PRIMARY KEY (k, a, b, c)) WITH CLUSTERING ORDER BY (a DESC, b ASC)",
+        "CREATE TABLE st (k int, c int, s int static, v int, PRIMARY KEY (k, c))",
+        "CREATE TABLE i (k int, c int, v int, w int, l set<int>, PRIMARY KEY (k, c))",
+        "CREATE INDEX ON i (v)",
+        "CREATE INDEX ON i (l)",
+        "CREATE TABLE d (k int, c int, v int, PRIMARY KEY (k, c)) WITH COMPACT STORAGE",
+        "CREATE TABLE d2 (k int, a int, b int, v int, PRIMARY KEY (k, a, b)) WITH COMPACT STORAGE",
+        "CREATE TABLE sc (k int PRIMARY KEY, a int, b int) WITH COMPACT STORAGE",
+    ] {
+        session.done(statement).await;
+    }
+    session
+}

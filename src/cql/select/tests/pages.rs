@@ -1,0 +1,168 @@
+//! How much is read, and where pages end.
+
+use super::*;
+use crate::cql::prepare;
+use crate::db::CfRequest;
+use crate::model::Predicate;
+use crate::storage::{Asked, WatchedStore};
+
+/// Cells that a statement may have read: what it asked for, at most.
+fn cells_asked(asked: &[Asked]) -> usize {
+    let count = |predicate: &Predicate| match predicate {
+        Predicate::Names(names) => names.len(),
+        Predicate::Range(range) => range.count,
+    };
+    let cells = asked.iter().map(|asked| match asked {
+        Asked::Read { command, .. } => count(&command.predicate),
+        Asked::Scan(command) => command.max_rows.saturating_mul(count(&command.read.predicate)),
+        Asked::Write(_) => 0,
+    });
+    cells.fold(0, usize::saturating_add)
+}
+
+#[tokio::test]
+async fn a_few_rows_of_a_wide_partition_are_a_few_cells() {
+    let session = with_tables().await;
+    for c in 0..300 {
+        session.done(&format!("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, {c}, {c})")).await;
+        session.done(&format!("INSERT INTO d (k, c, v) VALUES (1, {c}, {c})")).await;
+    }
+    let watched = Arc::new(WatchedStore::new(session.database.store().clone()));
+    let watching = Session { database: Arc::new(session.database.with_store(watched.clone())), ..session };
+    for (text, most) in [
+        ("SELECT v FROM o WHERE k = 1 LIMIT 10", 25),
+        ("SELECT v FROM o WHERE k = 1 ORDER BY a ASC LIMIT 10", 25),
+        ("SELECT v FROM o WHERE k = 1 AND a = 1 AND b = 1 AND c > 100 LIMIT 10", 25),
+        ("SELECT v FROM o LIMIT 10", 300),
+        ("SELECT v FROM d WHERE k = 1 AND c > 100 LIMIT 10", 13),
+        ("SELECT DISTINCT k FROM o WHERE k = 1", 3),
+    ] {
+        watched.take();
+        let found = watching.rows(text, &options()).await.rows.len();
+        assert!(found == 10 || text.contains("DISTINCT") && found == 1, "{text}: {found}");
+        let cells = cells_asked(&watched.take());
+        assert!(cells <= most, "{text}: {cells}");
+    }
+    watched.take();
+    assert_eq!(watching.ask("SELECT count(*) FROM d WHERE k = 1").await, "300");
+    assert!(watched.take().len() <= 2);
+}
+
+/// The rows of all pages of so many rows.
+async fn paged(session: &Session, text: &str, size: usize) -> String {
+    let mut options = QueryOptions { page_size: Some(size), ..options() };
+    let mut found = Vec::new();
+    loop {
+        let page = session.rows(text, &options).await;
+        assert!(page.rows.len() <= size, "{text}");
+        found.extend(page.rows.iter().map(|row| shown(row)));
+        match page.paging_state {
+            Some(state) => options.paging_state = Some(state),
+            None => return found.join(", "),
+        }
+    }
+}
+
+/// All that a text has, in one page and in pages of every size.
+async fn in_pages(session: &Session, text: &str) -> String {
+    let whole = session.ask(text).await;
+    for size in 1..5 {
+        assert_eq!(paged(session, text, size).await, whole, "{text}, pages of {size}");
+    }
+    whole
+}
+
+#[tokio::test]
+async fn keys_of_one_token_all_come() {
+    let session = Session::new().await;
+    session.done("CREATE TABLE tie (k blob PRIMARY KEY, v int)").await;
+    session.done("INSERT INTO tie (k, v) VALUES (0x653cbefb85ec3111b4e38fa9bc7cbcae, 2)").await;
+    session.done("INSERT INTO tie (k, v) VALUES (0x0580ac3a93bc2d3800238bdf71626cd2, 1)").await;
+    session.done("INSERT INTO tie (k, v) VALUES (0x61, 0)").await;
+    assert_eq!(in_pages(&session, "SELECT v FROM tie").await, "0, 1, 2");
+    let last = "SELECT v FROM tie WHERE token(k) >= 9223372036854775807";
+    assert_eq!(in_pages(&session, last).await, "1, 2");
+    let one = "SELECT v FROM tie WHERE token(k) = 9223372036854775807";
+    assert_eq!(in_pages(&session, one).await, "1, 2");
+}
+
+#[tokio::test]
+async fn super_columns_are_rows_of_their_cells() {
+    let session = Session::new().await;
+    let text = |text: &str| Some(text.to_owned());
+    let request = CfRequest {
+        keyspace: "s".to_owned(),
+        name: "su".to_owned(),
+        column_type: text("Super"),
+        comparator_type: text("UTF8Type"),
+        subcomparator_type: text("LongType"),
+        default_validation_class: text("UTF8Type"),
+        key_validation_class: text("UTF8Type"),
+        ..CfRequest::default()
+    };
+    session.database.add_column_family(request, Behaviour::of(Release::V2_1)).await.unwrap();
+    for (key, name, sub) in [("k", "a", 1), ("k", "a", 2), ("k", "b", 1), ("k", "c", 3), ("l", "a", 5)] {
+        let values = format!("'{key}', '{name}', {sub}, '{name}{sub}'");
+        session.done(&format!("INSERT INTO su (key, column1, column2, value) VALUES ({values})")).await;
+    }
+    for (condition, rows) in [
+        ("key = 'k'", "a1, a2, b1, c3"),
+        ("key = 'k' LIMIT 3", "a1, a2, b1"),
+        ("key = 'k' ORDER BY column1 DESC", "c3, b1, a2, a1"),
+        ("key = 'k' AND column1 = 'a'", "a1, a2"),
+        ("key = 'k' AND column1 = 'a' ORDER BY column1 DESC", "a2, a1"),
+        ("key = 'k' AND column1 = 'a' AND column2 > 1", "a2"),
+        ("key = 'k' AND column1 = 'a' AND column2 = 1", "a1"),
+        ("key = 'k' AND column1 > 'a'", "b1, c3"),
+        ("key = 'k' AND column1 <= 'b'", "a1, a2, b1"),
+        ("key = 'k' AND (column1, column2) > ('a', 1)", "a2, b1, c3"),
+        ("key IN ('l', 'k')", "a1, a2, b1, c3, a5"),
+    ] {
+        let text = format!("SELECT value FROM su WHERE {condition}");
+        assert_eq!(in_pages(&session, &text).await, rows, "{text}");
+    }
+    let all = in_pages(&session, "SELECT key, column1, column2 FROM su").await;
+    assert_eq!(all, "l|a|5, k|a|1, k|a|2, k|b|1, k|c|3");
+}
+
+#[tokio::test]
+async fn columns_that_thrift_clients_declare_can_be_indexed() {
+    let session = with_tables().await;
+    session.done("CREATE INDEX ON sc (a)").await;
+    for k in 1..5 {
+        session.done(&format!("INSERT INTO sc (k, a, b) VALUES ({k}, 7, {k})")).await;
+    }
+    session.done("INSERT INTO sc (k, a) VALUES (9, 8)").await;
+    assert_eq!(in_pages(&session, "SELECT b FROM sc WHERE a = 7").await, "1, 2, 4, 3");
+    assert_eq!(session.ask("SELECT k FROM sc WHERE a = 7 AND b = 4 ALLOW FILTERING").await, "4");
+}
+
+#[tokio::test]
+async fn markers_say_what_they_stand_for() {
+    let session = with_tables().await;
+    let behaviour = Behaviour::of(Release::V2_1);
+    let state = QueryState { database: &session.database, behaviour, keyspace: Some("s"), user: None };
+    for (text, markers) in [
+        ("SELECT * FROM o WHERE k = ? AND a > ? LIMIT ?", "k int, a int, [limit] int"),
+        ("SELECT * FROM o WHERE k IN ?", "in(k) list<int>"),
+        ("SELECT * FROM o WHERE k IN (?, ?)", "k int, k int"),
+        ("SELECT * FROM o WHERE k = 1 AND (a, b) > ?", "(a,b) frozen<tuple<int, int>>"),
+        ("SELECT * FROM o WHERE token(k) > ?", "partition key token bigint"),
+    ] {
+        let prepared = prepare(&state, text).unwrap();
+        let shown = prepared.markers.iter().map(|marker| format!("{} {}", marker.name, marker.cql_type));
+        assert_eq!(shown.collect::<Vec<_>>().join(", "), markers, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn foreign_paging_states_are_refused() {
+    let session = with_tables().await;
+    session.done("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, 1, 1)").await;
+    for state in [&b""[..], b"\x01", b"\x02\0\0\0\x01a", b"\x01\xff\xff\xff\xff", &[1; 40]] {
+        let paging_state = Some(Bytes::copy_from_slice(state));
+        let options = QueryOptions { page_size: Some(1), paging_state, ..options() };
+        let error = session.run("SELECT * FROM o", &options).await.unwrap_err();
+        assert_eq!(error.to_string(), "Invalid value for the paging state");
+    }
+}

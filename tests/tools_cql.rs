@@ -1,0 +1,76 @@
+//! `thriftstore explain` and `thriftstore cells`, as they are called.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const LIBRARY: &str = "-- the schema
+CREATE KEYSPACE library WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};
+USE library;
+CREATE TABLE books (author text, year int, title text, PRIMARY KEY (author, year));
+INSERT INTO books (author, year, title) VALUES ('austen', 1815, 'Emma') USING TIMESTAMP 7;
+";
+
+/// What the program prints, and whether it was content.
+fn said(directory: &Path, words: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thriftstore"));
+    let output = command.args(words).current_dir(directory).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("library.cql"), LIBRARY).unwrap();
+    directory
+}
+
+#[test]
+fn explain_tells_cells_and_writes_none() {
+    let directory = directory();
+    let update = "UPDATE books USING TIMESTAMP 9 SET title = 'Ema' WHERE author = 'austen' AND year = 1815";
+    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", update]);
+    assert!(is_content, "{text}");
+    assert_eq!(
+        text,
+        "write library.books row 61757374656e  author='austen'\n  \
+         0004|00000717|00 0005|7469746c65|00 = 456d61 @9  year=1815 title='Ema'\n"
+    );
+}
+
+#[test]
+fn cells_shows_a_row_from_both_sides() {
+    let directory = directory();
+    let words = ["cells", "library", "books", "austen", "--schema", "library.cql"];
+    let (is_content, text) = said(directory.path(), &words);
+    assert!(is_content, "{text}");
+    assert_eq!(
+        text,
+        "row key 61757374656e  author='austen'\n  \
+         year=1815 (marker)      => (name=1815:, value=, timestamp=7)\n  \
+         year=1815 title='Emma'  => (name=1815:title, value=456d6d61, timestamp=7)\n"
+    );
+    let hex = ["cells", "library", "books", "0x61757374656e", "--schema", "library.cql"];
+    assert_eq!(said(directory.path(), &hex), (true, text));
+}
+
+#[test]
+fn mistakes_are_shown_in_their_place() {
+    let directory = directory();
+    let select = "SELECT * FROM books WHERE author = 'austen' LIMIT one";
+    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", select]);
+    assert!(!is_content);
+    let caret = format!("{select}\n{}^", " ".repeat(select.find("one").unwrap()));
+    assert!(text.starts_with("line 1:50 ") && text.contains(&caret), "{text}");
+
+    fs::write(directory.path().join("library.cql"), format!("{LIBRARY}\nSELEC 1;")).unwrap();
+    let (is_content, text) = said(directory.path(), &["explain", "--schema", "library.cql", select]);
+    assert!(!is_content);
+    assert!(text.starts_with("library.cql: the statement at line 7: line 1:0 no viable"), "{text}");
+
+    let nowhere = ["cells", "library", "books", "austen", "--data-dir", "nowhere"];
+    let (is_content, text) = said(directory.path(), &nowhere);
+    assert!(!is_content && text.starts_with("there are no data at nowhere"), "{text}");
+}
