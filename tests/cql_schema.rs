@@ -190,6 +190,7 @@ async fn indexes_lead_to_partitions_whenever_they_are_made() {
     write(&database, 1, "s", Some(7), b"").await;
     run(&database, index("v")).await;
     run(&database, index("s")).await;
+    database.until_built().await;
     write(&database, 2, "v", None, b"after").await;
     let cf = family(&database, "wide");
     let entries = async |column: &'static [u8], key: &'static [u8]| {

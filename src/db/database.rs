@@ -1,6 +1,6 @@
 //! The database: one schema, one store, one partitioner.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 
 use super::Error;
 use super::authenticate::{Authenticator, Credential};
+use super::index_build::Unfinished;
 use super::user::User;
 use super::validate::Validation;
 use crate::marshal::Types;
@@ -42,7 +43,7 @@ pub struct Database {
     /// Held while the schema changes.
     pub(super) changing: tokio::sync::Mutex<()>,
     /// Indexes that are not complete yet, by their notes' names.
-    pub(super) building: RwLock<HashSet<String>>,
+    pub(super) building: RwLock<HashMap<String, Unfinished>>,
     /// Conditional updates of one row take turns; rows share these by their hash.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,

@@ -29,10 +29,23 @@ pub(super) fn build_note(index: &CfDef) -> String {
     format!("{BUILD_NOTE}{}/{}", index.keyspace, index.name)
 }
 
+/// How long an index that is asked at once rests before it is built over what is there. Old servers wrote memory to
+/// the disk first; a statement right after CREATE INDEX found nothing by it.
+const BUILD_AFTER: Duration = Duration::from_millis(100);
+
+/// What reads do with an index that is not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// They do without it, as long as that takes.
+    Avoided,
+    /// They ask it and find what has been entered: so it was with those that CQL had made.
+    Asked,
+}
+
 impl Database {
     /// Whether reads cannot rely on an index yet.
     pub(super) fn is_being_built(&self, index: &CfDef) -> bool {
-        self.building.read().contains(&build_note(index))
+        self.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 
     /// Whether some index is not complete.
@@ -41,24 +54,28 @@ impl Database {
     }
 
     /// Builds an index in the background. `before` is the schema without it: a request that still has it may
-    /// write without an entry, and is waited for. `pause` is waited, too.
+    /// write without an entry, and is waited for.
     pub(super) fn start_building(
         self: &Arc<Self>,
         cf: Arc<CfDef>,
         column: Bytes,
         before: Option<Weak<Catalog>>,
-        pause: Duration,
+        unfinished: Unfinished,
     ) {
         let Some(index) = cf.index_families.get(&column).cloned() else { return };
-        self.building.write().insert(build_note(&index));
-        let database = self.clone();
+        self.building.write().insert(build_note(&index), unfinished);
+        // Held weakly: who closes the database need not wait for the pause. The next start goes on.
+        let database = Arc::downgrade(self);
         // Where nobody runs tasks the index stays unfinished, and reads do without it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            tokio::time::sleep(pause).await;
+            if unfinished == Unfinished::Asked {
+                tokio::time::sleep(BUILD_AFTER).await;
+            }
             while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
                 tokio::time::sleep(ASK_EVERY).await;
             }
+            let Some(database) = database.upgrade() else { return };
             match database.build(&cf, &column, &index).await {
                 Ok(()) => tracing::info!("the index {}.{} is built", index.keyspace, index.name),
                 Err(error) => {

@@ -33,12 +33,11 @@ impl Database {
         self.validation(&catalog, behaviour).read_consistency(keyspace.as_bytes(), consistency)
     }
 
-    /// Whether the index on a column can be asked for the rows with a value. CQL asks one that is being built, too, and
-    /// finds what has been entered: old servers did so, where Thrift's calls did without it.
+    /// Whether the index on a column can be asked for the rows with a value.
     pub fn has_index(&self, cf: &CfDef, column: &Bytes) -> bool {
         let index = cf.index_families.get(column);
         let definition = cf.column_metadata.get(column);
-        definition.is_some_and(is_exact) && index.is_some()
+        definition.is_some_and(is_exact) && index.is_some_and(|index| !self.is_being_built(index))
     }
 
     /// Keys of rows that may hold an indexed value, in ring order after one of them, at most so many. Entries may be

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::index_build::build_note;
+use super::index_build::{Unfinished, build_note};
 use super::schema_check::SchemaCheck;
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
@@ -54,7 +54,7 @@ impl Database {
             for (column, index) in &cf.index_families {
                 let note = build_note(index);
                 if notes.iter().any(|(name, _)| *name == note) {
-                    self.start_building(cf.clone(), column.clone(), None, Duration::ZERO);
+                    self.start_building(cf.clone(), column.clone(), None, Unfinished::Avoided);
                 }
             }
         }
@@ -149,6 +149,26 @@ impl Database {
         behaviour: &Behaviour,
     ) -> Result<(), Error> {
         let _changing = self.changing.lock().await;
+        self.update_family(request, behaviour, Unfinished::Avoided).await
+    }
+
+    /// The same for a statement of CQL 2, whose indexes are asked at once.
+    pub async fn update_column_family_in_cql(
+        self: &Arc<Self>,
+        request: CfRequest,
+        behaviour: &Behaviour,
+    ) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        self.until_built().await;
+        self.update_family(request, behaviour, Unfinished::Asked).await
+    }
+
+    async fn update_family(
+        self: &Arc<Self>,
+        request: CfRequest,
+        behaviour: &Behaviour,
+        unfinished: Unfinished,
+    ) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
@@ -172,14 +192,14 @@ impl Database {
         let mut notes: Notes = dropped.iter().map(|index| note(index, None)).collect();
         notes.extend(added.iter().map(|(_, index)| note(index, Some(Bytes::from_static(b"building")))));
         for (_, index) in &added {
-            self.building.write().insert(build_note(index));
+            self.building.write().insert(build_note(index), unfinished);
         }
         let before = Arc::downgrade(&catalog);
         self.change(&catalog, keyspace, notes, &dropped).await?;
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
-            self.start_building(new.clone(), column, Some(before.clone()), Duration::ZERO);
+            self.start_building(new.clone(), column, Some(before.clone()), unfinished);
         }
         Ok(())
     }

@@ -1,20 +1,16 @@
 //! Changes of the schema that CQL asks for: each takes a keyspace as it is and leaves it as it shall be.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::index_build::build_note;
+use super::index_build::{Unfinished, build_note};
 use super::schema_change::{ASK_EVERY, PATIENCE, index_changes, next_id};
 use super::schema_request::KsRequest;
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
-
-/// How long an index of CQL rests before it is built over what is there. Old servers wrote memory to the disk first; a
-/// statement right after CREATE INDEX found nothing by it.
-const BUILD_AFTER: Duration = Duration::from_millis(100);
 
 /// Indexes that a change adds, each with its column family and its column, and those that it drops.
 #[derive(Default)]
@@ -89,7 +85,7 @@ impl Database {
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);
         let mut notes: Vec<_> = dropped.iter().map(|(_, index)| note(index, None)).collect();
         for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {
-            self.building.write().insert(build_note(index));
+            self.building.write().insert(build_note(index), Unfinished::Asked);
             notes.push(note(index, Some(Bytes::from_static(b"building"))));
         }
         let gone: Vec<Arc<CfDef>> = dropped.iter().map(|(_, index)| index.clone()).collect();
@@ -100,7 +96,7 @@ impl Database {
             self.drop_indexes(&cf, vec![index], &before).await?;
         }
         for (cf, column) in &added {
-            self.start_building(cf.clone(), column.clone(), Some(before.clone()), BUILD_AFTER);
+            self.start_building(cf.clone(), column.clone(), Some(before.clone()), Unfinished::Asked);
         }
         Ok(true)
     }

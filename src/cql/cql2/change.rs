@@ -80,7 +80,7 @@ impl Writer<'_> {
         let mutations = match &self.change.what {
             What2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
-                    Ok(self.insert(name.bytes(self.family.comparator(), self.values)?, value)?)
+                    self.insert(name.bytes(self.family.comparator(), self.values)?, value)
                 });
                 columns.collect::<Result<Vec<_>, CqlError>>()?
             }

@@ -62,7 +62,7 @@ pub async fn create_index(
     column: &Term2,
     values: Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
-    let family = Family::find(state, table)?;
+    let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let column_name: Bytes = column.bytes(family.comparator(), values)?;
     let mut request = properties::request_of(&family.cf);
@@ -76,7 +76,7 @@ pub async fn create_index(
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
     drop(family);
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -85,8 +85,9 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
     let catalog = state.database.catalog();
     let families =
         catalog.keyspace(keyspace).into_iter().flat_map(|keyspace| keyspace.column_families.values());
-    let mut requests =
-        families.filter(|cf| cf.subcomparator().is_none()).map(|cf| properties::request_of(cf));
+    let mut requests = families
+        .filter(|cf| cf.subcomparator().is_none() && cf.table.is_none())
+        .map(|cf| properties::request_of(cf));
     let found = requests.find_map(|mut request| {
         let column = request.columns.iter_mut().find(|column| column.index_name.as_deref() == Some(name))?;
         column.index_kind = None;
@@ -103,6 +104,6 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
         )));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }

@@ -38,6 +38,18 @@ impl<'a> Family<'a> {
         Ok(Family { cf: cf.clone(), state: *state })
     }
 
+    /// A column family whose definition CQL 2 may change: one that CQL 3 made has more in it than CQL 2 can say.
+    pub fn find_to_change(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
+        let family = Family::find(state, table)?;
+        match family.cf.table {
+            Some(_) => Err(CqlError::invalid(format!(
+                "{} was made with CQL 3 and is changed with it only",
+                family.cf.name
+            ))),
+            None => Ok(family),
+        }
+    }
+
     pub fn keyspace(&self) -> &[u8] {
         self.cf.keyspace.as_bytes()
     }

@@ -182,19 +182,19 @@ impl Reader<'_> {
         ColumnParent { column_family: self.family.name(), super_column: None }
     }
 
-    /// Rows in the order in which they are asked for, those that are not there too.
+    /// Rows in the order in which they are asked for, those that are not there too. LIMIT does not count them, as on
+    /// the old servers.
     async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>, CqlError> {
         let (database, behaviour) = (self.state.database, self.state.behaviour);
         let (keyspace, level) = (self.family.keyspace(), self.select.consistency);
         let found =
             database.multiget_slice(keyspace, keys, &self.parent(), predicate, level, behaviour).await?;
         let found: HashMap<Bytes, RowColumns> = found.into_iter().collect();
-        let limit = usize::try_from(self.select.limit).unwrap_or(0);
         let row = |key: &Bytes| {
             let columns = found.get(key).cloned().unwrap_or_else(|| RowColumns::Cells(Vec::new()));
             Row { key: key.clone(), columns }
         };
-        Ok(keys.iter().take(limit.max(keys.len())).map(row).collect())
+        Ok(keys.iter().map(row).collect())
     }
 
     async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>, CqlError> {
@@ -265,9 +265,8 @@ impl Reader<'_> {
         if matches!(self.select.columns, Columns2::All) && self.select.first.is_none() {
             columns.push(self.key_column(Bytes::from(self.family.key_alias()), key, result));
         }
-        if self.select.is_reversed {
-            cells.reverse();
-        }
+        let comparator = self.family.comparator();
+        cells.sort_by(|left, right| comparator.compare(&left.name, &right.name));
         for cell in cells {
             self.note_type(&cell.name, result);
             columns.push(column_of(cell));

@@ -73,7 +73,7 @@ pub async fn alter(
     table: &TableName,
     alter: &Alter2,
 ) -> Result<Cql2Outcome, CqlError> {
-    let family = Family::find(state, table)?;
+    let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let mut request = properties::request_of(&family.cf);
     let name_of = |term: &Term2| term.bytes(family.comparator(), Values(&[]));
@@ -108,7 +108,7 @@ pub async fn alter(
         }
     }
     drop(family);
-    state.database.update_column_family(request, state.behaviour).await?;
+    state.database.update_column_family_in_cql(request, state.behaviour).await?;
     Ok(Cql2Outcome::Void)
 }
 

@@ -257,6 +257,17 @@ async fn rows_are_changed() {
 }
 
 #[tokio::test]
+async fn columns_tell_their_time_to_live() {
+    let mut session = Session::with(USERS).await;
+    session.run("UPDATE users USING TTL 100 SET code = 'x' WHERE KEY = 'anna'", &[]).await.unwrap();
+    session.run("UPDATE users USING TTL 0 SET door = 'x' WHERE KEY = 'anna'", &[]).await.unwrap();
+    let select = "SELECT code, door FROM users WHERE KEY = 'anna'";
+    let Ok(Cql2Outcome::Rows(result)) = session.run(select, &[]).await else { panic!() };
+    let times: Vec<_> = result.rows[0].columns.iter().map(|column| column.ttl_s).collect();
+    assert_eq!(times, [Some(100), None]);
+}
+
+#[tokio::test]
 async fn counters_count() {
     let mut session = Session::with(&[
         "CREATE COLUMNFAMILY hits (page varchar PRIMARY KEY) WITH comparator = text AND default_validation = counter",

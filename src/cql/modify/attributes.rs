@@ -73,8 +73,11 @@ impl Attributes {
 
 /// The timestamp of a statement that says none: the client's, or now. Servers before 2.1 count milliseconds.
 pub(super) fn now(state: &QueryState<'_>, options: &QueryOptions) -> i64 {
-    options.timestamp.unwrap_or_else(|| {
-        let micros = state.database.next_micros();
-        if state.behaviour.release < Release::V2_1 { micros - micros.rem_euclid(1000) } else { micros }
-    })
+    options.timestamp.unwrap_or_else(|| servers_now(state))
+}
+
+/// The same, whatever the client says.
+pub(super) fn servers_now(state: &QueryState<'_>) -> i64 {
+    let micros = state.database.next_micros();
+    if state.behaviour.release < Release::V2_1 { micros - micros.rem_euclid(1000) } else { micros }
 }

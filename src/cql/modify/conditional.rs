@@ -185,8 +185,7 @@ impl<'p> Request<'p> {
     }
 
     async fn apply(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
-        // The server's time, whatever the client says.
-        let now = attributes::now(state, &QueryOptions { timestamp: None, ..options.clone() });
+        let now = attributes::servers_now(state);
         let mut changes = Vec::new();
         for (plan, prefix) in &self.steps {
             changes.extend(plan.changes_of(state, options, (&self.key, prefix), now).await?);

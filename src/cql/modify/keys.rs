@@ -141,23 +141,25 @@ impl Keys {
         for (at, (column, part)) in def.partition_key.iter().zip(&self.partition).enumerate() {
             let Some(part) = part else { return Err(missing(column)) };
             let is_last = at + 1 == def.partition_key.len();
-            let part = part.values(column, options, database)?;
-            match <[Bytes; 1]>::try_from(part) {
-                Ok([value]) => values.push(value),
-                Err(several) if is_last => {
-                    let key = |last: Bytes| {
-                        let mut values = values.clone();
-                        values.push(last);
-                        checked_key(&values)
-                    };
-                    return several.into_iter().map(key).collect();
-                }
-                Err(_) => {
-                    return Err(CqlError::invalid(
-                        "IN is only supported on the last column of the partition key",
-                    ));
-                }
+            if let Part::Eq(term) = part {
+                values.push(key_value(term, column, options, database)?);
+                continue;
             }
+            let several = part.values(column, options, database)?;
+            if is_last {
+                let key = |last: Bytes| {
+                    let mut values = values.clone();
+                    values.push(last);
+                    checked_key(&values)
+                };
+                return several.into_iter().map(key).collect();
+            }
+            let Ok([value]) = <[Bytes; 1]>::try_from(several) else {
+                return Err(CqlError::invalid(
+                    "IN is only supported on the last column of the partition key",
+                ));
+            };
+            values.push(value);
         }
         Ok(vec![checked_key(&values)?])
     }
@@ -204,10 +206,7 @@ impl Part {
         options: &QueryOptions,
         database: &Database,
     ) -> Result<Vec<Bytes>, CqlError> {
-        let single = |term: &TypedTerm| match term.value(options, database)? {
-            Value::Single(value) => Ok(value),
-            _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
-        };
+        let single = |term: &TypedTerm| key_value(term, column, options, database);
         match self {
             Part::Eq(term) => Ok(vec![single(term)?]),
             Part::In(terms) => terms.iter().map(single).collect(),
@@ -216,6 +215,18 @@ impl Part {
                 _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
             },
         }
+    }
+}
+
+fn key_value(
+    term: &TypedTerm,
+    column: &TableColumn,
+    options: &QueryOptions,
+    database: &Database,
+) -> Result<Bytes, CqlError> {
+    match term.value(options, database)? {
+        Value::Single(value) => Ok(value),
+        _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
     }
 }
 

@@ -86,8 +86,11 @@ impl ModifyPlan {
         };
         let is_static = |operation: &Operation| operation.column.kind == ColumnKind::Static;
         let has_statics = operations.iter().any(is_static) || tested.iter().any(ColumnCondition::is_static);
-        let has_regulars =
-            !operations.iter().all(is_static) || !tested.iter().all(ColumnCondition::is_static);
+        // A row that is deleted whole is none of the static columns.
+        let deletes_rows = kind == Kind::Delete && operations.is_empty();
+        let has_regulars = deletes_rows
+            || !operations.iter().all(is_static)
+            || !tested.iter().all(ColumnCondition::is_static);
         let plan = ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars };
         if kind == Kind::Delete && plan.has_conditions() {
             plan.check_whole_key()?;
@@ -213,20 +216,22 @@ impl ModifyPlan {
         (key, prefix): (&Bytes, &Prefix),
         now: i64,
     ) -> Result<Vec<Change>, CqlError> {
-        let reading = self.operations.iter().filter(|operation| operation.reads_list());
-        // Gathered first: a future that holds closures cannot be sent to another thread.
-        let reading: Vec<&TableColumn> = reading.map(|operation| &operation.column).collect();
-        let lists = match reading.is_empty() {
-            true => Lists::new(),
-            false => {
-                let level = options.consistency;
-                if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
-                    return Err(CqlError::invalid(format!(
-                        "Write operation require a read but consistency {level} is not supported on reads"
-                    )));
-                }
-                read_lists(state, &self.table, (key, prefix), &reading, level).await?
+        let mut reading = Vec::new();
+        for operation in &self.operations {
+            if operation.reads_list() {
+                reading.push(&operation.column);
             }
+        }
+        let lists = if reading.is_empty() {
+            Lists::new()
+        } else {
+            let level = options.consistency;
+            if matches!(level, ConsistencyLevel::Any | ConsistencyLevel::EachQuorum) {
+                return Err(CqlError::invalid(format!(
+                    "Write operation require a read but consistency {level} is not supported on reads"
+                )));
+            }
+            read_lists(state, &self.table, (key, prefix), &reading, level).await?
         };
         let is_counter = self.is_counter();
         let database = state.database;
@@ -249,7 +254,7 @@ impl ModifyPlan {
             ttl_s,
             now_s: database.now_s(),
         };
-        let mut writer = RowWriter::new(writing, &lists);
+        let mut writer = RowWriter::new(writing, &lists, self.operations.len() + 1);
         match self.kind {
             Kind::Delete => self.write_deletions(writing, &mut writer)?,
             Kind::Insert | Kind::Update => self.write_row(writing, &mut writer)?,

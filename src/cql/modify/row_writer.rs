@@ -43,8 +43,9 @@ fn bounds(release: Release) -> (u8, u8) {
 }
 
 impl<'a> RowWriter<'a> {
-    pub fn new(writing: Writing<'a>, lists: &'a Lists) -> RowWriter<'a> {
-        RowWriter { writing, lists, changes: Vec::new() }
+    /// For about so many changes.
+    pub fn new(writing: Writing<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
+        RowWriter { writing, lists, changes: Vec::with_capacity(count) }
     }
 
     fn clustering(&self) -> &'a [Bytes] {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::cql::modify::testing::*;
 
 #[tokio::test]
@@ -81,11 +83,22 @@ async fn conditional_batches_are_applied_whole_or_not_at_all() {
         ("UPDATE t SET s = 6 WHERE k = 1 IF s = 5", "[applied]: 01"),
         ("UPDATE t SET s = 7 WHERE k = 1 IF s = 5", "[applied] s: 00 00000006"),
         ("UPDATE t SET v = 3 WHERE k = 1 AND c = 3 IF s = 5", "[applied] s: 00 00000006"),
-        ("DELETE FROM t WHERE k = 1 IF s = 6", "done"),
+        (
+            "DELETE FROM t WHERE k = 1 IF s = 6",
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF \
+             conditions, but column 'c' is not restricted",
+        ),
+        ("INSERT INTO t (k, c, v) VALUES (1, 4, 4)", "done"),
+        ("DELETE FROM t WHERE k = 1 AND c = 4 IF s = 5", "[applied] s: 00 00000006"),
+        ("DELETE FROM t WHERE k = 1 AND c = 4 IF s = 6", "[applied]: 01"),
+        (
+            "INSERT INTO t (k, s) VALUES (1, 9) IF NOT EXISTS",
+            "[applied] k c s v: 00 00000001 null 00000006 null",
+        ),
+        ("INSERT INTO t (k, s) VALUES (2, 9) IF NOT EXISTS", "[applied]: 01"),
+        ("DELETE s FROM t WHERE k = 2 IF s = 9", "[applied]: 01"),
     ] {
-        if text != "done" {
-            assert_eq!(bench.said(statement).await, text, "{statement}");
-        }
+        assert_eq!(bench.said(statement).await, text, "{statement}");
     }
     assert_eq!(
         bench.said("DELETE FROM t WHERE k = 1 IF EXISTS").await,
@@ -105,4 +118,27 @@ async fn conditional_batches_are_applied_whole_or_not_at_all() {
             ],
         )
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn conditional_updates_of_a_row_take_turns() {
+    let bench = Arc::new(Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, v int)"]).await);
+    bench.done("INSERT INTO t (k, v) VALUES (1, 0)").await;
+    let counting = async |bench: Arc<Bench>| {
+        let mut applied = 0;
+        for value in 0..50 {
+            let update = format!("UPDATE t SET v = {} WHERE k = 1 IF v = {value}", value + 1);
+            applied += i32::from(bench.said(&update).await == "[applied]: 01");
+        }
+        applied
+    };
+    let tasks: Vec<_> = (0..4).map(|_| tokio::spawn(counting(bench.clone()))).collect();
+    let mut applied = 0;
+    for task in tasks {
+        applied += task.await.unwrap();
+    }
+    let cells = bench.cells("t", "00000001", None).await;
+    let value = i32::from_be_bytes(cells[1].value[..].try_into().unwrap());
+    assert_eq!(applied, value, "each step is made once");
+    assert!(value > 0);
 }
