@@ -18,6 +18,8 @@ use support::value::Value;
 const KS: &str = "Keyspace1";
 const ROUNDS: usize = 10;
 const WRITERS: usize = 4;
+/// Memtables are flushed at a quarter of this, so that some crashes meet a flush.
+const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
 /// Columns of each row, so that most writes replace or remove something.
 const COLUMNS: usize = 12;
 const ROWS: usize = 5;
@@ -70,7 +72,7 @@ fn crash_often(sync: &str, kind: u64) {
         })
         .collect();
     let mut acknowledged = 0;
-    let mut server = Server::start(directory.path(), &storage_conf(sync), &[]);
+    let mut server = Server::start(directory.path(), &storage_conf(sync), SMALL_MEMORY);
     for _ in 0..ROUNDS {
         let running: Vec<_> = writers
             .into_iter()
@@ -89,7 +91,7 @@ fn crash_often(sync: &str, kind: u64) {
             acknowledged += count;
             writers.push(writer);
         }
-        server = Server::start_again(directory.path(), &[]);
+        server = Server::start_again(directory.path(), SMALL_MEMORY);
         let mut client = server.client(Style::UNFRAMED);
         writers.iter_mut().for_each(|writer| writer.check(&mut client));
     }

@@ -169,7 +169,7 @@ fn log_of_writes(directory: &Path) -> (PathBuf, Vec<usize>) {
     apply(&store, put(&plain, "row", "first", "1", 1)).unwrap();
     close(store);
     let store = open(directory, &catalog).unwrap();
-    let log = PathBuf::from("engine/0.jnl");
+    let log = PathBuf::from("log/1.log");
     let length = || usize::try_from(fs::metadata(directory.join(&log)).unwrap().len()).unwrap();
     let mut lengths = vec![length()];
     for number in 0..30 {
@@ -243,7 +243,7 @@ fn a_damaged_log_is_named_with_the_place() {
     let damaged = damaged(filled.path(), &log, |bytes| bytes[at] ^= 0x40);
     let text = writes_kept(damaged.path()).unwrap_err().to_string();
     assert!(
-        text.contains(&format!("0.jnl cannot be read at byte {at}, but further writes follow")),
+        text.contains(&format!("1.log cannot be read at byte {at}; put back an undamaged copy")),
         "{text}"
     );
 }

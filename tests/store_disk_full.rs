@@ -16,7 +16,7 @@ use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names};
 use thriftstore::model::{Cell, Change, Mutation};
 use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, Store, StoreError};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError};
 use thriftstore::util::Clock;
 
 /// A file system of so many MiB.
@@ -61,7 +61,9 @@ impl Drop for SmallDisk {
 
 fn open(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
     let random = support::partitioner("RandomPartitioner");
-    EmbeddedStore::open(support::options(directory), random, catalog, Arc::new(Clock::system())).unwrap()
+    // As large as a server's: memory is what fills first.
+    let options = EmbeddedOptions { cache_bytes: 256 << 20, ..support::options(directory) };
+    EmbeddedStore::open(options, random, catalog, Arc::new(Clock::system())).unwrap()
 }
 
 /// A write of 4 KiB that does not compress.

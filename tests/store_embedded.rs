@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
-use thriftstore::model::{Cell, Change, ConsistencyLevel, RowColumns, SliceRange};
+use thriftstore::model::{Cell, CellKind, Change, ConsistencyLevel, RowColumns, SliceRange};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::Clock;
 
@@ -143,9 +143,9 @@ fn other_formats_are_refused_and_other_files_left_alone() {
     assert_eq!(std::fs::read_to_string(path.join("letter.txt")).unwrap(), "dear");
 
     let format = std::fs::read(path.join("THRIFTSTORE")).unwrap();
-    std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 2\n").unwrap();
+    std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 3\n").unwrap();
     let text = refusal(open(path, &catalog));
-    assert!(text.contains("\"thriftstore data, format 2\", this program reads"), "{text}");
+    assert!(text.contains("\"thriftstore data, format 3\", this program reads"), "{text}");
 
     std::fs::write(path.join("THRIFTSTORE"), b"\xff").unwrap();
     assert!(matches!(open(path, &catalog), Err(StoreError::Mismatch(_))));
@@ -213,6 +213,75 @@ fn writers_that_wait_for_the_sync_all_return() {
     let store = open(directory.path(), &catalog).unwrap();
     let found: usize = (0..5).map(|row| names(&store, &row.to_string(), &a).len()).sum();
     assert_eq!(found, 200);
+}
+
+/// What a process that is killed leaves behind is what a store leaves that is dropped: nothing is flushed.
+#[test]
+fn what_only_the_log_holds_is_there_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None), family("B", "UTF8Type", None)]);
+    let (a, b) = (cf_of(&catalog, "A"), cf_of(&catalog, "B"));
+    let store = open(directory.path(), &catalog).unwrap();
+    let removal = |name: &str| {
+        let kind = CellKind::Deleted { local_deletion_time: 1 };
+        let cell = Cell { kind, ..Cell::live(support::bytes(name), support::bytes(""), 2) };
+        Change::Cell { super_column: None, cell }
+    };
+    apply(&store, put(&a, "row", "in a table", "1", 1)).unwrap();
+    apply(&store, put(&a, "row", "removed", "1", 1)).unwrap();
+    apply(&store, put(&b, "truncated", "a", "1", 1)).unwrap();
+    store.compact().unwrap();
+    apply(&store, put(&a, "row", "in the log", "1", 1)).unwrap();
+    apply(&store, support::change(&a, "row", vec![removal("removed")])).unwrap();
+    apply(&store, put(&b, "truncated", "b", "1", 1)).unwrap();
+    support::wait(store.truncate(b.clone())).unwrap();
+    apply(&store, put(&b, "kept", "c", "1", 1)).unwrap();
+    let check = |store: EmbeddedStore| {
+        assert_eq!(names(&store, "row", &a), ["in a table", "in the log"]);
+        let rows = support::scan_all(&store, &b).unwrap();
+        assert_eq!(rows.iter().map(|row| support::text(&row.key)).collect::<Vec<_>>(), ["kept"]);
+        store
+    };
+    drop(check(store));
+    drop(check(open(directory.path(), &catalog).unwrap()));
+    let store = check(open(directory.path(), &catalog).unwrap());
+    store.compact().unwrap();
+    drop(check(store));
+    check(open(directory.path(), &catalog).unwrap());
+}
+
+/// Far more is written than memory holds: it goes to tables meanwhile, and none of it is lost.
+#[test]
+fn memory_is_flushed_when_it_is_full() {
+    const ROWS: u32 = 40;
+    let directory = tempfile::tempdir().unwrap();
+    let catalog = catalog([family("A", "UTF8Type", None)]);
+    let a = cf_of(&catalog, "A");
+    let value = "x".repeat(10_000);
+    let check = |store: &EmbeddedStore| {
+        for row in 0..ROWS {
+            assert_eq!(names(store, &format!("row{row}"), &a).len(), 30);
+        }
+    };
+    let store = open(directory.path(), &catalog).unwrap();
+    for column in 0..30 {
+        for row in 0..ROWS {
+            apply(&store, put(&a, &format!("row{row}"), &format!("{column:02}"), &value, 1)).unwrap();
+        }
+    }
+    check(&store);
+    let logged = |directory: &std::path::Path| -> u64 {
+        let files = std::fs::read_dir(directory.join("log")).unwrap();
+        files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
+    };
+    // The memtable has a quarter of the cache of 4 MiB, and another may be on its way.
+    assert!(logged(directory.path()) < 6 << 20, "the log has {} bytes", logged(directory.path()));
+    drop(store);
+    let store = open(directory.path(), &catalog).unwrap();
+    check(&store);
+    close(store);
+    assert!(logged(directory.path()) < 1 << 20, "the log has {} bytes", logged(directory.path()));
+    check(&open(directory.path(), &catalog).unwrap());
 }
 
 /// Two writers of one cell: whatever order they come in, the larger timestamp stays.

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use thriftstore::marshal::Types;
-use thriftstore::model::{Behaviour, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SliceRange};
+use thriftstore::model::{
+    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, ReadCommand, RowColumns,
+    SliceRange,
+};
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
 use thriftstore::util::{Clock, Release};
@@ -51,7 +54,11 @@ fn read(
         now_s: i32::MIN,
     };
     let read = store.read(Bytes::copy_from_slice(key), command, ConsistencyLevel::One);
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(read).unwrap()
+    wait(read).unwrap()
+}
+
+fn wait<T>(future: impl std::future::Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 fn names(columns: &RowColumns) -> Vec<&[u8]> {
@@ -62,19 +69,47 @@ fn names(columns: &RowColumns) -> Vec<&[u8]> {
 }
 
 #[test]
-fn format_1_is_read() {
+fn format_1_is_read_and_becomes_format_2() {
     let directory = unpacked("format-1.tar.gz");
+    check(&open(directory.path()));
+    let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
+    assert_eq!(mark, "thriftstore data, format 2\n");
+    // What is written now goes another way, and both are read.
     let store = open(directory.path());
-    assert_eq!(read(&store, ("BloggyAppy", "TaggedPosts"), b"__notag__", None).len(), 12);
-    let entry = read(&store, ("BloggyAppy", "BlogEntries"), b"i-got-a-new-guitar", None);
+    let cf = store.1.column_family("Keyspace1", "Standard1").unwrap().clone();
+    let cell = Cell::live(Bytes::from_static(b"added"), Bytes::from_static(b"v"), 1);
+    let families = vec![CfMutation { cf, changes: vec![Change::Cell { super_column: None, cell }] }];
+    let mutation = Mutation { key: Bytes::from_static(b"new row"), families };
+    let behaviour = Behaviour::of(Release::V0_6);
+    wait(store.0.apply(vec![mutation], behaviour, ConsistencyLevel::One)).unwrap();
+    wait(store.0.close()).unwrap();
+    drop(store);
+    let store = open(directory.path());
+    check(&store);
+    assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"new row", None)), [b"added"]);
+}
+
+/// Part of it is in tables, part in the log.
+#[test]
+fn format_2_is_read() {
+    let directory = unpacked("format-2.tar.gz");
+    let store = open(directory.path());
+    check(&store);
+    assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"later", None)), [b"logged"]);
+}
+
+/// Whether a store holds what every fixture holds.
+fn check(store: &(EmbeddedStore, Catalog)) {
+    assert_eq!(read(store, ("BloggyAppy", "TaggedPosts"), b"__notag__", None).len(), 12);
+    let entry = read(store, ("BloggyAppy", "BlogEntries"), b"i-got-a-new-guitar", None);
     let fields: [&[u8]; 6] = [b"author", b"body", b"pubDate", b"slug", b"tags", b"title"];
     assert_eq!(names(&entry), fields);
 
     let standard = ("Keyspace1", "Standard1");
-    assert_eq!(names(&read(&store, standard, b"row", None)), [b"kept"]);
-    assert!(read(&store, standard, b"deleted", None).is_empty());
-    assert_eq!(names(&read(&store, ("Keyspace1", "Super1"), b"row", None)), [b"super"]);
+    assert_eq!(names(&read(store, standard, b"row", None)), [b"kept"]);
+    assert!(read(store, standard, b"deleted", None).is_empty());
+    assert_eq!(names(&read(store, ("Keyspace1", "Super1"), b"row", None)), [b"super"]);
     let (long_key, long_name) = (vec![b'l'; 65_535], vec![b'n'; 65_535]);
-    let long = read(&store, ("Keyspace1", "Super1"), &long_key, Some(&long_name));
+    let long = read(store, ("Keyspace1", "Super1"), &long_key, Some(&long_name));
     assert_eq!(names(&long), [&long_name[..]]);
 }

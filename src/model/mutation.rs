@@ -33,3 +33,27 @@ pub struct Mutation {
     pub key: Bytes,
     pub families: Vec<CfMutation>,
 }
+
+impl Mutation {
+    /// The same with each column family once: what is changed together is weighed together. An index's row often has
+    /// one entry for each change of a batch.
+    #[must_use]
+    pub fn joined(mut self) -> Mutation {
+        if self.families.len() < 2 {
+            return self;
+        }
+        let mut joined: Vec<CfMutation> = Vec::with_capacity(self.families.len());
+        for family in self.families {
+            let is_same = |other: &&mut CfMutation| {
+                (&other.cf.keyspace, &other.cf.name) == (&family.cf.keyspace, &family.cf.name)
+            };
+            // Those that belong together mostly stand together.
+            match joined.iter_mut().rev().find(is_same) {
+                Some(other) => other.changes.extend(family.changes),
+                None => joined.push(family),
+            }
+        }
+        self.families = joined;
+        self
+    }
+}

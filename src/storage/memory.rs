@@ -62,6 +62,7 @@ impl MemoryStore {
         let mut families = self.families.write();
         let now_s = self.clock.now_s();
         for mutation in mutations {
+            let mutation = mutation.joined();
             for family in mutation.families {
                 if family.changes.is_empty() {
                     continue;

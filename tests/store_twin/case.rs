@@ -240,7 +240,13 @@ impl Case {
             cf: cf.clone(),
             changes: ops.iter().map(|op| self.change(cf.is_super(), op)).collect(),
         };
-        let families = vec![changes(&self.standard, &op.standard), changes(&self.supers, &op.supers)];
+        // Indexes make mutations in which a column family comes more than once.
+        let (first, rest) = op.standard.split_at(op.standard.len() / 2);
+        let families = vec![
+            changes(&self.standard, first),
+            changes(&self.supers, &op.supers),
+            changes(&self.standard, rest),
+        ];
         Mutation { key: self.key(&op.key), families }
     }
 

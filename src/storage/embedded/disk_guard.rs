@@ -47,6 +47,11 @@ impl DiskGuard {
         if self.is_full.load(Ordering::Relaxed) { Err(StoreError::ReadOnly(self.reason())) } else { Ok(()) }
     }
 
+    /// Takes the disk for full until it has been looked at: a write has failed.
+    pub fn suspect(&self) {
+        self.is_full.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the disk has room, looked at just now.
     pub fn has_room(&self, in_memory: u64) -> bool {
         self.look(in_memory);

@@ -1,7 +1,8 @@
 //! Opens the engine and speaks its errors.
 
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -17,7 +18,9 @@ use crate::util::Clock;
 
 /// The file that says what a data directory is, and its first line.
 const FORMAT_FILE: &str = "THRIFTSTORE";
-const FORMAT_TEXT: &str = "thriftstore data, format 1\n";
+const FORMAT_TEXT: &str = "thriftstore data, format 2\n";
+/// Of the version that had no commit log of its own.
+const FORMAT_1_TEXT: &str = "thriftstore data, format 1\n";
 
 /// Seconds of gc_grace by the engine's keyspace names, for the compaction filters.
 pub type GcGraces = Arc<RwLock<HashMap<String, Arc<AtomicI32>>>>;
@@ -97,6 +100,19 @@ pub fn lock_directory(directory: &Path) -> Result<File, StoreError> {
     })
 }
 
+/// Says that a directory is of the newest format, before anything is in it that older programs do not know.
+pub fn mark_format(directory: &Path) -> Result<(), StoreError> {
+    let path = directory.join(FORMAT_FILE);
+    let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
+    if fs::read(&path).map_err(io)? == FORMAT_TEXT.as_bytes() {
+        return Ok(());
+    }
+    // In place, one byte of it: it is locked, and another file of its name would not be.
+    let file = OpenOptions::new().write(true).open(&path).map_err(io)?;
+    file.write_all_at(FORMAT_TEXT.as_bytes(), 0).map_err(io)?;
+    file.sync_all().map_err(io)
+}
+
 fn in_use() -> StoreError {
     StoreError::Io("the data directory is in use by another process".to_owned())
 }
@@ -107,7 +123,7 @@ fn check_format(directory: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(directory).map_err(io)?;
     let file = directory.join(FORMAT_FILE);
     match fs::read(&file) {
-        Ok(text) if text == FORMAT_TEXT.as_bytes() => Ok(()),
+        Ok(text) if text == FORMAT_TEXT.as_bytes() || text == FORMAT_1_TEXT.as_bytes() => Ok(()),
         Ok(text) => Err(StoreError::Mismatch(format!(
             "{} says {:?}, this program reads {:?}",
             file.display(),

@@ -8,9 +8,7 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Readable
 use parking_lot::{Mutex, RwLock};
 
 use super::engine::{FAMILY_TREES, engine_error};
-use super::engine_batch::EngineBatch;
-use super::long_keys::{self, Place};
-use super::value;
+use super::long_keys;
 use crate::storage::StoreError;
 
 /// What the ledger knows of a column family, and its trees.
@@ -29,6 +27,19 @@ pub struct Trees {
     main: OnceLock<Keyspace>,
     long: OnceLock<Keyspace>,
     making: Mutex<()>,
+}
+
+/// The number of a generation of a column family, and what it is made of.
+pub fn number_of(id: u32, generation: u32) -> u64 {
+    u64::from(id) << 32 | u64::from(generation)
+}
+
+pub fn id_in(number: u64) -> u32 {
+    u32::try_from(number >> 32).unwrap_or(0)
+}
+
+pub fn generation_in(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0)
 }
 
 /// The engine's name of a generation's keyspace, and of that of its long keys.
@@ -58,7 +69,7 @@ impl Trees {
     pub fn open(database: &Database, id: u32, generation: u32) -> Result<Trees, StoreError> {
         let name = tree_name(id, generation);
         let trees = Trees {
-            number: u64::from(id) << 32 | u64::from(generation),
+            number: number_of(id, generation),
             database: database.clone(),
             main: OnceLock::new(),
             long: OnceLock::new(),
@@ -74,6 +85,18 @@ impl Trees {
         Ok(trees)
     }
 
+    /// A keyspace of the store's own that exists, under a number that no column family has.
+    pub fn of_store(database: &Database, number: u64, tree: Keyspace) -> Trees {
+        Trees {
+            number,
+            name: tree.name().to_string(),
+            database: database.clone(),
+            main: OnceLock::from(tree),
+            long: OnceLock::new(),
+            making: Mutex::new(()),
+        }
+    }
+
     pub fn main(&self) -> Option<&Keyspace> {
         self.main.get()
     }
@@ -82,11 +105,13 @@ impl Trees {
         self.long.get()
     }
 
-    fn main_or_make(&self) -> Result<&Keyspace, StoreError> {
+    /// The keyspace of ordinary keys, which is made when there is none.
+    pub fn main_or_make(&self) -> Result<&Keyspace, StoreError> {
         self.get_or_make(&self.main, &self.name)
     }
 
-    fn long_or_make(&self) -> Result<&Keyspace, StoreError> {
+    /// The keyspace of long keys, which is made when there is none.
+    pub fn long_or_make(&self) -> Result<&Keyspace, StoreError> {
         self.get_or_make(&self.long, &long_name(&self.name))
     }
 
@@ -113,18 +138,6 @@ impl Trees {
             None => Ok(None),
             Some(value) => value.map(|value| value.map(Bytes::from)).map_err(engine_error),
         }
-    }
-
-    /// Adds a write of one key to a batch; `None` removes it.
-    pub fn put(&self, batch: &mut EngineBatch, key: Vec<u8>, value: Option<Bytes>) -> Result<(), StoreError> {
-        let Place { is_long, key, pointers } = long_keys::place(key);
-        for (is_long, pointer) in pointers {
-            let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
-            batch.put(tree, pointer, Some(Bytes::from(value::encode_pointer())));
-        }
-        let tree = if is_long { self.long_or_make()? } else { self.main_or_make()? };
-        batch.put(tree, key, value);
-        Ok(())
     }
 
     /// Every engine keyspace that exists.

@@ -1,4 +1,4 @@
-//! What reads, writes and the sweeper share: the engine, opened, with our notes about it.
+//! What reads, writes and the sweeper share: the engine, opened, what waits to be flushed to it, and our notes about it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,16 +11,22 @@ use parking_lot::{Mutex, RwLock};
 use super::blocking;
 use super::disk_guard::DiskGuard;
 use super::engine::{self, GcGraces, engine_error};
-use super::family::{Family, Trees, id_in_name, long_name, tree_name};
+use super::family::{Family, Trees, generation_in, id_in, id_in_name, long_name, number_of, tree_name};
+use super::group::{Group, Groups, Turn};
+use super::intake::Intake;
 use super::key::{ROW_END, RowPrefix};
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
 use super::locks::{RowGuard, RowLocks};
-use super::row_cache::{CachedRow, EntryChange, RowCache, RowId};
-use super::row_source::RowSource;
+use super::log::{CommitLog, replay};
+use super::memtable::{Memory, View};
+use super::queue::{QUEUE_FAMILY, Queue};
+use super::row_cache::{CachedRow, Entry, RowCache, RowId};
+use super::row_source::{RowKey, RowSource};
 use super::scan::{RowPrefixes, scan};
-use super::setup::Setup;
+use super::setup::{EmbeddedOptions, Setup};
 use super::shield;
-use super::write::{Prepared, Writer};
+use super::write::Writer;
+use super::write_batch::{BatchBuilder, WriteBatch};
 use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
@@ -35,6 +41,9 @@ pub struct Inner {
     pub database: Database,
     pub partitioner: PartitionerRef,
     pub ledger: Ledger,
+    pub queue: Queue,
+    pub intake: Intake,
+    groups: Groups,
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
@@ -44,7 +53,6 @@ pub struct Inner {
     /// Held while the ledger's records of column families change.
     altering: Mutex<()>,
     guard: DiskGuard,
-    is_closed: AtomicBool,
     /// The engine has panicked under a call of ours, and may have left locks behind that it cannot take again.
     has_panicked: AtomicBool,
     gc_graces: GcGraces,
@@ -77,10 +85,15 @@ impl Inner {
                 partitioner.class_name()
             )));
         }
+        let intake = open_intake(&setup.options, &ledger)?;
+        let queue = Queue::open(ledger.queue_trees(), &intake.view(&database))?;
         let inner = Inner {
             database,
             partitioner,
             ledger,
+            queue,
+            intake,
+            groups: Groups::new(),
             locks: RowLocks::new(),
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
@@ -88,7 +101,6 @@ impl Inner {
             definitions: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
-            is_closed: AtomicBool::new(false),
             has_panicked: AtomicBool::new(false),
             gc_graces,
         };
@@ -97,32 +109,34 @@ impl Inner {
         Ok(inner)
     }
 
-    /// From now on nothing is written.
-    pub fn set_closed(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Relaxed)
-    }
-
     pub fn has_panicked(&self) -> bool {
         self.has_panicked.load(Ordering::Relaxed)
     }
 
     /// Whether the engine accepts nothing more until it is opened again: one of its writes has failed.
     pub fn is_poisoned(&self) -> bool {
-        matches!(self.database.persist(PersistMode::Buffer), Err(fjall::Error::Poisoned))
+        self.intake.flush_has_failed()
+            || matches!(self.database.persist(PersistMode::Buffer), Err(fjall::Error::Poisoned))
     }
 
     /// Refuses when the disk has too little room for a write of so many bytes.
     pub fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
-        self.guard.check(self.clock.now_ms(), bytes, || self.database.write_buffer_size())
+        self.guard.check(self.clock.now_ms(), bytes, || self.in_memory())
     }
 
     /// Whether the disk has room, looked at just now.
     pub fn has_room(&self) -> bool {
-        self.guard.has_room(self.database.write_buffer_size())
+        self.guard.has_room(self.in_memory())
+    }
+
+    /// How many bytes wait to be written to tables.
+    fn in_memory(&self) -> u64 {
+        self.database.write_buffer_size().saturating_add(self.intake.bytes_in_memory())
+    }
+
+    /// Memory and engine at this moment.
+    pub fn view(&self) -> View {
+        self.intake.view(&self.database)
     }
 
     /// Every defined column family.
@@ -134,7 +148,7 @@ impl Inner {
         // A disk that was full when something was last written may have room by now.
         let refusal = if self.has_room() { None } else { self.guard.refusal() };
         StoreStatus {
-            disk_bytes: self.database.disk_space().unwrap_or(0),
+            disk_bytes: self.database.disk_space().unwrap_or(0) + self.intake.bytes_of_log(),
             read_only: refusal,
             undefined: self.families.read().undefined.clone(),
         }
@@ -173,42 +187,78 @@ impl Inner {
         outcome
     }
 
-    pub fn check_open(&self) -> Result<(), StoreError> {
-        if self.is_closed() {
-            return Err(StoreError::ReadOnly("the store is closed".to_owned()));
-        }
-        Ok(())
-    }
-
-    /// Prepares mutations of different rows: decides what wins, under the rows' locks, which must be held until
-    /// the engine has taken the result.
+    /// Prepares mutations of different rows: decides what wins, under the rows' locks, and leaves the result to
+    /// whoever writes the group. `None`: nothing changes.
     pub fn prepare(
         &self,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
-    ) -> Result<(Prepared, Vec<RowGuard>), StoreError> {
-        self.check_open()?;
+    ) -> Result<Option<Arc<Group>>, StoreError> {
+        self.intake.check_open()?;
         self.check_room(mutations.iter().map(bytes_of).sum())?;
         let locks = match &mutations[..] {
-            [mutation] => vec![self.locks.lock_one(&mutation.key)],
-            mutations => self.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
+            [mutation] => vec![self.lock_row(&mutation.key)],
+            mutations => {
+                let keys = mutations.iter().map(|mutation| &mutation.key[..]);
+                self.locks.lock(keys, || self.finish_all())
+            }
         };
         let mut writer = Writer::new(self, behaviour);
         for mutation in mutations {
             writer.add(mutation)?;
         }
-        Ok((writer.finish(), locks))
+        Ok(writer.finish()?.map(|batch| self.groups.add(batch, locks)))
     }
 
-    /// Brings the row cache in line with what became of a write. The rows' locks are held.
-    pub fn tell_cache(&self, rows: Vec<(RowId, Vec<EntryChange>)>, outcome: &Result<(), StoreError>) {
-        for (id, changes) in rows {
-            match outcome {
-                Ok(()) => self.row_cache.apply(&id, changes),
-                // Nobody knows what the engine has taken.
-                Err(_) => self.row_cache.forget(&id),
+    /// Locks a row. Who holds it may wait for its group to be written, by whoever comes first.
+    pub fn lock_row(&self, key: &[u8]) -> RowGuard {
+        self.locks.lock_one(key, || self.finish_all())
+    }
+
+    /// Writes a group, unless another is at it. What has become of it; `None` as long as nobody knows.
+    pub fn try_finish(&self, group: &Group) -> Option<Result<(), StoreError>> {
+        if group.outcome().is_none() {
+            self.write_group(self.groups.try_turn(group)?);
+        }
+        group.outcome()
+    }
+
+    /// Writes a group, or waits until another has.
+    pub fn finish(&self, group: &Group) {
+        self.write_group(self.groups.turn(group));
+    }
+
+    /// Writes all that waits to be written. What was taken before is written when this returns.
+    pub fn finish_all(&self) {
+        self.groups.turns().for_each(|turn| self.write_group(turn));
+    }
+
+    fn write_group(&self, turn: Turn<'_>) {
+        if turn.writes.is_empty() {
+            return;
+        }
+        let outcome = self.commit_all(turn.writes.iter().map(|write| &write.batch));
+        turn.end(outcome);
+    }
+
+    /// Makes a batch safe and visible. The caller holds the locks of its rows.
+    pub fn commit(&self, batch: BatchBuilder) -> Result<(), StoreError> {
+        batch.finish()?.map_or(Ok(()), |batch| self.commit_all([&batch].into_iter()))
+    }
+
+    fn commit_all<'a>(
+        &self,
+        batches: impl Iterator<Item = &'a WriteBatch> + Clone,
+    ) -> Result<(), StoreError> {
+        self.intake.take(batches.clone()).inspect_err(|_| self.guard.suspect())?;
+        for batch in batches {
+            for (row, cached) in batch.record.rows().zip(&batch.cached) {
+                if let Some((id, cached)) = cached {
+                    self.row_cache.apply(id, cached, row.changes);
+                }
             }
         }
+        Ok(())
     }
 
     pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
@@ -217,20 +267,20 @@ impl Inner {
         let id = RowId { family: trees.number, key: key.clone() };
         let cached = match self.row_cache.get(&id) {
             None if self.row_cache.is_worth_loading(&id) => {
-                let _lock = self.locks.lock_one(key);
+                let _lock = self.lock_row(key);
                 Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
             }
             cached => cached,
         };
         if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
-            return RowSource::Cached(view).read(command);
+            return RowSource::cached(view).read(command);
         }
         let row = RowPrefix::of(key, &*self.partitioner);
         let is_long =
             matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE);
         blocking::long_if(is_long, || {
-            let snapshot = self.database.snapshot();
-            RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row }.read(command)
+            let view = self.view();
+            RowSource::stored(&trees, &view, &row).read(command)
         })
     }
 
@@ -239,27 +289,30 @@ impl Inner {
         if let Some(cached) = self.row_cache.get(id) {
             return Ok(cached);
         }
-        let snapshot = self.database.snapshot();
-        let source = RowSource::Engine { trees, snapshot: &snapshot, row };
+        let view = self.view();
+        let source = RowSource::stored(trees, &view, row);
         let entries = source.entries(&[], ROW_END, false);
-        self.row_cache.load(id, entries.map(|entry| entry.map(|(key, value)| (key.tail(0), value))))
+        // What comes from a table's block, or from a record, would keep all of it.
+        let owned = |(key, value): (RowKey, Bytes)| {
+            Entry::new(Bytes::copy_from_slice(key.as_slice()), Bytes::copy_from_slice(&value))
+        };
+        self.row_cache.load(id, entries.map(|entry| entry.map(owned)))
     }
 
     pub fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
         let family = self.family(&command.read.cf)?;
         let trees = family.trees.read().clone();
-        let snapshot = self.database.snapshot();
-        scan(&trees, &snapshot, &*self.partitioner, command)
+        scan(&trees, &self.view(), &*self.partitioner, command)
     }
 
     /// Every token in use, in order.
     pub fn tokens(&self) -> Result<Vec<Vec<u8>>, StoreError> {
         let families = self.families();
-        let snapshot = self.database.snapshot();
+        let view = self.view();
         let mut tokens = Vec::new();
         for family in families {
             let trees = family.trees.read().clone();
-            let mut rows = RowPrefixes::new(&trees, &snapshot, &*self.partitioner, (Vec::new(), None));
+            let mut rows = RowPrefixes::new(&trees, &view, &*self.partitioner, (Vec::new(), None));
             while let Some(row) = rows.next_row()? {
                 tokens.extend(row.token(&*self.partitioner));
             }
@@ -342,9 +395,11 @@ impl Inner {
             families.by_name.entry(keyspace).or_default().insert(name, family);
         }
         for ((keyspace, name), record) in recorded {
-            if !families.by_id.contains_key(&record.id)
-                && self.database.keyspace_exists(&tree_name(record.id, record.generation))
-            {
+            let holds_data = || {
+                self.database.keyspace_exists(&tree_name(record.id, record.generation))
+                    || self.intake.holds(number_of(record.id, record.generation))
+            };
+            if !families.by_id.contains_key(&record.id) && holds_data() {
                 families.undefined.push(format!("{keyspace}.{name}"));
             }
         }
@@ -375,19 +430,22 @@ impl Inner {
 
     /// Starts a new generation of a column family and drops the old one.
     pub fn truncate(&self, cf: &CfDef) -> Result<(), StoreError> {
-        self.check_open()?;
+        self.intake.check_open()?;
+        // Before the rows: a flush may take a second, and nobody would write meanwhile.
+        let _no_flush = self.intake.first_segment.lock();
         let _altering = self.altering.lock();
         // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
-        let _rows = self.locks.lock_all();
+        let _rows = self.locks.lock_all(|| self.finish_all());
         let family = self.family(cf)?;
         self.next_generation(cf, &family, false)
     }
 
     /// Forgets a column family with all that it holds.
     pub fn drop_family(&self, cf: &CfDef) -> Result<(), StoreError> {
-        self.check_open()?;
+        self.intake.check_open()?;
+        let _no_flush = self.intake.first_segment.lock();
         let _altering = self.altering.lock();
-        let _rows = self.locks.lock_all();
+        let _rows = self.locks.lock_all(|| self.finish_all());
         let Some(family) = self.recorded_family(cf)? else { return Ok(()) };
         self.next_generation(cf, &family, true)?;
         let mut families = self.families.write();
@@ -428,11 +486,49 @@ impl Inner {
             &mut *trees,
             Arc::new(Trees::open(&self.database, record.id, record.generation)?),
         );
+        self.intake.forget(old.number);
         for tree in old.existing() {
             self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;
         }
         Ok(())
     }
+}
+
+/// Opens the commit log, or starts one, and brings back what was not flushed.
+fn open_intake(options: &EmbeddedOptions, ledger: &Ledger) -> Result<Intake, StoreError> {
+    let directory = &options.directory;
+    let log_directory = directory.join("log");
+    let memory = Memory::default();
+    let Some((first, last)) = ledger.log()? else {
+        engine::mark_format(directory)?;
+        let log = CommitLog::create(&log_directory, 1)?;
+        ledger.note_log(1, 1)?;
+        return Ok(Intake::new(log, memory, 1, options.memtable_bytes()));
+    };
+    let newest: HashMap<u32, u32> =
+        ledger.families()?.into_iter().map(|(_, record)| (record.id, record.generation)).collect();
+    let replayed = replay(&log_directory, (first, last), |row| {
+        let (id, generation) = (id_in(row.family), generation_in(row.family));
+        match newest.get(&id) {
+            // A truncate has taken it away.
+            Some(newest) if generation < *newest => return Ok(()),
+            Some(newest) if generation == *newest => {}
+            None if row.family == QUEUE_FAMILY => {}
+            _ => {
+                return Err(StoreError::Corrupt(format!(
+                    "the write log has a row of column family {id}, generation {generation}, which the ledger does not \
+                     know; put back an undamaged copy of the data directory"
+                )));
+            }
+        }
+        memory.restore(&row);
+        Ok(())
+    })?;
+    if replayed.number < last {
+        ledger.note_log(first, replayed.number)?;
+    }
+    let log = CommitLog::open(&log_directory, &replayed, first)?;
+    Ok(Intake::new(log, memory, first, options.memtable_bytes()))
 }
 
 /// About how many bytes a mutation adds to the log.

@@ -104,6 +104,11 @@ impl RowPrefix {
         RowPrefix(bytes)
     }
 
+    /// A row of the store's own, which has no place in the ring.
+    pub fn fixed(bytes: &[u8]) -> RowPrefix {
+        RowPrefix(bytes.to_vec())
+    }
+
     /// The row that an entry's key belongs to; `None` for bytes that are no entry.
     pub fn of_entry(entry: &[u8], partitioner: &dyn Partitioner) -> Option<RowPrefix> {
         let length = match partitioner.token_form() {

@@ -5,17 +5,17 @@
 //!   t                                 the node's token, as text
 //!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator=", "dropped="
 //!   n | name                          what others keep in the store: the schema that clients have made
-//!   q | i64 due second | u64 number   a tombstone to look at then: u32 family id | key of the deletion
+//!   l                                 the commit log: u64 first segment needed | u64 last segment that there must be
+//!   q ...                             what `queue` keeps
 //! ```
-
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use byteorder::{BigEndian, ByteOrder};
 use bytes::Bytes;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::engine::engine_error;
-use super::engine_batch::EngineBatch;
+use super::family::Trees;
+use super::queue::QUEUE_FAMILY;
 use crate::marshal::may_succeed;
 use crate::schema::{CfDef, ColumnType};
 use crate::storage::StoreError;
@@ -24,13 +24,12 @@ const PARTITIONER: &[u8] = b"p";
 const TOKEN: &[u8] = b"t";
 const FAMILY: u8 = b'c';
 const NOTE: u8 = b'n';
-const QUEUE: u8 = b'q';
+const LOG: &[u8] = b"l";
 
 /// The keyspace of the store's own notes.
 pub struct Ledger {
     database: Database,
     tree: Keyspace,
-    next_number: AtomicU64,
 }
 
 /// Keyspace and name of a column family.
@@ -47,15 +46,6 @@ pub struct FamilyRecord {
     pub subcomparator: Option<String>,
     /// It is forgotten: one of its name begins empty, with other types if need be.
     pub is_dropped: bool,
-}
-
-/// A tombstone that waits until gc_grace has passed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueuedDeletion {
-    /// The queue's own key, to take it off.
-    pub queue_key: Vec<u8>,
-    pub family: u32,
-    pub marker: Vec<u8>,
 }
 
 impl FamilyRecord {
@@ -145,26 +135,12 @@ impl FamilyRecord {
 impl Ledger {
     pub fn open(database: &Database) -> Result<Ledger, StoreError> {
         let tree = database.keyspace("ledger", KeyspaceCreateOptions::default).map_err(engine_error)?;
-        let last = tree.prefix([QUEUE]).next_back();
-        let next_number = match last.map(|guard| guard.key()).transpose().map_err(engine_error)? {
-            Some(key) if key.len() == 17 => BigEndian::read_u64(&key[9..17]) + 1,
-            _ => 0,
-        };
-        let ledger = Ledger { database: database.clone(), tree, next_number: AtomicU64::new(0) };
-        // Numbers only keep two deletions of one second apart; those of earlier runs are smaller or taken off.
-        ledger.next_number.store(next_number.max(ledger.largest_number()?), Ordering::Relaxed);
-        Ok(ledger)
+        Ok(Ledger { database: database.clone(), tree })
     }
 
-    fn largest_number(&self) -> Result<u64, StoreError> {
-        let mut largest = 0;
-        for guard in self.tree.prefix([QUEUE]) {
-            let key = guard.key().map_err(engine_error)?;
-            if key.len() == 17 {
-                largest = largest.max(BigEndian::read_u64(&key[9..17]) + 1);
-            }
-        }
-        Ok(largest)
+    /// The keyspace as the queue sees it.
+    pub fn queue_trees(&self) -> Trees {
+        Trees::of_store(&self.database, QUEUE_FAMILY, self.tree.clone())
     }
 
     /// The partitioner's class name; on a new directory it is noted.
@@ -236,34 +212,20 @@ impl Ledger {
         batch.commit().map_err(engine_error)
     }
 
-    /// Adds a deletion to the queue, as part of the batch that writes it.
-    pub fn queue_deletion(&self, batch: &mut EngineBatch, due_s: i64, family: u32, marker: &[u8]) {
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        // A negative due second sorts as a large one; no clock of ours gives one.
-        let key = [&[QUEUE][..], &due_s.max(0).to_be_bytes(), &number.to_be_bytes()].concat();
-        batch.put(&self.tree, key, Some([&family.to_be_bytes()[..], marker].concat().into()));
-    }
-
-    /// The deletions that are due, at most so many.
-    pub fn due_deletions(&self, now_s: i64, most: usize) -> Result<Vec<QueuedDeletion>, StoreError> {
-        let end = [&[QUEUE][..], &now_s.saturating_add(1).max(0).to_be_bytes()].concat();
-        let mut due = Vec::new();
-        for guard in self.tree.range(vec![QUEUE]..end).take(most) {
-            let (key, value) = guard.into_inner().map_err(engine_error)?;
-            if value.len() < 4 {
-                return Err(StoreError::Corrupt("a queued deletion has no family".to_owned()));
-            }
-            due.push(QueuedDeletion {
-                queue_key: key.to_vec(),
-                family: BigEndian::read_u32(&value[..4]),
-                marker: value[4..].to_vec(),
-            });
+    /// The first segment of the commit log that is needed, and the last that must be there. `None`: there is no log
+    /// yet.
+    pub fn log(&self) -> Result<Option<(u64, u64)>, StoreError> {
+        let Some(value) = self.tree.get(LOG).map_err(engine_error)? else { return Ok(None) };
+        if value.len() != 16 {
+            return Err(StoreError::Corrupt("the ledger's record of the write log".to_owned()));
         }
-        Ok(due)
+        Ok(Some((BigEndian::read_u64(&value), BigEndian::read_u64(&value[8..]))))
     }
 
-    /// Takes a deletion off the queue, as part of a batch.
-    pub fn dequeue(&self, batch: &mut EngineBatch, deletion: &QueuedDeletion) {
-        batch.put(&self.tree, deletion.queue_key.clone(), None);
+    /// Notes at once which segments of the commit log are needed.
+    pub fn note_log(&self, first: u64, last: u64) -> Result<(), StoreError> {
+        let mut batch = self.database.batch().durability(Some(PersistMode::SyncData));
+        batch.insert(&self.tree, LOG, [first.to_be_bytes(), last.to_be_bytes()].concat());
+        batch.commit().map_err(engine_error)
     }
 }

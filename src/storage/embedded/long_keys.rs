@@ -33,8 +33,7 @@ const ADDRESS: usize = 16;
 
 /// Where a key's entry stands.
 pub struct Place {
-    /// In the keyspace of the long keys.
-    pub is_long: bool,
+    /// For a key that is cut, in the keyspace of the long keys.
     pub key: Vec<u8>,
     /// Pointers that must lead to it: whether each is long, and its key.
     pub pointers: Vec<(bool, Vec<u8>)>,
@@ -43,7 +42,7 @@ pub struct Place {
 /// Finds the place of a key. Short keys stay as they are.
 pub fn place(key: Vec<u8>) -> Place {
     if key.len() < CHUNK {
-        return Place { is_long: false, key, pointers: Vec::new() };
+        return Place { key, pointers: Vec::new() };
     }
     let mut pointers = Vec::new();
     let mut space: Vec<u8> = Vec::new();
@@ -54,7 +53,7 @@ pub fn place(key: Vec<u8>) -> Place {
         pointers.push((!pointers.is_empty(), pointer));
         rest = &rest[CHUNK..];
     }
-    Place { is_long: true, key: [&space[..], rest].concat(), pointers }
+    Place { key: [&space[..], rest].concat(), pointers }
 }
 
 /// The address of the keys that begin with a chunk, within the space that holds the chunk.

@@ -10,20 +10,19 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use bytes::Bytes;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 
-use super::engine_batch::EngineBatch;
-use super::family::Trees;
 use super::inner::Inner;
 use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
-use super::ledger::QueuedDeletion;
+use super::queue::QueuedDeletion;
 use super::range_shadow::shadowed_by_ranges;
-use super::row_cache::RowId;
+use super::row_cache::{EntryChange, RowId};
 use super::row_source::RowSource;
 use super::value::{self, Value};
+use super::write_batch::BatchBuilder;
 use crate::model::DeletionTime;
 use crate::storage::StoreError;
 use crate::util::Clock;
 
-/// Entries removed in one engine batch, under one hold of the row's lock.
+/// Entries removed in one batch, under one hold of the row's lock.
 const SWEEP_BATCH: usize = 1000;
 /// Queued deletions looked at in one go.
 const DUE_BATCH: usize = 256;
@@ -73,7 +72,7 @@ impl CompactionFilter for Pass {
 /// Looks after the deletions that are due. Returns how many there were.
 pub fn sweep(inner: &Inner) -> Result<usize, StoreError> {
     let now_s = i64::from(inner.clock.now_s());
-    let due = inner.ledger.due_deletions(now_s, DUE_BATCH)?;
+    let due = inner.queue.due(&inner.view(), now_s, DUE_BATCH)?;
     for deletion in &due {
         sweep_one(inner, deletion)?;
     }
@@ -91,89 +90,103 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
         .row_key(&*inner.partitioner)
         .map(Bytes::from)
         .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
-    let marker = queued.marker[row.as_bytes().len()..].to_vec();
+    let marker = queued.marker.slice(row.as_bytes().len()..);
+    // Looked at once: what has not passed for one question must not have for the next.
+    let gc_before_s = i64::from(inner.clock.now_s()) - i64::from(gc_grace_s);
     loop {
-        let _lock = inner.locks.lock_one(&row_key);
+        let _lock = inner.lock_row(&row_key);
         // Under the lock: a truncate would put others in their place.
         let trees = family.trees.read().clone();
-        let snapshot = inner.database.snapshot();
-        let source = RowSource::Engine { trees: &trees, snapshot: &snapshot, row: &row };
-        if marker.starts_with(RANGES) {
-            inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
-            if sweep_range(inner, (queued, gc_grace_s), &source, (&trees, &row))? {
-                continue;
+        let view = inner.view();
+        let source = RowSource::stored(&trees, &view, &row);
+        let swept = if marker.starts_with(RANGES) {
+            sweep_range((inner, queued), &source, &marker, gc_before_s)?
+        } else {
+            Some(sweep_deletion(&source, &marker)?)
+        };
+        let Some(swept) = swept else { return sweep_undefined(inner, queued) };
+        let stays = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
+        let mut changes = swept.shadowed;
+        let has_more = changes.len() == SWEEP_BATCH;
+        let mut batch = BatchBuilder::default();
+        if !has_more {
+            inner.queue.remove(&mut batch, queued);
+            match stays {
+                Some(made_at_s) => {
+                    let gone_s = made_at_s + i64::from(gc_grace_s);
+                    inner.queue.add(&mut batch, gone_s, queued.family, &queued.marker);
+                }
+                None => changes.extend(swept.at_last),
             }
+        }
+        let id = RowId { family: trees.number, key: row_key.clone() };
+        let cached = inner.row_cache.get(&id).map(|cached| (id, cached));
+        batch.add(trees.number, &row, &changes, cached);
+        inner.commit(batch)?;
+        if !has_more {
             return Ok(());
         }
-        let (deletion, kept_name) = source.deletion_and_name_at(&marker)?;
-        let mut batch = EngineBatch::default();
-        let shadowed = find_shadowed(&source, &marker, deletion)?;
-        let has_more = shadowed.keys.len() == SWEEP_BATCH;
-        for key in shadowed.keys {
-            trees.put(&mut batch, row.entry(&key), None)?;
-        }
-        inner.row_cache.forget(&RowId { family: trees.number, key: row_key.clone() });
-        if has_more {
-            batch.commit(&inner.database)?;
-            continue;
-        }
-        inner.ledger.dequeue(&mut batch, queued);
-        let gone_s = i64::from(deletion.local_deletion_time) + i64::from(gc_grace_s);
-        if gone_s > i64::from(inner.clock.now_s()) {
-            inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
-        } else if let (Some(name), true) = (kept_name, shadowed.others_stay) {
-            // The super column's other columns still need the name that is kept here.
-            let nameplate = value::encode_deletion(DeletionTime::LIVE, Some(&name));
-            trees.put(&mut batch, queued.marker.clone(), Some(nameplate.into()))?;
-        } else if deletion != DeletionTime::LIVE {
-            // Where a row's deletion stood it may have to be said still that the row has ranges.
-            let has_ranges = marker == ROW_MARKER && !source.row_deletions()?.1.is_empty();
-            let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE).into());
-            trees.put(&mut batch, queued.marker.clone(), left)?;
-        }
-        return batch.commit(&inner.database);
     }
 }
 
-/// Takes a tombstone of a run of names away after gc_grace, and what it shadows first; until then that only stays
-/// hidden. Says whether there is more to take away.
-fn sweep_range(
-    inner: &Inner,
-    (queued, gc_grace_s): (&QueuedDeletion, i32),
-    source: &RowSource<'_>,
-    (trees, row): (&Trees, &RowPrefix),
-) -> Result<bool, StoreError> {
-    let Some(cf) = inner.definition(queued.family) else {
-        return sweep_undefined(inner, queued).map(|()| false);
-    };
-    let mut batch = EngineBatch::default();
-    let (deletion, ranges) = source.row_deletions()?;
-    let found = ranges.iter().find(|range| row.entry(&key::range(range)) == queued.marker);
-    let gone_s = found.map(|range| i64::from(range.deletion.local_deletion_time) + i64::from(gc_grace_s));
-    match gone_s {
-        None => {}
-        Some(gone_s) if gone_s > i64::from(inner.clock.now_s()) => {
-            inner.ledger.queue_deletion(&mut batch, gone_s, queued.family, &queued.marker);
-        }
-        Some(_) => {
-            let shadowed = shadowed_by_ranges(source, &ranges, &cf, SWEEP_BATCH)?;
-            let has_more = shadowed.len() == SWEEP_BATCH;
-            for key in shadowed {
-                trees.put(&mut batch, row.entry(&key), None)?;
-            }
-            if has_more {
-                return batch.commit(&inner.database).map(|()| true);
-            }
-            trees.put(&mut batch, queued.marker.clone(), None)?;
-            if ranges.len() == 1 {
-                let is_deleted = deletion != DeletionTime::LIVE;
-                let left = is_deleted.then(|| value::encode_deletion(deletion, None).into());
-                trees.put(&mut batch, row.entry(ROW_MARKER), left)?;
-            }
-        }
+/// What is to be done about a deletion.
+#[derive(Default)]
+struct Swept {
+    /// What goes now: at most `SWEEP_BATCH`, and if so many, there may be more.
+    shadowed: Vec<EntryChange>,
+    /// What becomes of the deletion itself, when gc_grace has passed and nothing else is left to be done.
+    at_last: Vec<EntryChange>,
+    /// The second of the deletion, if it is there still.
+    made_at_s: Option<i32>,
+}
+
+fn removals(keys: Vec<Vec<u8>>) -> Vec<EntryChange> {
+    keys.into_iter().map(|key| (key.into(), None)).collect()
+}
+
+/// What is to be done about the deletion of a row or super column.
+fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<Swept, StoreError> {
+    let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
+    let shadowed = find_shadowed(source, marker, deletion)?;
+    let mut at_last = Vec::new();
+    if let (Some(name), true) = (kept_name, shadowed.others_stay) {
+        // The super column's other columns still need the name that is kept here.
+        at_last.push((marker.clone(), Some(value::encode_deletion(DeletionTime::LIVE, Some(&name)).into())));
+    } else if deletion != DeletionTime::LIVE {
+        // Where a row's deletion stood it may have to be said still that the row has ranges.
+        let has_ranges = marker[..] == *ROW_MARKER && !source.row_deletions()?.1.is_empty();
+        let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE).into());
+        at_last.push((marker.clone(), left));
     }
-    inner.ledger.dequeue(&mut batch, queued);
-    batch.commit(&inner.database).map(|()| false)
+    let made_at_s = Some(deletion.local_deletion_time);
+    Ok(Swept { shadowed: removals(shadowed.keys), at_last, made_at_s })
+}
+
+/// What is to be done about the tombstone of a run of names: after gc_grace it goes, and what it shadows first; until
+/// then that only stays hidden. `None`: its column family is not defined.
+fn sweep_range(
+    (inner, queued): (&Inner, &QueuedDeletion),
+    source: &RowSource<'_>,
+    marker: &Bytes,
+    gc_before_s: i64,
+) -> Result<Option<Swept>, StoreError> {
+    let Some(cf) = inner.definition(queued.family) else { return Ok(None) };
+    let (deletion, ranges) = source.row_deletions()?;
+    let Some(range) = ranges.iter().find(|range| key::range(range)[..] == marker[..]) else {
+        return Ok(Some(Swept::default()));
+    };
+    let made_at_s = range.deletion.local_deletion_time;
+    let mut swept = Swept { made_at_s: Some(made_at_s), ..Swept::default() };
+    if i64::from(made_at_s) > gc_before_s {
+        return Ok(Some(swept));
+    }
+    swept.shadowed = removals(shadowed_by_ranges(source, &ranges, &cf, SWEEP_BATCH)?);
+    swept.at_last.push((marker.clone(), None));
+    if ranges.len() == 1 {
+        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None).into());
+        swept.at_last.push((Bytes::from_static(ROW_MARKER), left));
+    }
+    Ok(Some(swept))
 }
 
 /// What becomes of a deletion whose column family is not defined. One that is dropped has forgotten what the
@@ -184,16 +197,16 @@ fn sweep_undefined(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreEr
     if !is_dropped {
         return requeue(inner, queued, i64::from(inner.clock.now_s()) + 86_400);
     }
-    let mut batch = EngineBatch::default();
-    inner.ledger.dequeue(&mut batch, queued);
-    batch.commit(&inner.database)
+    let mut batch = BatchBuilder::default();
+    inner.queue.remove(&mut batch, queued);
+    inner.commit(batch)
 }
 
 fn requeue(inner: &Inner, queued: &QueuedDeletion, due_s: i64) -> Result<(), StoreError> {
-    let mut batch = EngineBatch::default();
-    inner.ledger.dequeue(&mut batch, queued);
-    inner.ledger.queue_deletion(&mut batch, due_s, queued.family, &queued.marker);
-    batch.commit(&inner.database)
+    let mut batch = BatchBuilder::default();
+    inner.queue.remove(&mut batch, queued);
+    inner.queue.add(&mut batch, due_s, queued.family, &queued.marker);
+    inner.commit(batch)
 }
 
 /// What was found behind a deletion.

@@ -7,7 +7,7 @@
 //! older than what was acknowledged, and readers see a row's mutation whole.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -32,7 +32,13 @@ pub struct RowId {
 }
 
 /// One entry: its key relative to the row, and its value as the engine has it.
-pub type Entry = (Bytes, Bytes);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The key's first bytes, so that to compare two keys is seldom to look them up.
+    head: u128,
+    pub key: Bytes,
+    pub value: Bytes,
+}
 /// A change to one entry: its relative key, and its new value or `None` for its removal.
 pub type EntryChange = (Bytes, Option<Bytes>);
 
@@ -41,6 +47,8 @@ pub type EntryChange = (Bytes, Option<Bytes>);
 pub struct CachedRow {
     /// `None`: the row is too large to be kept.
     content: RwLock<Option<Content>>,
+    /// Its bytes when the cache was last told.
+    weighed: AtomicUsize,
 }
 
 /// All entries of a row, in order.
@@ -76,8 +84,36 @@ pub struct RowCache {
     seen: Doorkeeper,
 }
 
-fn bytes_of(key: &Bytes, value: &Bytes) -> usize {
-    key.len() + value.len() + OVERHEAD_BYTES
+/// The first bytes of a key as a number. Of two keys with different numbers, the smaller has the smaller one.
+fn head_of(key: &[u8]) -> u128 {
+    let mut head = [0; 16];
+    let length = key.len().min(head.len());
+    head[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(head)
+}
+
+impl Entry {
+    pub fn new(key: Bytes, value: Bytes) -> Entry {
+        Entry { head: head_of(&key), key, value }
+    }
+
+    fn bytes(&self) -> usize {
+        self.key.len() + self.value.len() + OVERHEAD_BYTES
+    }
+
+    fn compare(&self, head: u128, key: &[u8]) -> std::cmp::Ordering {
+        self.head.cmp(&head).then_with(|| self.key[..].cmp(key))
+    }
+}
+
+/// Where a key stands among entries in order, or would stand. `likely` is where to look first: who asks for several
+/// keys asks for neighbours.
+pub fn search(entries: &[Entry], key: &[u8], likely: usize) -> Result<usize, usize> {
+    let head = head_of(key);
+    if entries.get(likely).is_some_and(|entry| entry.compare(head, key).is_eq()) {
+        return Ok(likely);
+    }
+    entries.binary_search_by(|entry| entry.compare(head, key))
 }
 
 impl Content {
@@ -86,27 +122,30 @@ impl Content {
         self.entries.len() <= ENTRIES_MAX && self.bytes <= ROW_BYTES_MAX
     }
 
-    fn push(&mut self, (key, value): Entry) {
-        self.bytes += bytes_of(&key, &value);
-        self.entries.push((key, value));
+    fn push(&mut self, entry: Entry) {
+        self.bytes += entry.bytes();
+        self.entries.push(entry);
     }
 
-    fn apply(&mut self, (key, value): EntryChange) {
-        match (self.entries.binary_search_by(|(other, _)| other.cmp(&key)), value) {
+    /// Makes a change. It is part of a record, of which no more is kept than what is needed. Says where its key stands
+    /// or stood.
+    fn apply(&mut self, (key, value): EntryChange, likely: usize) -> usize {
+        let value = value.map(|value| Bytes::copy_from_slice(&value));
+        let found = search(&self.entries, &key, likely);
+        match (found, value) {
             (Ok(at), Some(value)) => {
-                let old = std::mem::replace(&mut self.entries[at].1, value);
-                self.bytes = self.bytes + self.entries[at].1.len() - old.len();
+                let old = std::mem::replace(&mut self.entries[at].value, value);
+                self.bytes = self.bytes + self.entries[at].value.len() - old.len();
             }
-            (Ok(at), None) => {
-                let (key, value) = self.entries.remove(at);
-                self.bytes -= bytes_of(&key, &value);
-            }
+            (Ok(at), None) => self.bytes -= self.entries.remove(at).bytes(),
             (Err(at), Some(value)) => {
-                self.bytes += bytes_of(&key, &value);
-                self.entries.insert(at, (key, value));
+                let entry = Entry::new(Bytes::copy_from_slice(&key), value);
+                self.bytes += entry.bytes();
+                self.entries.insert(at, entry);
             }
             (Err(_), None) => {}
         }
+        found.unwrap_or_else(|at| at)
     }
 }
 
@@ -120,10 +159,10 @@ impl CachedRow {
     }
 
     /// Makes changes; returns the bytes that the row now takes.
-    fn apply(&self, changes: Vec<EntryChange>) -> usize {
+    fn apply(&self, changes: impl Iterator<Item = EntryChange>) -> usize {
         let mut guard = self.content.write();
         let Some(content) = guard.as_mut() else { return 0 };
-        changes.into_iter().for_each(|change| content.apply(change));
+        changes.fold(0, |likely, change| content.apply(change, likely) + 1);
         if content.fits() {
             return content.bytes;
         }
@@ -152,7 +191,7 @@ impl RowCache {
         self.seen.touch(id)
     }
 
-    /// Loads a row from its entries in order. The caller holds the row's lock. That a row is too large is noted.
+    /// Loads a row from its entries in order, which keep nothing larger than themselves. The caller holds the row's lock. That a row is too large is noted.
     pub fn load(
         &self,
         id: &RowId,
@@ -160,9 +199,7 @@ impl RowCache {
     ) -> Result<Arc<CachedRow>, crate::storage::StoreError> {
         let mut content = Content::default();
         for entry in entries {
-            let (key, value) = entry?;
-            // What comes from a table's block would keep the block.
-            content.push((Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&value)));
+            content.push(entry?);
             if !content.fits() {
                 return Ok(self.put(id, None));
             }
@@ -172,30 +209,25 @@ impl RowCache {
 
     fn put(&self, id: &RowId, content: Option<Content>) -> Arc<CachedRow> {
         let bytes = content.as_ref().map_or(0, |content| content.bytes);
-        let row = Arc::new(CachedRow { content: RwLock::new(content) });
+        let row = Arc::new(CachedRow { content: RwLock::new(content), weighed: AtomicUsize::new(0) });
         self.weigh(id, row.clone(), bytes);
         row
     }
 
     fn weigh(&self, id: &RowId, row: Arc<CachedRow>, bytes: usize) {
+        row.weighed.store(bytes, Ordering::Relaxed);
         // The key may be a slice of a request, which would be kept with it.
         let id = RowId { family: id.family, key: Bytes::copy_from_slice(&id.key) };
         self.rows.insert(id, Weighed { row, bytes: bytes as u64 });
     }
 
-    /// Makes the changes that the engine has taken. The caller holds the row's lock.
-    pub fn apply(&self, id: &RowId, changes: Vec<EntryChange>) {
-        let Some(Weighed { row, bytes }) = self.rows.peek(id) else { return };
+    /// Makes changes that the log has taken. The caller has held the row's lock since it found the row here.
+    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: impl Iterator<Item = EntryChange>) {
         let now = row.apply(changes);
-        let grown = (now as u64).abs_diff(bytes);
-        if grown > 1024 || now == 0 {
-            self.weigh(id, row, now);
+        let weighed = row.weighed.load(Ordering::Relaxed);
+        if now.abs_diff(weighed) > 1024 || now == 0 && weighed > 0 {
+            self.weigh(id, row.clone(), now);
         }
-    }
-
-    /// Forgets a row. The caller holds its lock.
-    pub fn forget(&self, id: &RowId) {
-        self.rows.remove(id);
     }
 }
 
@@ -235,7 +267,7 @@ mod tests {
     use super::*;
 
     fn entry(key: &'static str, value: &'static str) -> Entry {
-        (Bytes::from_static(key.as_bytes()), Bytes::from_static(value.as_bytes()))
+        Entry::new(Bytes::from_static(key.as_bytes()), Bytes::from_static(value.as_bytes()))
     }
 
     fn id(key: &'static str) -> RowId {
@@ -247,13 +279,24 @@ mod tests {
         let cache = RowCache::new(1 << 20);
         let row = cache.load(&id("r"), [Ok(entry("a", "1")), Ok(entry("c", "3"))].into_iter()).unwrap();
         let (b, c) = (Bytes::from_static(b"b"), Bytes::from_static(b"c"));
-        cache.apply(&id("r"), vec![(b, Some(Bytes::from_static(b"2"))), (c, None)]);
+        cache.apply(&id("r"), &row, [(b, Some(Bytes::from_static(b"2"))), (c, None)].into_iter());
         assert_eq!(*row.view().unwrap(), [entry("a", "1"), entry("b", "2")]);
         let large = Bytes::from(vec![0; ROW_BYTES_MAX]);
-        cache.apply(&id("r"), vec![(Bytes::from_static(b"d"), Some(large))]);
+        cache.apply(&id("r"), &row, [(Bytes::from_static(b"d"), Some(large))].into_iter());
         assert!(row.view().is_none());
-        cache.forget(&id("r"));
-        assert!(cache.get(&id("r")).is_none());
+    }
+
+    #[test]
+    fn keys_that_begin_alike_are_told_apart() {
+        let keys: [&[u8]; 5] =
+            [b"", b"\0", b"sixteen bytes on", b"sixteen bytes on\0", b"sixteen bytes on and on"];
+        let entries = keys.map(|key| Entry::new(Bytes::from_static(key), Bytes::new()));
+        for (at, key) in keys.iter().enumerate() {
+            for likely in 0..6 {
+                assert_eq!(search(&entries, key, likely), Ok(at));
+            }
+        }
+        assert_eq!(search(&entries, b"sixteen bytes on a", 0), Err(4));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use std::time::Duration;
 use fjall::PersistMode;
 use parking_lot::Mutex;
 
-use super::appender::Appender;
 use super::commit::Committer;
 use super::engine::engine_error;
+use super::flush::flush;
+use super::flusher::Flusher;
 use super::inner::Inner;
 use super::purge;
 use super::setup::Setup;
@@ -19,11 +20,11 @@ use crate::storage::StoreError;
 /// Time between two looks at the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// The engine, the commit thread and the sweeper. The threads end when it is dropped.
+/// The engine, the commit thread, the flush thread and the sweeper. The threads end when it is dropped.
 pub struct Running {
     pub inner: Arc<Inner>,
-    pub appender: Appender,
     pub committer: Committer,
+    pub flusher: Flusher,
     sweeper: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -32,24 +33,28 @@ impl Running {
     pub fn start(setup: &Setup) -> Result<Running, StoreError> {
         shield::caught(|| {
             let inner = Arc::new(Inner::open(setup)?);
-            let engine_directory = setup.options.directory.join("engine");
-            let committer = Committer::start(inner.database.clone(), engine_directory, setup.options.sync)?;
-            let appender = Appender::start(inner.clone())?;
+            let committer = Committer::start(inner.clone(), setup.options.sync)?;
+            let flusher = Flusher::start(inner.clone())?;
             let sweeper = start_sweeper(inner.clone())?;
-            Ok(Running { inner, appender, committer, sweeper: Mutex::new(Some(sweeper)) })
+            Ok(Running { inner, committer, flusher, sweeper: Mutex::new(Some(sweeper)) })
         })
     }
 
-    /// Ends the threads and makes everything durable.
+    /// Ends the threads and makes everything durable. What is long to replay is flushed, so that the next start is
+    /// quick.
     pub fn close(&self) -> Result<(), StoreError> {
         self.stop_threads();
+        self.inner.intake.sync()?;
+        if self.inner.intake.is_worth_flushing() {
+            self.inner.shielded(flush)?;
+        }
         self.inner.database.persist(PersistMode::SyncAll).map_err(engine_error)
     }
 
     fn stop_threads(&self) {
-        self.inner.set_closed();
-        self.appender.stop();
+        self.inner.intake.close();
         self.committer.stop();
+        self.flusher.stop();
         if let Some(sweeper) = self.sweeper.lock().take() {
             sweeper.thread().unpark();
             if sweeper.join().is_err() {
@@ -72,7 +77,7 @@ impl Drop for Running {
 
 fn start_sweeper(inner: Arc<Inner>) -> Result<JoinHandle<()>, StoreError> {
     let run = move || {
-        while !inner.is_closed() {
+        while !inner.intake.is_closed() {
             let swept = inner.check_room(0).and_then(|()| inner.shielded(purge::sweep));
             match swept {
                 Ok(0) => std::thread::park_timeout(SWEEP_EVERY),

@@ -1,11 +1,11 @@
 //! Range scans: row by row in ring order, each read like a single one.
 
 use bytes::Bytes;
-use fjall::Snapshot;
 
 use super::family::Trees;
-use super::key::{self, RowPrefix};
+use super::key::{self, ROW_END, RowPrefix};
 use super::long_keys::Entries;
+use super::memtable::View;
 use super::row_source::RowSource;
 use crate::model::{Bounds, RangeCommand, Row};
 use crate::partitioner::Partitioner;
@@ -17,16 +17,16 @@ type Stretch = (Vec<u8>, Option<Vec<u8>>);
 /// Reads the rows of a scan.
 pub fn scan(
     trees: &Trees,
-    snapshot: &Snapshot,
+    view: &View,
     partitioner: &dyn Partitioner,
     command: &RangeCommand,
 ) -> Result<Vec<Row>, StoreError> {
     let mut found = Vec::new();
     for stretch in stretches(command, partitioner) {
-        let mut rows = RowPrefixes::new(trees, snapshot, partitioner, stretch);
+        let mut rows = RowPrefixes::new(trees, view, partitioner, stretch);
         while found.len() < command.max_rows {
             let Some(row) = rows.next_row()? else { break };
-            let columns = RowSource::Engine { trees, snapshot, row: &row }.read(&command.read)?;
+            let columns = RowSource::stored(trees, view, &row).read(&command.read)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
             }
@@ -72,30 +72,70 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
 /// Finds one row after another by its first entry.
 pub struct RowPrefixes<'a> {
     trees: &'a Trees,
-    snapshot: &'a Snapshot,
+    view: &'a View,
     partitioner: &'a dyn Partitioner,
     high: Option<Vec<u8>>,
     /// Where the next row can begin.
     low: Vec<u8>,
+    /// The engine's next row, and whether there is one, once it was looked for.
+    in_engine: Option<Option<RowPrefix>>,
 }
 
 impl<'a> RowPrefixes<'a> {
     pub fn new(
         trees: &'a Trees,
-        snapshot: &'a Snapshot,
+        view: &'a View,
         partitioner: &'a dyn Partitioner,
         (low, high): Stretch,
     ) -> RowPrefixes<'a> {
-        RowPrefixes { trees, snapshot, partitioner, high, low }
+        RowPrefixes { trees, view, partitioner, high, low, in_engine: None }
     }
 
+    /// The next row that has entries.
     pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
-        let mut entries = Entries::new(self.trees, self.snapshot, self.low.clone(), self.high.clone(), false);
-        let Some(entry) = entries.next() else { return Ok(None) };
-        let (entry, _) = entry?;
-        let row = RowPrefix::of_entry(entry.as_slice(), self.partitioner)
-            .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?;
-        self.low = row.end();
-        Ok(Some(row))
+        loop {
+            let in_memory = self.view.first_row(self.trees.number, &self.low, self.high.as_deref());
+            let row = match (self.next_in_engine()?, in_memory.map(|prefix| RowPrefix::fixed(&prefix))) {
+                (Some(engine), Some(memory)) if memory.as_bytes() < engine.as_bytes() => memory,
+                (Some(engine), _) => engine,
+                (None, Some(memory)) => memory,
+                (None, None) => return Ok(None),
+            };
+            self.low = row.end();
+            if self.has_entries(&row)? {
+                return Ok(Some(row));
+            }
+        }
+    }
+
+    /// The first row that the engine has from here on. It is looked for once.
+    fn next_in_engine(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+        if let Some(found) = &self.in_engine
+            && found.as_ref().is_none_or(|row| row.as_bytes() >= &self.low[..])
+        {
+            return Ok(found.clone());
+        }
+        let snapshot = &self.view.snapshot;
+        let mut entries = Entries::new(self.trees, snapshot, self.low.clone(), self.high.clone(), false);
+        let found = match entries.next().transpose()? {
+            None => None,
+            Some((entry, _)) => Some(
+                RowPrefix::of_entry(entry.as_slice(), self.partitioner)
+                    .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?,
+            ),
+        };
+        self.in_engine = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Whether something of a row is left: memory may say that all its entries are removed.
+    fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
+        let memory = self.view.row(self.trees.number, row.as_bytes());
+        if !memory.iter().any(|map| map.has_removals()) {
+            return Ok(true);
+        }
+        let source = RowSource::stored(self.trees, self.view, row);
+        let first = source.entries(&[], ROW_END, false).next().transpose()?;
+        Ok(first.is_some())
     }
 }

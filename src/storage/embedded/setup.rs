@@ -15,8 +15,20 @@ use crate::util::Clock;
 pub struct EmbeddedOptions {
     pub directory: PathBuf,
     pub sync: SyncMode,
-    /// Most bytes of data blocks that are kept in memory.
+    /// Most bytes of rows and data blocks that are kept in memory. A quarter of this, but no more than 64 MiB, may wait
+    /// to be written to tables, and as much again while it is.
     pub cache_bytes: u64,
+}
+
+/// Limits of what a memtable takes before it is flushed.
+const MEMTABLE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=64 << 20;
+
+impl EmbeddedOptions {
+    /// Bytes of a memtable at which it is flushed.
+    pub fn memtable_bytes(&self) -> usize {
+        let bytes = (self.cache_bytes / 4).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end());
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
 }
 
 /// The options, and what the store works with.

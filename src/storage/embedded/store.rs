@@ -20,6 +20,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::blocking;
 use super::engine::{self, engine_error};
+use super::flush::flush;
+use super::group::Group;
 use super::inner::Inner;
 use super::purge;
 use super::running::Running;
@@ -31,10 +33,10 @@ use crate::schema::{Catalog, CfDef};
 use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::Clock;
 
-/// Memtables that wait to be written from which on the engine may hold writers up.
-const FLUSHES_OF_PRESSURE: usize = 2;
 /// Time between two attempts to open the engine again.
 const REOPEN_EVERY: Duration = Duration::from_secs(2);
+/// How many times a write lets others run while somebody else writes its group, before it waits.
+const YIELDS_MAX: usize = 8;
 /// How long calls may take to leave the engine that is to be closed.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -86,9 +88,9 @@ impl EmbeddedStore {
     fn may_recover(&self, running: &Running) -> bool {
         let inner = &running.inner;
         inner.is_poisoned()
-            && !inner.is_closed()
+            && !inner.intake.is_closed()
             && !inner.has_panicked()
-            && running.committer.check().is_ok()
+            && inner.intake.check_synced().is_ok()
             && inner.has_room()
     }
 
@@ -131,15 +133,15 @@ impl EmbeddedStore {
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
     ) -> Result<(), StoreError> {
-        running.committer.check()?;
-        // Whoever prepares waits for rows whose writes wait for the engine.
-        let is_pressed = running.inner.database.outstanding_flushes() >= FLUSHES_OF_PRESSURE;
-        let prepare = || running.inner.shielded(|inner| inner.prepare(mutations, behaviour));
-        let (prepared, locks) = blocking::long_if(is_pressed, prepare)?;
-        if prepared.batch.is_empty() {
-            return Ok(());
+        let inner = &running.inner;
+        wait_for_room(running).await?;
+        let Some(group) = inner.shielded(|inner| inner.prepare(mutations, behaviour))? else { return Ok(()) };
+        let ticket = Ticket { inner, group };
+        let outcome = ticket.written().await;
+        if inner.intake.wants_flush() {
+            running.flusher.wake();
         }
-        running.appender.append(prepared, locks).await
+        outcome
     }
 
     /// The node's token as text: the one noted first stays.
@@ -155,6 +157,7 @@ impl EmbeddedStore {
     /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
     pub fn compact(&self) -> Result<(), StoreError> {
         self.with(|inner| {
+            flush(inner)?;
             for family in inner.families() {
                 let trees = family.trees.read().clone();
                 for tree in trees.existing() {
@@ -164,6 +167,63 @@ impl EmbeddedStore {
             }
             Ok(())
         })
+    }
+}
+
+/// A write that waits for its group to be written. Should nobody wait for it any more, it is written all the same.
+struct Ticket<'a> {
+    inner: &'a Inner,
+    group: Arc<Group>,
+}
+
+impl Ticket<'_> {
+    async fn written(&self) -> Result<(), StoreError> {
+        for _ in 0..YIELDS_MAX {
+            // What else is ready joins the group.
+            tokio::task::yield_now().await;
+            if let Some(outcome) = self.inner.shielded(|inner| Ok(inner.try_finish(&self.group)))? {
+                return outcome;
+            }
+        }
+        self.finish()
+    }
+
+    fn finish(&self) -> Result<(), StoreError> {
+        self.inner.shielded(|inner| {
+            inner.finish(&self.group);
+            let given_up = || Err(StoreError::Io("the writing of a group of writes was given up".to_owned()));
+            self.group.outcome().unwrap_or_else(given_up)
+        })
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if self.group.outcome().is_none() {
+            let _ = self.finish();
+        }
+    }
+}
+
+/// Waits while memory is full. Fails when it will not be flushed, or the disk has failed.
+async fn wait_for_room(running: &Running) -> Result<(), StoreError> {
+    let intake = &running.inner.intake;
+    loop {
+        intake.check_synced()?;
+        if intake.flush_has_failed() {
+            return Err(not_open());
+        }
+        if !intake.is_full() {
+            return Ok(());
+        }
+        let flushed = intake.has_flushed.notified();
+        tokio::pin!(flushed);
+        // From here on nothing is missed; what has happened before is looked for once more.
+        flushed.as_mut().enable();
+        if intake.is_full() && !intake.flush_has_failed() {
+            running.flusher.wake();
+            flushed.await;
+        }
     }
 }
 
@@ -306,7 +366,7 @@ impl Store for EmbeddedStore {
             return StoreStatus { read_only: Some(not_open().to_string()), ..StoreStatus::default() };
         };
         let mut status = running.inner.status();
-        let has_failed = running.committer.check().err().map(|error| error.to_string());
+        let has_failed = running.inner.intake.check_synced().err().map(|error| error.to_string());
         status.read_only = has_failed.or(status.read_only);
         status
     }

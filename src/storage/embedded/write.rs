@@ -1,18 +1,18 @@
-//! Turns mutations into one engine batch. What a row holds is read first, so that only winners are written.
+//! Turns mutations into one batch of entries. What a row holds is read first, so that only winners are written.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use fjall::Snapshot;
 
-use super::engine_batch::EngineBatch;
 use super::family::{Family, Trees};
 use super::inner::Inner;
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
+use super::memtable::View;
 use super::row_cache::{CachedRow, EntryChange, RowId};
 use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
 use super::value::{self, Value};
+use super::write_batch::{BatchBuilder, WriteBatch};
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{
     Behaviour, Cell, CellKind, CfMutation, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
@@ -29,17 +29,9 @@ const FIRST_TIDY_S: i64 = 600;
 pub struct Writer<'a> {
     inner: &'a Inner,
     behaviour: &'static Behaviour,
-    /// What the engine holds now; made when a row is not in the cache.
-    snapshot: Option<Snapshot>,
-    batch: EngineBatch,
-    rows: Vec<(RowId, Vec<EntryChange>)>,
-}
-
-/// What a writer has prepared: good until the rows' locks are opened.
-pub struct Prepared {
-    pub batch: EngineBatch,
-    /// The same changes for the row cache.
-    pub rows: Vec<(RowId, Vec<EntryChange>)>,
+    /// What the store holds now; made when a row is not in the cache.
+    view: Option<View>,
+    batch: BatchBuilder,
 }
 
 /// The stored cell that a new one meets.
@@ -51,17 +43,18 @@ struct Met {
 
 impl<'a> Writer<'a> {
     pub fn new(inner: &'a Inner, behaviour: &'static Behaviour) -> Writer<'a> {
-        Writer { inner, behaviour, snapshot: None, batch: EngineBatch::default(), rows: Vec::new() }
+        Writer { inner, behaviour, view: None, batch: BatchBuilder::default() }
     }
 
-    /// What has been prepared.
-    pub fn finish(self) -> Prepared {
-        Prepared { batch: self.batch, rows: self.rows }
+    /// What has been prepared: good until the rows' locks are opened.
+    pub fn finish(self) -> Result<Option<WriteBatch>, StoreError> {
+        self.batch.finish()
     }
 
     /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
     pub fn add(&mut self, mutation: Mutation) -> Result<(), StoreError> {
         let row = RowPrefix::of(&mutation.key, &*self.inner.partitioner);
+        let mutation = mutation.joined();
         for change in mutation.families {
             if !change.changes.is_empty() {
                 self.add_family(&mutation.key, &row, change)?;
@@ -79,21 +72,22 @@ impl<'a> Writer<'a> {
         let cached = self.cached_row(&id, &trees, row)?;
         let view = cached.as_ref().and_then(|cached| cached.view());
         let source = match view {
-            Some(view) => RowSource::Cached(view),
+            Some(view) => RowSource::cached(view),
             None => {
-                let snapshot = self.snapshot.get_or_insert_with(|| self.inner.database.snapshot());
-                RowSource::Engine { trees: &trees, snapshot, row }
+                let view = self.view.get_or_insert_with(|| self.inner.view());
+                RowSource::stored(&trees, view, row)
             }
         };
         let mut changes = RowChanges {
             inner: self.inner,
             behaviour: self.behaviour,
+            now_s: self.inner.clock.now_s(),
             cf: &cf,
             family: &family,
             row,
             source: &source,
             batch: &mut self.batch,
-            changes: Vec::new(),
+            changes: Vec::with_capacity(resolved.cells.len() + 1),
         };
         if let Some(deletion) = resolved.deletion {
             changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
@@ -115,10 +109,8 @@ impl<'a> Writer<'a> {
         }
         let changes = changes.changes;
         drop(source);
-        for (key, value) in &changes {
-            trees.put(&mut self.batch, row.entry(key), value.clone())?;
-        }
-        self.rows.push((id, changes));
+        let cached = cached.clone().map(|cached| (id, cached));
+        self.batch.add(trees.number, row, &changes, cached);
         Ok(())
     }
 
@@ -143,13 +135,14 @@ impl<'a> Writer<'a> {
 struct RowChanges<'a> {
     inner: &'a Inner,
     behaviour: &'static Behaviour,
+    now_s: i32,
     cf: &'a CfDef,
     family: &'a Family,
     row: &'a RowPrefix,
     /// The row as it stands.
     source: &'a RowSource<'a>,
     /// Takes notes of new deletions for the sweeper.
-    batch: &'a mut EngineBatch,
+    batch: &'a mut BatchBuilder,
     changes: Vec<EntryChange>,
 }
 
@@ -198,8 +191,8 @@ impl RowChanges<'_> {
                 return Ok(());
             }
         } else {
-            let due = i64::from(self.inner.clock.now_s()) + FIRST_TIDY_S;
-            self.inner.ledger.queue_deletion(self.batch, due, self.family.id, &self.row.entry(&key));
+            let due = i64::from(self.now_s) + FIRST_TIDY_S;
+            self.inner.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
         }
         let (deletion, _) = self.row_deletions()?;
         self.set(&key, value::encode_range(&merged));
@@ -276,14 +269,17 @@ impl RowChanges<'_> {
     ) -> Result<Option<Met>, StoreError> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            let ordered = Bytes::copy_from_slice(&key[level.len()..]);
+            // Where the key is the name, the new cell's own name spares a copy.
+            let is_name = names.stored.ordered_is_name();
+            let ordered =
+                if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
             decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell })
         } else {
             let found = self.source.find_cell(level, &cell.name, names)?;
             found.map(|(key, cell)| Met { key: Some(key), cell })
         };
-        let gc_before = super::purge::gc_before(&self.inner.clock, self.cf.gc_grace_s);
-        let now_s = self.inner.clock.now_s();
+        let now_s = self.now_s;
+        let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
         let met = met.map(|met| Met { key: met.key, cell: met.cell.at(now_s, self.behaviour) });
         Ok(met.filter(|met| met.key.is_some() || !met.cell.is_purgeable(gc_before)))
     }
@@ -305,9 +301,9 @@ impl RowChanges<'_> {
         }
         let was_queued = old.is_some_and(|old| old != DeletionTime::LIVE);
         if !was_queued && deletion != DeletionTime::LIVE {
-            let due = i64::from(self.inner.clock.now_s()) + FIRST_TIDY_S;
+            let due = i64::from(self.now_s) + FIRST_TIDY_S;
             let whole_key = self.row.entry(&marker);
-            self.inner.ledger.queue_deletion(self.batch, due, self.family.id, &whole_key);
+            self.inner.queue.add(self.batch, due, self.family.id, &whole_key);
         }
         // A super column keeps the name that it was first written under, whatever is equal to it.
         let kept_name = old_name.as_deref().or(kept_name);

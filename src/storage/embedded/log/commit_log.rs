@@ -1,0 +1,145 @@
+//! The log that writes are appended to.
+//!
+//! A write is handed to the operating system by whoever makes it, under a short lock: no other thread needs to wake
+//! up for it. The disk is waited for outside of that lock.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::record::SealedRecord;
+use super::replay::{Replayed, segments_of};
+use super::segment::{Segment, path_of};
+use crate::storage::StoreError;
+
+/// The segments of the log, of which the last is written to.
+pub struct CommitLog {
+    directory: PathBuf,
+    current: Mutex<Current>,
+    /// Bytes that a crash now would have to replay, but for those of a memtable that is being flushed.
+    bytes: AtomicU64,
+}
+
+struct Current {
+    segment: Segment,
+    /// Earlier segments that are not synced yet.
+    unsynced: Vec<Arc<File>>,
+}
+
+/// A segment that is ready to be written to.
+pub struct NextSegment(Segment);
+
+impl NextSegment {
+    pub fn number(&self) -> u64 {
+        self.0.number
+    }
+}
+
+impl CommitLog {
+    /// Goes on behind the last record of a log. Segments that are not of it are removed: those before `first`, and
+    /// those behind a torn end.
+    pub fn open(directory: &Path, replayed: &Replayed, first: u64) -> Result<CommitLog, StoreError> {
+        for number in segments_of(directory)? {
+            if number < first || number > replayed.number {
+                fs::remove_file(path_of(directory, number)).map_err(|error| io_error(&error))?;
+            }
+        }
+        let segment = Segment::open(directory, replayed.number, replayed.length);
+        Ok(CommitLog::with(directory, segment.map_err(|error| io_error(&error))?, replayed.earlier))
+    }
+
+    /// Starts a log.
+    pub fn create(directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
+        let make = || {
+            fs::create_dir_all(directory)?;
+            if let Some(parent) = directory.parent() {
+                File::open(parent)?.sync_all()?;
+            }
+            let mut segment = Segment::create(directory, number)?;
+            segment.begin(0)?;
+            segment.file.sync_all()?;
+            Ok(segment)
+        };
+        Ok(CommitLog::with(directory, make().map_err(|error| io_error(&error))?, 0))
+    }
+
+    fn with(directory: &Path, segment: Segment, earlier: u64) -> CommitLog {
+        CommitLog {
+            directory: directory.to_owned(),
+            bytes: AtomicU64::new(earlier + segment.length),
+            current: Mutex::new(Current { segment, unsynced: Vec::new() }),
+        }
+    }
+
+    /// Hands records to the operating system, all or none.
+    pub fn append<'a>(&self, records: impl Iterator<Item = &'a SealedRecord>) -> Result<(), StoreError> {
+        let mut current = self.current.lock();
+        let before = current.segment.length;
+        current.segment.append(records).map_err(|error| io_error(&error))?;
+        self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes the next segment, durably, and does not write to it yet. One caller at a time.
+    pub fn prepare_next(&self) -> Result<NextSegment, StoreError> {
+        let number = self.current.lock().segment.number + 1;
+        Segment::create(&self.directory, number).map(NextSegment).map_err(|error| io_error(&error))
+    }
+
+    /// From now on writes go to the next segment. When it cannot be begun they go on in the old one.
+    pub fn go_on_in(&self, mut next: NextSegment) -> Result<(), StoreError> {
+        let mut current = self.current.lock();
+        next.0.begin(current.segment.length).map_err(|error| io_error(&error))?;
+        self.bytes.store(next.0.length, Ordering::Relaxed);
+        let full = std::mem::replace(&mut current.segment, next.0);
+        current.unsynced.push(full.file);
+        Ok(())
+    }
+
+    /// Waits until the disk has all that was appended before. When this fails, nobody knows what it has.
+    pub fn sync(&self) -> io::Result<()> {
+        let (last, earlier) = {
+            let current = self.current.lock();
+            (current.segment.file.clone(), current.unsynced.clone())
+        };
+        for file in earlier.iter().chain([&last]) {
+            file.sync_data()?;
+        }
+        let mut current = self.current.lock();
+        current.unsynced.retain(|file| !earlier.iter().any(|synced| Arc::ptr_eq(file, synced)));
+        Ok(())
+    }
+
+    /// Removes segments whose records are in tables, the oldest first.
+    pub fn remove(&self, numbers: std::ops::Range<u64>) {
+        for number in numbers {
+            let path = path_of(&self.directory, number);
+            match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // It stays until the next start, and harms nobody.
+                Err(error) => tracing::warn!("{} was not removed: {error}", path.display()),
+            }
+        }
+    }
+
+    /// Bytes of the records since the last segment that was gone on in.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The number of the segment that is written to.
+    pub fn number(&self) -> u64 {
+        self.current.lock().segment.number
+    }
+}
+
+/// A full disk refuses writes, and may have room again; anything else is a failure.
+fn io_error(error: &io::Error) -> StoreError {
+    let text = format!("the write log: {error}");
+    if error.kind() == io::ErrorKind::StorageFull { StoreError::ReadOnly(text) } else { StoreError::Io(text) }
+}

@@ -1,0 +1,17 @@
+//! The commit log: every write, in the order of arrival, until the engine's tables hold it.
+//!
+//! ```text
+//!   CommitLog   appends to the last segment, syncs, starts another one, removes old ones
+//!   Segment     a file: a head, then records
+//!   record      one write of any number of rows: length, checksums, payload
+//!   replay      reads segments back, and tells a torn end from damage
+//! ```
+
+mod commit_log;
+mod record;
+mod replay;
+mod segment;
+
+pub use commit_log::{CommitLog, NextSegment};
+pub use record::{Changes, RecordBuilder, RowRecord, SealedRecord};
+pub use replay::replay;

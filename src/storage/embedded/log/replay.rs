@@ -1,0 +1,253 @@
+//! Reads a log back.
+//!
+//! A process that is killed while it writes leaves the beginning of a record at the end of the last segment; a
+//! machine that loses its power may also leave whole pages of zeros, in the place of what it had not written yet.
+//! Nothing in such an end was acknowledged as synced, and it is cut off. Anything else that cannot be read is damage,
+//! be it in the last record: then nothing is opened, for what follows might be acknowledged.
+//!
+//! ```text
+//!   the file ends within a head, or before the payload's length     torn
+//!   zeros over a whole page, or over the rest of one                torn
+//!   a checksum is wrong otherwise                                   damaged
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::record::{HEAD, RowRecord, read_head, rows_of};
+use super::segment::{SEGMENT_HEAD, number_of, path_of, read_segment_head};
+use crate::storage::StoreError;
+
+/// Unit in which disks lose what was not synced.
+const PAGE: usize = 4096;
+
+/// Where a log goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The last segment.
+    pub number: u64,
+    /// Where its last good record ends.
+    pub length: u64,
+    /// Bytes of the segments before it.
+    pub earlier: u64,
+}
+
+/// Gives every row of every record, in the order of writing, from segment `first` on. Segments up to `last` must be
+/// there; earlier ones are leftovers. Fails when anything but a torn end cannot be read.
+pub fn replay(
+    directory: &Path,
+    (first, last): (u64, u64),
+    mut each: impl FnMut(RowRecord) -> Result<(), StoreError>,
+) -> Result<Replayed, StoreError> {
+    let mut replayed = Replayed { number: first, length: 0, earlier: 0 };
+    let end = segments_of(directory)?.last().copied().unwrap_or(0).max(last);
+    for number in first..=end {
+        let path = path_of(directory, number);
+        let bytes = read_segment(&path)?;
+        if number > first {
+            let is_unused = bytes.len() < SEGMENT_HEAD || bytes.iter().all(|byte| *byte == 0);
+            if is_unused {
+                // It was made before it was needed.
+                break;
+            }
+            let before = read_segment_head(&bytes, number).ok_or_else(|| no_segment(&path, number))?;
+            if replayed.length != before {
+                // Syncs go in the order of writing: of what follows a torn end nothing was synced.
+                tracing::warn!("the write log ends before {}: what was not synced is lost", path.display());
+                break;
+            }
+        }
+        let length = replay_segment(&path, number, &bytes, &mut each)?;
+        replayed.earlier += replayed.length;
+        (replayed.number, replayed.length) = (number, length as u64);
+    }
+    Ok(replayed)
+}
+
+fn read_segment(path: &Path) -> Result<Bytes, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Bytes::from(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Corrupt(format!(
+            "{} is missing; put back an undamaged copy of the data directory",
+            path.display()
+        ))),
+        Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+/// The numbers of the segments in a directory.
+pub fn segments_of(directory: &Path) -> Result<Vec<u64>, StoreError> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| io_error(directory, &error))?,
+    };
+    let mut numbers = Vec::new();
+    for entry in entries {
+        numbers.extend(number_of(&entry.map_err(|error| io_error(directory, &error))?.path()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Reads one segment; gives where its last good record ends.
+fn replay_segment(
+    path: &Path,
+    number: u64,
+    bytes: &Bytes,
+    each: &mut impl FnMut(RowRecord) -> Result<(), StoreError>,
+) -> Result<usize, StoreError> {
+    read_segment_head(bytes, number).ok_or_else(|| no_segment(path, number))?;
+    let mut at = SEGMENT_HEAD;
+    while let Some((end, payload)) = record_at(number, bytes, at, path)? {
+        let rows = rows_of(&payload).ok_or_else(|| damaged(path, at))?;
+        rows.into_iter().try_for_each(&mut *each)?;
+        at = end;
+    }
+    Ok(at)
+}
+
+/// Where the record ends that begins at a place, and its payload. `None`: the log ends here.
+fn record_at(
+    number: u64,
+    bytes: &Bytes,
+    at: usize,
+    path: &Path,
+) -> Result<Option<(usize, Bytes)>, StoreError> {
+    let torn = |end: usize| if is_torn(bytes, at, end) { Ok(None) } else { Err(damaged(path, at)) };
+    let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return Ok(None) };
+    let Some((length, sum)) = read_head(number, at as u64, head) else { return torn(at + HEAD) };
+    let (begin, end) = (at + HEAD, at + HEAD + length);
+    let Some(payload) = bytes.get(begin..end) else { return Ok(None) };
+    if crc32fast::hash(payload) != sum {
+        return torn(end);
+    }
+    Ok(Some((end, bytes.slice(begin..end))))
+}
+
+/// Whether a part of what stands from here to there was never written: it is zero up to the next page, or a whole page
+/// that begins in it is, or the file has nothing but zeros from somewhere in it on, for more than a page.
+fn is_torn(bytes: &[u8], at: usize, end: usize) -> bool {
+    let is_zero = |part: &[u8]| part.iter().all(|byte| *byte == 0);
+    let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let next_page = at + PAGE - at % PAGE;
+    let mut pages = (next_page..end).step_by(PAGE).filter_map(|page| bytes.get(page..page + PAGE));
+    is_zero(&bytes[at..next_page.min(bytes.len())])
+        || pages.any(is_zero)
+        || written < end && bytes.len() - written >= PAGE
+}
+
+fn no_segment(path: &Path, number: u64) -> StoreError {
+    StoreError::Corrupt(format!(
+        "{} does not begin as segment {number} of a write log; put back an undamaged copy of the data directory",
+        path.display()
+    ))
+}
+
+fn damaged(path: &Path, at: usize) -> StoreError {
+    StoreError::Corrupt(format!(
+        "the write log {} cannot be read at byte {at}; put back an undamaged copy of the data directory, or cut the \
+         file off at that byte to give up what follows it",
+        path.display()
+    ))
+}
+
+fn io_error(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::Io(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::embedded::log::{CommitLog, RecordBuilder};
+
+    fn record(log: &CommitLog, number: u8) {
+        let mut record = RecordBuilder::default();
+        let value = Some(Bytes::from(vec![number; 100]));
+        record.row(1 << 32 | 1, &[number], &[(Bytes::from(vec![number]), value)]);
+        log.append([record.seal().unwrap()].iter()).unwrap();
+    }
+
+    /// Records 0 and 1 in the first segment, 2 and 3 in the second.
+    fn two_segments(directory: &Path) {
+        let log = CommitLog::create(directory, 1).unwrap();
+        record(&log, 0);
+        record(&log, 1);
+        log.go_on_in(log.prepare_next().unwrap()).unwrap();
+        record(&log, 2);
+        record(&log, 3);
+        log.sync().unwrap();
+    }
+
+    fn replayed(directory: &Path, range: (u64, u64)) -> Result<(Vec<u8>, Replayed), StoreError> {
+        let mut found = Vec::new();
+        let end = replay(directory, range, |row| {
+            found.push(row.prefix[0]);
+            Ok(())
+        })?;
+        Ok((found, end))
+    }
+
+    #[test]
+    fn it_goes_on_where_it_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        two_segments(path);
+        let (found, end) = replayed(path, (1, 2)).unwrap();
+        assert_eq!((found, end.number), (vec![0, 1, 2, 3], 2));
+        assert_eq!(replayed(path, (2, 2)).unwrap().0, [2, 3]);
+        // A torn end is cut off, and a segment that was made and not used is no part of it.
+        let cut = fs::OpenOptions::new().write(true).open(path_of(path, 2)).unwrap();
+        cut.set_len(end.length - 1).unwrap();
+        fs::write(path_of(path, 3), b"").unwrap();
+        let (found, end) = replayed(path, (1, 3)).unwrap();
+        assert_eq!((found, end.number), (vec![0, 1, 2], 2));
+        let log = CommitLog::open(path, &end, 2).unwrap();
+        assert_eq!(segments_of(path).unwrap(), [2]);
+        record(&log, 4);
+        assert_eq!(replayed(path, (2, 2)).unwrap().0, [2, 4]);
+    }
+
+    #[test]
+    fn what_follows_a_torn_segment_is_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        two_segments(directory.path());
+        let file = fs::OpenOptions::new().write(true).open(path_of(directory.path(), 1)).unwrap();
+        file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+        assert_eq!(replayed(directory.path(), (1, 2)).unwrap().0, [0]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        two_segments(directory.path());
+        for number in [1, 2] {
+            let file = path_of(directory.path(), number);
+            let bytes = fs::read(&file).unwrap();
+            fs::remove_file(&file).unwrap();
+            let text = replayed(directory.path(), (1, 2)).unwrap_err().to_string();
+            assert!(text.contains(&format!("{number}.log is missing")), "{text}");
+            fs::write(&file, bytes).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        two_segments(directory.path());
+        for number in [1, 2] {
+            let file = path_of(directory.path(), number);
+            let bytes = fs::read(&file).unwrap();
+            for at in 0..bytes.len() {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << (at % 8);
+                fs::write(&file, &flipped).unwrap();
+                let text = replayed(directory.path(), (1, 2)).unwrap_err().to_string();
+                assert!(text.starts_with("corrupt data: "), "segment {number} byte {at}: {text}");
+            }
+            fs::write(&file, bytes).unwrap();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The memtables of a store: the one that is written to, and the one that is being flushed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fjall::{Database, Snapshot};
+use parking_lot::RwLock;
+
+use super::entry_map::EntryMap;
+use super::rows::Rows;
+use super::table::Memtable;
+use crate::storage::embedded::log::RowRecord;
+
+/// The memtables, newest first.
+#[derive(Default)]
+pub struct Memory {
+    layers: RwLock<Layers>,
+    /// What the active memtable takes, for those who only want to know that.
+    active_bytes: AtomicUsize,
+}
+
+#[derive(Clone, Default)]
+struct Layers {
+    active: Arc<Memtable>,
+    frozen: Option<Arc<Memtable>>,
+}
+
+/// Memory and engine at one moment. What is written later to a row may be seen, but never half of a change to it,
+/// and never what is older than what the engine's part shows.
+pub struct View {
+    layers: Layers,
+    pub snapshot: Snapshot,
+}
+
+impl Memory {
+    /// Looks at memory and engine at once.
+    ///
+    /// The lock is held over both: what is frozen after this cannot be flushed before the engine has been looked at,
+    /// so its snapshot holds nothing that is newer than the memtables.
+    pub fn view(&self, database: &Database) -> View {
+        let layers = self.layers.read();
+        let snapshot = database.snapshot();
+        View { layers: layers.clone(), snapshot }
+    }
+
+    /// Makes changes. The caller holds the locks of their rows, and nobody freezes meanwhile.
+    pub fn apply(&self, records: impl Iterator<Item = RowRecord>) {
+        let active = self.layers.read().active.clone();
+        let mut grown = 0;
+        let mut last: Option<(u64, Arc<Rows>)> = None;
+        for record in records {
+            let rows = match &last {
+                Some((family, rows)) if *family == record.family => rows,
+                _ => &last.insert((record.family, active.rows_or_make(record.family))).1,
+            };
+            grown += rows.apply(&record.prefix, record.changes);
+        }
+        active.add_bytes(grown);
+        self.active_bytes.store(active.bytes(), Ordering::Relaxed);
+    }
+
+    /// Brings back what was replayed. Nobody else is here yet.
+    pub fn restore(&self, record: &RowRecord) {
+        // Parts of a segment would keep all of it.
+        self.apply(std::iter::once(record.to_owned()));
+    }
+
+    /// About how many bytes the active memtable takes.
+    pub fn active_bytes(&self) -> usize {
+        self.active_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn frozen(&self) -> Option<Arc<Memtable>> {
+        self.layers.read().frozen.clone()
+    }
+
+    /// Starts a new memtable. The caller sees to it that nobody writes meanwhile, and that nothing is frozen yet.
+    pub fn freeze(&self) {
+        let mut layers = self.layers.write();
+        let full = std::mem::take(&mut layers.active);
+        self.active_bytes.store(0, Ordering::Relaxed);
+        layers.frozen = Some(full);
+    }
+
+    /// Lets go of what the engine's tables now hold.
+    pub fn let_go(&self) {
+        let flushed = self.layers.write().frozen.take();
+        // Many entries are freed here, and not under the lock.
+        drop(flushed);
+    }
+
+    /// Forgets a generation of a column family. Nobody writes to it or flushes it meanwhile.
+    pub fn forget(&self, family: u64) {
+        let layers = self.layers.read().clone();
+        layers.active.forget(family);
+        if let Some(frozen) = layers.frozen {
+            frozen.forget(family);
+        }
+    }
+
+    /// Whether a generation has entries here.
+    pub fn holds(&self, family: u64) -> bool {
+        let layers = self.layers.read();
+        let holds = |table: &Arc<Memtable>| table.rows(family).is_some_and(|rows| !rows.is_empty());
+        holds(&layers.active) || layers.frozen.as_ref().is_some_and(holds)
+    }
+
+    /// About how many bytes wait to be flushed.
+    pub fn bytes(&self) -> usize {
+        let layers = self.layers.read();
+        layers.active.bytes() + layers.frozen.as_ref().map_or(0, |frozen| frozen.bytes())
+    }
+}
+
+impl View {
+    /// What memory knows of a row, newest first.
+    pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<Arc<EntryMap>> {
+        // A row in neither costs no memory.
+        self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
+    }
+
+    /// The first row of which memory knows something, from `low` on and before `high`.
+    pub fn first_row(&self, family: u64, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.memtables().filter_map(|table| table.rows(family)?.first(low, high)).min()
+    }
+
+    fn memtables(&self) -> impl Iterator<Item = &Memtable> {
+        [Some(&self.layers.active), self.layers.frozen.as_ref()].into_iter().flatten().map(|table| &**table)
+    }
+}

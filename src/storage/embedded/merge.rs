@@ -1,0 +1,93 @@
+//! Entries of one row from memory and engine, as one.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::long_keys::{Entries, WholeKey};
+use super::memtable::{EntryMap, EntryRange};
+use super::row_source::RowKey;
+use crate::storage::StoreError;
+
+/// An entry of the engine.
+type EngineEntry = Result<(WholeKey, Bytes), StoreError>;
+
+/// Entries in order, or backwards. Of several with one key the newest counts, and a removal hides the others.
+pub struct MergedEntries<'a> {
+    /// Newest first.
+    memory: Vec<EntryRange>,
+    engine: std::iter::Peekable<Entries<'a>>,
+    row_len: usize,
+    reversed: bool,
+}
+
+impl<'a> MergedEntries<'a> {
+    /// Lays what memory knows, from `low` on and before `high`, over the engine's entries of the same stretch.
+    pub fn new(
+        memory: &[Arc<EntryMap>],
+        (low, high): (&[u8], &[u8]),
+        engine: Entries<'a>,
+        row_len: usize,
+        reversed: bool,
+    ) -> MergedEntries<'a> {
+        let memory = memory.iter().map(|map| EntryRange::new(map.clone(), low, high)).collect();
+        MergedEntries { memory, engine: engine.peekable(), row_len, reversed }
+    }
+
+    /// Which of the memtables has the entry that comes next, and the newest of those that share its key.
+    fn next_in_memory(&self) -> Option<usize> {
+        let mut best: Option<(usize, &Bytes)> = None;
+        for (at, range) in self.memory.iter().enumerate() {
+            let Some((key, _)) = range.peek(self.reversed) else { continue };
+            let comes_first =
+                best.is_none_or(|(_, other)| if self.reversed { key > other } else { key < other });
+            if comes_first {
+                best = Some((at, key));
+            }
+        }
+        best.map(|(at, _)| at)
+    }
+
+    /// Takes an entry from memory, and those of the same key that it hides.
+    fn take(&mut self, at: usize) -> Option<(Bytes, Option<Bytes>)> {
+        let (key, value) = self.memory[at].peek(self.reversed)?.clone();
+        for range in &mut self.memory {
+            if range.peek(self.reversed).is_some_and(|(other, _)| *other == key) {
+                range.skip(self.reversed);
+            }
+        }
+        let row_len = self.row_len;
+        self.engine.next_if(
+            |entry| matches!(entry, Ok((whole, _)) if whole.as_slice().get(row_len..) == Some(&key[..])),
+        );
+        Some((key, value))
+    }
+}
+
+impl Iterator for MergedEntries<'_> {
+    type Item = Result<(RowKey, Bytes), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row_len = self.row_len;
+        let of_engine =
+            |entry: EngineEntry| entry.map(|(whole, value)| (RowKey::Engine { whole, row_len }, value));
+        loop {
+            let Some(at) = self.next_in_memory() else { return self.engine.next().map(of_engine) };
+            let engine_first = match (self.engine.peek(), self.memory[at].peek(self.reversed)) {
+                (Some(Ok((whole, _))), Some((key, _))) => {
+                    let other = whole.as_slice().get(row_len..).unwrap_or_default();
+                    if self.reversed { other > &key[..] } else { other < &key[..] }
+                }
+                // What cannot be read might be anything: it is told at once.
+                (Some(Err(_)), _) => true,
+                (None, _) | (_, None) => false,
+            };
+            if engine_first {
+                return self.engine.next().map(of_engine);
+            }
+            if let (key, Some(value)) = self.take(at)? {
+                return Some(Ok((RowKey::Memory(key), value)));
+            }
+        }
+    }
+}

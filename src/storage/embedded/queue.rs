@@ -1,0 +1,112 @@
+//! The queue of deletions that shadow others: each is looked at when it is due.
+//!
+//! It is one row of the ledger's engine keyspace, so that a deletion is queued in the record that makes it.
+//!
+//! ```text
+//!   q | i64 due second | u64 number      u32 family id | key of the deletion
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use byteorder::{BigEndian, ByteOrder};
+use bytes::Bytes;
+
+use super::family::Trees;
+use super::key::RowPrefix;
+use super::memtable::View;
+use super::row_source::RowSource;
+use super::write_batch::BatchBuilder;
+use crate::storage::StoreError;
+
+/// The number under which the commit log and memory know the queue; column families have larger ones.
+pub const QUEUE_FAMILY: u64 = 0;
+/// What all its keys begin with.
+const PREFIX: &[u8] = b"q";
+/// Bytes of a key behind that.
+const KEY_BYTES: usize = 16;
+
+/// The queue.
+pub struct Queue {
+    trees: Arc<Trees>,
+    next_number: AtomicU64,
+}
+
+/// A tombstone that waits until gc_grace has passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedDeletion {
+    /// Its place in the queue, to take it off.
+    place: Bytes,
+    pub family: u32,
+    pub marker: Bytes,
+}
+
+impl Queue {
+    /// Opens the queue in its keyspace, as memory and engine have it.
+    pub fn open(trees: Trees, view: &View) -> Result<Queue, StoreError> {
+        let queue = Queue { trees: Arc::new(trees), next_number: AtomicU64::new(0) };
+        let mut largest = 0;
+        // Numbers only keep two deletions of one second apart; those of earlier runs are smaller or taken off.
+        queue.walk(view, &[0xFF; KEY_BYTES], |place, _| {
+            largest = largest.max(BigEndian::read_u64(&place[8..]) + 1);
+            Ok(true)
+        })?;
+        queue.next_number.store(largest, Ordering::Relaxed);
+        Ok(queue)
+    }
+
+    /// Its engine keyspace.
+    pub fn trees(&self) -> &Arc<Trees> {
+        &self.trees
+    }
+
+    /// Adds a deletion, as part of the batch that makes it.
+    pub fn add(&self, batch: &mut BatchBuilder, due_s: i64, family: u32, marker: &[u8]) {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        // A negative due second sorts as a large one; no clock of ours gives one.
+        let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
+        let value = [&family.to_be_bytes()[..], marker].concat();
+        self.change(batch, place.into(), Some(value.into()));
+    }
+
+    /// Takes a deletion off, as part of a batch.
+    pub fn remove(&self, batch: &mut BatchBuilder, deletion: &QueuedDeletion) {
+        self.change(batch, deletion.place.clone(), None);
+    }
+
+    /// The deletions that are due, at most so many.
+    pub fn due(&self, view: &View, now_s: i64, most: usize) -> Result<Vec<QueuedDeletion>, StoreError> {
+        let mut due = Vec::new();
+        self.walk(view, &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
+            if value.len() < 4 {
+                return Err(StoreError::Corrupt("a queued deletion has no family".to_owned()));
+            }
+            due.push(QueuedDeletion { place, family: BigEndian::read_u32(&value), marker: value.slice(4..) });
+            Ok(due.len() < most)
+        })?;
+        Ok(due)
+    }
+
+    /// Goes through the queue up to a place, as long as it is told to.
+    fn walk(
+        &self,
+        view: &View,
+        high: &[u8],
+        mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let row = RowPrefix::fixed(PREFIX);
+        let source = RowSource::stored(&self.trees, view, &row);
+        for entry in source.entries(&[], high, false) {
+            let (key, value) = entry?;
+            let place = key.tail(0);
+            if place.len() == KEY_BYTES && !each(place, value)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&self, batch: &mut BatchBuilder, place: Bytes, value: Option<Bytes>) {
+        batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), &[(place, value)], None);
+    }
+}
