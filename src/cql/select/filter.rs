@@ -8,7 +8,7 @@ use super::operands::Bound;
 use super::restrictions::{Asked, Restriction, SliceEnd};
 use super::rows::{CellColumns, Held, Place, Row};
 use crate::cql::CqlError;
-use crate::marshal::{self, TypeRef};
+use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
 
@@ -18,6 +18,8 @@ struct Tested {
     place: Place,
     comparator: TypeRef,
     is_reversed: bool,
+    /// The elements of a set are names of cells, which hold nothing.
+    is_set: bool,
 }
 
 #[derive(Debug)]
@@ -88,6 +90,7 @@ impl RowTest {
             place: cells.place(column),
             comparator: column.cql_type.type_ref(types),
             is_reversed: column.is_reversed,
+            is_set: matches!(column.cql_type, CqlType::Set { .. }),
         });
         let columns = tested.collect();
         Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
@@ -103,7 +106,8 @@ impl RowTest {
             Wanted::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
                 let held = row.held(column.place);
-                elements.iter().all(|(element, is_key)| contains(held, element, *is_key))
+                let is_name = |is_key: bool| is_key || column.is_set;
+                elements.iter().all(|(element, is_key)| contains(held, element, is_name(*is_key)))
             }
         }
     }
@@ -145,10 +149,7 @@ impl RowTest {
     }
 }
 
-fn contains(held: Option<&Held>, wanted: &Bytes, is_key: bool) -> bool {
+fn contains(held: Option<&Held>, wanted: &Bytes, is_name: bool) -> bool {
     let Some(Held::Many(elements)) = held else { return false };
-    elements.iter().any(|(element, cell)| {
-        // The elements of a set are names.
-        if is_key || cell.value.is_empty() { element == wanted } else { cell.value == *wanted }
-    })
+    elements.iter().any(|(element, cell)| if is_name { element == wanted } else { cell.value == *wanted })
 }

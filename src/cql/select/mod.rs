@@ -2,11 +2,11 @@
 
 mod analysis;
 mod bounds;
+mod checks;
 mod filter;
 mod keys;
 mod messages;
 mod operands;
-mod ordering;
 mod paging;
 mod partition;
 mod plan;

@@ -99,6 +99,38 @@ async fn indexes_lead_to_rows() {
 }
 
 #[tokio::test]
+async fn columns_of_the_key_can_be_indexed() {
+    let session = with_tables().await;
+    session.done("CREATE INDEX ON t (k2)").await;
+    session.done("CREATE INDEX ON t (b)").await;
+    session.done("CREATE INDEX ON t (keys(m))").await;
+    for (k, k2, b) in [(1, 1, 1), (1, 2, 2), (2, 1, 2)] {
+        let map = format!("{{'x{k}': {b}, '': {k2}}}");
+        session
+            .done(&format!(
+                "INSERT INTO t (k, k2, a, b, c, v, m) VALUES ({k}, {k2}, 0, {b}, 0, {k}{k2}{b}, {map})"
+            ))
+            .await;
+    }
+    for (condition, values) in [
+        ("k2 = 1", "111, 212"),
+        ("k2 = 2", "122"),
+        ("k = 1 AND k2 = 1 AND b = 1", "111"),
+        ("b = 2", "122, 212"),
+        ("b = 2 AND k2 = 1 ALLOW FILTERING", "212"),
+        ("m CONTAINS KEY 'x2'", "212"),
+        ("m CONTAINS KEY 'y'", ""),
+        ("m CONTAINS KEY 'x1' AND m CONTAINS 2 ALLOW FILTERING", "122"),
+    ] {
+        let text = format!("SELECT v FROM t WHERE {condition}");
+        let found = session.ask(&text).await;
+        let mut sorted: Vec<&str> = found.split(", ").collect();
+        sorted.sort_unstable();
+        assert_eq!(sorted.join(", "), values, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn compact_tables_have_a_row_for_each_cell() {
     let session = with_tables().await;
     for c in [-3, 1, 2, 5] {
