@@ -54,6 +54,7 @@ async fn open(directory: &Path) -> Arc<Database> {
 
 /// Waits until no index is being built any more: who builds one holds the database.
 async fn settled(database: &Arc<Database>) {
+    database.until_built().await;
     while Arc::strong_count(database) > 1 {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
