@@ -52,13 +52,6 @@ async fn open(directory: &Path) -> Arc<Database> {
     database
 }
 
-/// Waits until no index is being built any more: who builds one holds the database.
-async fn settled(database: &Arc<Database>) {
-    while Arc::strong_count(database) > 1 {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
-}
-
 async fn run(database: &Arc<Database>, statement: Statement) {
     let state = QueryState { database, behaviour: level(), keyspace: Some("k"), user: None };
     define(&state, &statement).await.unwrap();
@@ -152,7 +145,7 @@ async fn declarations_are_there_after_a_restart() {
         for statement in [keyspace(), table("wide", false), table("dense", true), add_set(), index("s")] {
             run(&database, statement).await;
         }
-        settled(&database).await;
+        database.until_built().await;
         let catalog = database.catalog();
         database.store().close().await.unwrap();
         keyspace_to_json(catalog.keyspace("k").unwrap())
@@ -198,7 +191,7 @@ async fn indexes_lead_to_partitions_whenever_they_are_made() {
     write(&database, 1, "s", Some(7), b"").await;
     run(&database, index("v")).await;
     run(&database, index("s")).await;
-    settled(&database).await;
+    database.until_built().await;
     write(&database, 2, "v", None, b"after").await;
     let cf = family(&database, "wide");
     let entries = async |column: &'static [u8], key: &'static [u8]| {
