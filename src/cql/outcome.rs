@@ -1,5 +1,7 @@
 //! What a statement answers.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::marshal::CqlType;
@@ -16,7 +18,7 @@ pub struct ColumnSpec {
 /// Rows. A collection's value has 32-bit lengths, as from protocol 3 on; older protocols turn it into theirs.
 #[derive(Debug, Clone)]
 pub struct ResultSet {
-    pub columns: Vec<ColumnSpec>,
+    pub columns: Arc<[ColumnSpec]>,
     /// `None` is null.
     pub rows: Vec<Vec<Option<Bytes>>>,
     /// Where the next page begins; `None` on the last.

@@ -1,5 +1,7 @@
 //! Statements with IF: one at a time for each row, with an answer.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::attributes;
@@ -80,7 +82,7 @@ fn spec(table: &Table, name: &str, cql_type: CqlType) -> ColumnSpec {
 
 fn answer(table: &Table, is_applied: bool) -> ResultSet {
     ResultSet {
-        columns: vec![spec(table, "[applied]", CqlType::Native(Native::Boolean))],
+        columns: Arc::new([spec(table, "[applied]", CqlType::Native(Native::Boolean))]),
         rows: vec![vec![Some(Bytes::copy_from_slice(&[u8::from(is_applied)]))]],
         paging_state: None,
     }
@@ -221,7 +223,7 @@ impl<'p> Request<'p> {
             return Ok(result);
         }
         let specs = columns.iter().map(|column| spec(self.table, &column.name, column.cql_type.clone()));
-        result.columns.extend(specs);
+        result.columns = result.columns.iter().cloned().chain(specs).collect();
         let applied = result.rows.pop().unwrap_or_default();
         result.rows = rows.into_iter().map(|row| applied.iter().cloned().chain(row).collect()).collect();
         Ok(result)

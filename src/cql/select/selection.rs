@@ -1,5 +1,7 @@
 //! What stands between SELECT and FROM: the columns of the result.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::operands::Bound;
@@ -26,7 +28,8 @@ enum Pick {
 /// The result's columns.
 #[derive(Debug)]
 pub(super) struct Picked {
-    pub specs: Vec<ColumnSpec>,
+    /// Every execution answers with them.
+    pub specs: Arc<[ColumnSpec]>,
     picks: Vec<Pick>,
     /// Names of the table's columns that are needed; `None` is all.
     requested: Option<Vec<String>>,
@@ -55,7 +58,7 @@ impl Picked {
             }
             Selection::Count { alias } => {
                 let name = alias.as_deref().unwrap_or("count");
-                let specs = vec![target.spec_of(name, CqlType::Native(Native::Bigint))];
+                let specs = Arc::new([target.spec_of(name, CqlType::Native(Native::Bigint))]);
                 Ok(Picked { specs, picks: Vec::new(), requested: None, is_count: true })
             }
             Selection::Some(selected) => {
@@ -67,7 +70,7 @@ impl Picked {
                     specs.push(target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type));
                     picks.push(pick);
                 }
-                Ok(Picked { specs, picks, requested: Some(picker.requested), is_count: false })
+                Ok(Picked { specs: specs.into(), picks, requested: Some(picker.requested), is_count: false })
             }
         }
     }
