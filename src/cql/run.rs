@@ -56,7 +56,7 @@ impl Prepared {
 
 /// Reads a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
-    let parsed = syntax::parse(text)?;
+    let parsed = syntax::parse_as(text, state.behaviour.release)?;
     // Taken before the plan is made: should it change meanwhile, the plan counts as old and is made again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());

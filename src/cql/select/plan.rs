@@ -66,9 +66,6 @@ impl SelectPlan {
         if select.is_json {
             return Err(CqlError::invalid("SELECT JSON is not supported by this release"));
         }
-        if select.is_distinct && state.behaviour.release < Release::V2_0 {
-            return Err(CqlError::invalid("SELECT DISTINCT is of Cassandra 2.0 and later"));
-        }
         let catalog = state.database.catalog();
         let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
