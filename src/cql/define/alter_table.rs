@@ -6,9 +6,9 @@ use bytes::Bytes;
 
 use super::create_table::new_column;
 use super::names::{configuration, invalid, keyspace_of, syntax};
-use super::types::DefinedTypes;
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
+use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Native, Types, widens};
@@ -23,8 +23,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
-        let scope =
-            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let scope = TypeScope { keyspace, types, release };
         let table = TableDef::of(&old, release);
         let change = Change { old: &old, table: &table, types };
         let cf = match alter {
@@ -32,7 +31,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
                 change.add(column, (cql_type, &scope), *is_static)?
             }
             Alter::Drop { column } => change.drop(column)?,
-            Alter::Type { column, cql_type } => change.set_type(column, scope.column(cql_type)?)?,
+            Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
             Alter::Rename(names) => change.rename(names)?,
             Alter::With(properties) => change.with(properties)?,
         };
@@ -70,7 +69,7 @@ impl Change<'_> {
     fn add(
         &self,
         name: &str,
-        (cql_type, scope): (&TypeName, &DefinedTypes<'_>),
+        (cql_type, scope): (&TypeName, &TypeScope<'_>),
         is_static: bool,
     ) -> Result<CfDef, CqlError> {
         if matches!(self.table.layout, Layout::Dense | Layout::CompositeDense | Layout::Super) {
@@ -89,7 +88,7 @@ impl Change<'_> {
             let what = if self.is_key(name) { "a PRIMARY KEY part" } else { "an existing column" };
             return invalid(format!("Invalid column name {name} because it conflicts with {what}"));
         }
-        let cql_type = scope.column(cql_type)?;
+        let cql_type = scope.resolve(cql_type)?;
         if cql_type.is_multi_cell() {
             self.check_collection(name, &cql_type)?;
         }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::names::{check_table, configuration, invalid, keyspace_of};
-use super::types::DefinedTypes;
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{CreateTable, PrimaryKey};
+use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
@@ -61,7 +61,7 @@ pub fn column_family(
         seen.push(&column.name);
     }
     options::check_table_properties(&create.properties)?;
-    let scope = DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+    let scope = TypeScope { keyspace, types, release };
     let columns = Columns::read(create, &scope)?;
     let table = columns.table(create)?;
     let mut cf = CfDef::new(&keyspace.name, &create.table.name);
@@ -120,10 +120,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn read(create: &CreateTable, scope: &DefinedTypes<'_>) -> Result<Columns, CqlError> {
+    fn read(create: &CreateTable, scope: &TypeScope<'_>) -> Result<Columns, CqlError> {
         let mut left = BTreeMap::new();
         for column in &create.columns {
-            left.insert(column.name.clone(), (scope.column(&column.cql_type)?, column.is_static));
+            left.insert(column.name.clone(), (scope.resolve(&column.cql_type)?, column.is_static));
         }
         let of_columns = create
             .columns

@@ -8,7 +8,6 @@ mod keyspace;
 mod names;
 mod options;
 mod table;
-mod types;
 mod user_type;
 
 use super::syntax::Statement;

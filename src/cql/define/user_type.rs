@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::names::{invalid, keyspace_of};
-use super::types::DefinedTypes;
 use super::{changed, comparator};
 use crate::cql::syntax::{AlterType, TableName, TypeName};
+use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Native, Types, UserType, widens};
@@ -38,14 +38,13 @@ pub async fn create(
                 }
             };
         }
-        let scope =
-            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let scope = TypeScope { keyspace, types, release };
         let mut made: Vec<(String, CqlType)> = Vec::new();
         for (field, cql_type) in fields {
             if made.iter().any(|(known, _)| known == field) {
                 return invalid(format!("Duplicate field name {field} in type {}", name.name));
             }
-            made.push((field.clone(), scope.field(cql_type)?));
+            made.push((field.clone(), field_type(cql_type, &scope)?));
         }
         let user_type = UserType { keyspace: keyspace.name.clone(), name: name.name.clone(), fields: made };
         keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
@@ -63,8 +62,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
-        let scope =
-            DefinedTypes { keyspace: &keyspace.name, user_types: &keyspace.user_types, types, release };
+        let scope = TypeScope { keyspace, types, release };
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)
@@ -73,7 +71,16 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
     Ok(outcome(ChangeKind::Updated, keyspace, &name.name))
 }
 
-fn altered(old: &UserType, alter: &AlterType, scope: &DefinedTypes<'_>) -> Result<UserType, CqlError> {
+/// The type of a field.
+fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlError> {
+    let cql_type = scope.resolve(name)?;
+    if cql_type.is_counter() {
+        return invalid("A user type cannot contain counters");
+    }
+    Ok(cql_type)
+}
+
+fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<UserType, CqlError> {
     let mut new = old.clone();
     let place =
         |fields: &[(String, CqlType)], field: &str| fields.iter().position(|(known, _)| known == field);
@@ -86,7 +93,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &DefinedTypes<'_>) -> Resul
                     old.name
                 ));
             }
-            let cql_type = scope.field(cql_type)?;
+            let cql_type = field_type(cql_type, scope)?;
             if uses(&cql_type, old) {
                 return invalid(format!(
                     "Cannot add new field {field} of type {cql_type} to type {0} as this would create a circular reference",
@@ -97,7 +104,7 @@ fn altered(old: &UserType, alter: &AlterType, scope: &DefinedTypes<'_>) -> Resul
         }
         AlterType::Alter { field, cql_type } => {
             let at = place(&new.fields, field).ok_or_else(|| unknown(field))?;
-            let cql_type = scope.field(cql_type)?;
+            let cql_type = field_type(cql_type, scope)?;
             let before = &new.fields[at].1;
             let is_compatible = *before == cql_type
                 || matches!(cql_type, CqlType::Native(Native::Blob))
