@@ -5,9 +5,7 @@ use bytes::Bytes;
 use super::request::NewColumn;
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Cell, CfMutation, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange,
-};
+use crate::model::{Behaviour, Cell, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange};
 use crate::schema::CfDef;
 
 /// What a conditional update asks.
@@ -63,7 +61,7 @@ impl Database {
         let changes = updates
             .map(|column| self.column_change(&cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
             .collect();
-        let mutation = Mutation { key: request.key, families: vec![CfMutation { cf, changes }] };
+        let mutation = Mutation::of(request.key, cf, changes);
         self.apply(&catalog, keyspace, vec![mutation], request.commit_consistency, behaviour).await?;
         Ok(CasOutcome::Applied)
     }

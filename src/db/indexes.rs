@@ -113,7 +113,7 @@ impl Database {
     pub(super) fn stale_entry(&self, index: &Arc<CfDef>, key: &Bytes, entry: &Cell) -> Mutation {
         let dead = Cell::tombstone(entry.name.clone(), entry.timestamp, self.parts.clock.now_s());
         let change = Change::Cell { super_column: None, cell: dead };
-        Mutation { key: key.clone(), families: vec![CfMutation { cf: index.clone(), changes: vec![change] }] }
+        Mutation::of(key.clone(), index.clone(), vec![change])
     }
 }
 

@@ -44,7 +44,7 @@ impl Database {
         checks.key(&key, Some(&cf))?;
         checks.column_data(&cf, path.super_column.is_some(), &column)?;
         let change = self.column_change(&cf, path.super_column, column);
-        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        let mutation = Mutation::of(key, cf, vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -65,7 +65,7 @@ impl Database {
         checks.column_data(&cf, parent.super_column.is_some(), &column)?;
         checks.write_consistency(keyspace, consistency)?;
         let change = self.column_change(&cf, parent.super_column, column);
-        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        let mutation = Mutation::of(key, cf, vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -86,7 +86,7 @@ impl Database {
         checks.parent_for_write(&cf, &parent, &column.name)?;
         let cell = Cell::increment(column.name, column.delta, self.parts.clock.next_micros());
         let change = Change::Cell { super_column: parent.super_column, cell };
-        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        let mutation = Mutation::of(key, cf, vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -134,7 +134,7 @@ impl Database {
             checks.write_consistency(keyspace, consistency)?;
         }
         let change = self.deletion_of(&cf, path.super_column, path.column, timestamp);
-        let mutation = Mutation { key, families: vec![CfMutation { cf, changes: vec![change] }] };
+        let mutation = Mutation::of(key, cf, vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 

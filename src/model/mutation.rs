@@ -35,6 +35,11 @@ pub struct Mutation {
 }
 
 impl Mutation {
+    /// Changes to a row of one column family.
+    pub fn of(key: Bytes, cf: Arc<CfDef>, changes: Vec<Change>) -> Mutation {
+        Mutation { key, families: vec![CfMutation { cf, changes }] }
+    }
+
     /// The same with each column family once: what is changed together is weighed together. An index's row often has
     /// one entry for each change of a batch.
     #[must_use]

@@ -49,6 +49,20 @@ pub struct TableColumn {
     pub cell_name: Bytes,
 }
 
+impl TableColumn {
+    /// A column that sorts forwards and whose cells are called by its name.
+    pub fn new(name: &str, kind: ColumnKind, position: usize, cql_type: CqlType) -> TableColumn {
+        TableColumn {
+            name: name.to_owned(),
+            kind,
+            position,
+            cql_type,
+            is_reversed: false,
+            cell_name: Bytes::copy_from_slice(name.as_bytes()),
+        }
+    }
+}
+
 /// A table.
 #[derive(Debug, Clone)]
 pub struct TableDef {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
 use thriftstore::model::{
-    Behaviour, Bounds, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
-    RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
+    Behaviour, Bounds, Cell, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
+    ReadCommand, Row, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
@@ -116,7 +116,7 @@ pub fn put_super(cf: &Arc<CfDef>, key: &str, (holder, name): (&str, &str), times
 }
 
 pub fn change(cf: &Arc<CfDef>, key: &str, changes: Vec<Change>) -> Mutation {
-    Mutation { key: bytes(key), families: vec![CfMutation { cf: cf.clone(), changes }] }
+    Mutation::of(bytes(key), cf.clone(), changes)
 }
 
 pub fn behaviour() -> &'static Behaviour {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::create_table::new_column;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
@@ -102,7 +101,7 @@ impl Change<'_> {
         }
         let mut table = self.table.clone();
         let kind = if is_static { ColumnKind::Static } else { ColumnKind::Regular };
-        table.others.insert(name.to_owned(), new_column(name, kind, 0, cql_type));
+        table.others.insert(name.to_owned(), TableColumn::new(name, kind, 0, cql_type));
         self.redeclared(table)
     }
 

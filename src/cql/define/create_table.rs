@@ -158,7 +158,7 @@ impl Columns {
         if is_static {
             return invalid(format!("Static column {name} cannot be part of the PRIMARY KEY"));
         }
-        Ok(new_column(name, kind, position, cql_type))
+        Ok(TableColumn::new(name, kind, position, cql_type))
     }
 
     fn table(mut self, create: &CreateTable) -> Result<TableDef, CqlError> {
@@ -195,7 +195,7 @@ impl Columns {
                 _ if is_static => ColumnKind::Static,
                 _ => ColumnKind::Regular,
             };
-            (name.clone(), new_column(&name, kind, 0, cql_type))
+            (name.clone(), TableColumn::new(&name, kind, 0, cql_type))
         });
         Ok(TableDef { layout, partition_key, clustering, others: others.collect() })
     }
@@ -240,16 +240,4 @@ fn order(clustering: &mut [TableColumn], directive: &[(String, bool)]) -> Result
         }
     }
     Ok(())
-}
-
-/// A column whose cells are called by its name.
-pub fn new_column(name: &str, kind: ColumnKind, position: usize, cql_type: CqlType) -> TableColumn {
-    TableColumn {
-        name: name.to_owned(),
-        kind,
-        position,
-        cql_type,
-        is_reversed: false,
-        cell_name: Bytes::copy_from_slice(name.as_bytes()),
-    }
 }

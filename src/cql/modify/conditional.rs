@@ -11,7 +11,7 @@ use super::keys::Prefix;
 use super::plan::{ModifyPlan, RowTest};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use crate::marshal::{self, CqlType, Native};
-use crate::model::{CfMutation, Change, Mutation};
+use crate::model::{Change, Mutation};
 use crate::schema::{ColumnKind, TableColumn, row_key_parts};
 use crate::util::Release;
 
@@ -208,7 +208,7 @@ impl<'p> Request<'p> {
             return Ok(());
         }
         let cf = self.table.cf.clone();
-        let mutation = Mutation { key: self.key.clone(), families: vec![CfMutation { cf, changes }] };
+        let mutation = Mutation::of(self.key.clone(), cf, changes);
         let level = (options.consistency, state.behaviour);
         state.database.apply_mutations(&self.table.cf.keyspace, vec![mutation], level).await?;
         Ok(())

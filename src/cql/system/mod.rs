@@ -81,24 +81,16 @@ fn table(
     clustering: &[&str],
     others: impl IntoIterator<Item = (&'static str, CqlType)>,
 ) -> TableDef {
-    let column = |name: &str, kind, position, cql_type| TableColumn {
-        name: name.to_owned(),
-        kind,
-        position,
-        cql_type,
-        is_reversed: false,
-        cell_name: Bytes::copy_from_slice(name.as_bytes()),
-    };
     let clustered = clustering.iter().enumerate();
     let others = others.into_iter();
     let others: BTreeMap<String, TableColumn> = others
-        .map(|(name, cql_type)| (name.to_owned(), column(name, ColumnKind::Regular, 0, cql_type)))
+        .map(|(name, cql_type)| (name.to_owned(), TableColumn::new(name, ColumnKind::Regular, 0, cql_type)))
         .collect();
     TableDef {
         layout: Layout::Sparse,
-        partition_key: vec![column(key, ColumnKind::PartitionKey, 0, native(key_type))],
+        partition_key: vec![TableColumn::new(key, ColumnKind::PartitionKey, 0, native(key_type))],
         clustering: clustered
-            .map(|(position, name)| column(name, ColumnKind::Clustering, position, native("text")))
+            .map(|(position, name)| TableColumn::new(name, ColumnKind::Clustering, position, native("text")))
             .collect(),
         others,
     }
