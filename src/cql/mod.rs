@@ -21,7 +21,7 @@ pub mod values;
 
 pub use error::{CqlError, Place};
 pub use explain::explain;
-pub use options::{CollectionForm, QueryOptions};
+pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId};
 pub use run::{Prepared, execute, execute_prepared, prepare, query};

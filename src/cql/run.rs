@@ -1,5 +1,7 @@
 //! From a statement's text to its outcome.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use super::access;
@@ -8,7 +10,7 @@ use super::modify::{BatchPlan, ModifyPlan};
 use super::select::SelectPlan;
 use super::syntax::{self, Parsed, Statement};
 use super::values::Markers;
-use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
+use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::schema::Catalog;
 use crate::util::Release;
 
@@ -46,6 +48,23 @@ impl Prepared {
             Plan::Select(plan) => plan.columns(),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => &[],
         }
+    }
+
+    /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
+    fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
+        let places: HashMap<&str, usize> =
+            options.names.iter().enumerate().rev().map(|(at, name)| (name.as_str(), at)).collect();
+        let value = |marker: &ColumnSpec| options.values.get(*places.get(marker.name.as_str())?).cloned();
+        self.markers.iter().filter_map(value).collect()
+    }
+
+    /// The options with the values in the order of the markers.
+    fn bound<'o>(&self, options: &'o QueryOptions) -> Cow<'o, QueryOptions> {
+        if options.names.is_empty() {
+            return Cow::Borrowed(options);
+        }
+        let values = self.ordered(options);
+        Cow::Owned(QueryOptions { values, names: Vec::new(), ..options.clone() })
     }
 
     /// The same statement, planned for the schema of now.
@@ -124,6 +143,7 @@ async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outco
 /// Runs a statement whose text comes with it.
 pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
     let prepared = prepare(state, text)?;
+    let options = &*prepared.bound(options);
     if options.values.len() != prepared.markers.len() {
         return Err(CqlError::invalid(match state.behaviour.release {
             release if release < Release::V2_0 => "Cannot execute query with bind variables",
@@ -139,6 +159,7 @@ pub async fn execute_prepared(
     prepared: &Prepared,
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
+    let options = &*prepared.bound(options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
         return Err(CqlError::invalid(format!(

@@ -253,6 +253,9 @@ impl SelectPlan {
         let Some(term) = &self.limit else {
             return Ok(if release < Release::V2_0 { OLD_DEFAULT_LIMIT } else { usize::MAX });
         };
+        if term.is_unset(bound.options) {
+            return Ok(usize::MAX);
+        }
         let Some(bytes) = bound.bytes(term)? else {
             return Err(CqlError::invalid("Invalid null value of limit"));
         };
@@ -357,6 +360,9 @@ fn indexed_value(
     column: &TableColumn,
 ) -> Result<Option<Bytes>, CqlError> {
     let null = |_| format!("Unsupported null value for indexed column {}", column.name);
+    if restriction.asked.is_unset(bound.options) {
+        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
+    }
     match &restriction.asked {
         Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
