@@ -7,6 +7,7 @@
 //!   SELECT ...;                         a statement ends with a line that ends with `;`
 //!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as 'text', `null` or `unset`;
 //!                                       a value may have its marker's name before it: `name=V`
+//!   markers SELECT ... ?;               the places of the partition key's markers, and what all markers stand for
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
@@ -140,6 +141,12 @@ impl Run {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
                 "explain" => Ok((None, cql::explain(&state, rest, &QueryOptions::default()).await?)),
+                "markers" => {
+                    let prepared = cql::prepare(&state, rest)?;
+                    let shown = |marker: &cql::ColumnSpec| format!("{} {}", marker.name, marker.cql_type);
+                    let markers: Vec<String> = prepared.markers.iter().map(shown).collect();
+                    Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
+                }
                 "with" => {
                     let (values, text) = rest.split_once(": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;

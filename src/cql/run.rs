@@ -22,6 +22,8 @@ pub struct Prepared {
     pub parsed: Parsed,
     /// What each marker stands for.
     pub markers: Vec<ColumnSpec>,
+    /// See `pk_indices`.
+    key_places: Vec<u16>,
     plan: Plan,
     /// The schema that it was planned for. Held weakly: a dropped table waits for whoever holds a schema.
     schema: Weak<Catalog>,
@@ -48,6 +50,12 @@ impl Prepared {
             Plan::Select(plan) => plan.columns(),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => &[],
         }
+    }
+
+    /// For each column of the partition key the place of the marker that is its value; empty where not every column has
+    /// just one.
+    pub fn pk_indices(&self) -> &[u16] {
+        &self.key_places
     }
 
     /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
@@ -85,9 +93,15 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),
         _ => Plan::Late,
     };
+    let key_places = match &plan {
+        Plan::Select(plan) => markers.key_places(&plan.table(), false),
+        Plan::Modify(plan) => markers.key_places(&plan.table(), false),
+        Plan::Batch(plan) => plan.table().map(|table| markers.key_places(&table, true)).unwrap_or_default(),
+        Plan::Late => Vec::new(),
+    };
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
-    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, plan, schema }))
+    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, key_places, plan, schema }))
 }
 
 /// What the markers stand for. One with a name of its own is told by that, not by its column's.

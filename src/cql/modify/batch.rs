@@ -10,7 +10,7 @@ use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
 use super::terms::Terms;
 use crate::cql::syntax::{Batch, BatchKind};
-use crate::cql::values::{Markers, TypeScope};
+use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
 use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
@@ -49,6 +49,14 @@ impl BatchPlan {
         let plan = BatchPlan { kind: batch.kind, attributes, statements };
         plan.check_shape(batch.timestamp.is_some())?;
         Ok(plan)
+    }
+
+    /// The table that it changes; `None` where there are several, or none.
+    pub fn table(&self) -> Option<TableOf<'_>> {
+        let name = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
+        let first = self.statements.first()?;
+        let is_one = self.statements.iter().all(|plan| name(plan) == name(first));
+        is_one.then(|| first.table())
     }
 
     fn has_conditions(&self) -> bool {

@@ -13,7 +13,7 @@ use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
 use crate::cql::system::SYSTEM;
-use crate::cql::values::{Markers, TypeScope};
+use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
 use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
@@ -96,6 +96,11 @@ impl ModifyPlan {
             plan.check_whole_key()?;
         }
         Ok(plan)
+    }
+
+    /// The table that it changes.
+    pub fn table(&self) -> TableOf<'_> {
+        TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
 
     pub(super) fn has_conditions(&self) -> bool {

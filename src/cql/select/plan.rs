@@ -18,7 +18,7 @@ use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
 use crate::cql::system::system_table;
-use crate::cql::values::{Markers, TypeScope, TypedTerm};
+use crate::cql::values::{Markers, TableOf, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
@@ -92,6 +92,11 @@ impl SelectPlan {
     /// The columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.picked.specs
+    }
+
+    /// The table that it reads.
+    pub fn table(&self) -> TableOf<'_> {
+        TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
     }
 
     /// Runs it.
