@@ -10,7 +10,7 @@ use clap::Args;
 use crate::config::{self, CommitLogSync, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
-use crate::server::{Listener, Shutdown};
+use crate::server::{Admission, Listener, Shutdown};
 use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
@@ -138,7 +138,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     let shutdown = Shutdown::new();
     let mut stop = StopSignals::listen()?;
     if let Some(signal) = shutdown.signal() {
-        tokio::spawn(listener.run(service, signal));
+        tokio::spawn(listener.run(service, Admission::new(signal)));
     }
     // Whoever started the server may have stopped listening to it; its clients have not.
     if let Err(error) = writeln!(std::io::stdout(), "listening for Thrift clients on {bound}") {

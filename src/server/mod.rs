@@ -1,9 +1,15 @@
 //! The sockets: listeners, connections, limits and an orderly end.
 
+mod admission;
+mod client_stream;
 mod connection;
+mod handler;
 mod listener;
 mod memory_budget;
 mod shutdown;
 
+pub use admission::Admission;
+pub use client_stream::ClientStream;
+pub use handler::{Client, ConnectionEnd, ConnectionHandler};
 pub use listener::{ListenError, Listener};
 pub use shutdown::{Shutdown, ShutdownSignal};
