@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
 use super::shutdown::ShutdownSignal;
 use crate::util::limits::CONNECTIONS_MAX;
 
-/// The limits that the connections of all ports share, and the sign that ends them. Give a clone of it to each
+/// The limits that the connections of all ports share, whether they are encrypted, and the sign that ends them. Give a clone of it to each
 /// listener.
 #[derive(Clone)]
 pub struct Admission {
     pub(super) permits: Arc<Semaphore>,
     pub(super) budget: MemoryBudget,
     pub(super) shutdown: ShutdownSignal,
+    pub(super) encryption: Option<Arc<Encryption>>,
 }
 
 impl Admission {
@@ -23,6 +25,13 @@ impl Admission {
             permits: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             budget: MemoryBudget::new(),
             shutdown,
+            encryption: None,
         }
+    }
+
+    /// The same with TLS.
+    #[must_use]
+    pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {
+        Admission { encryption, ..self }
     }
 }

@@ -91,12 +91,22 @@ async fn serve(
     stream: TcpStream,
     peer: SocketAddr,
     handler: impl ConnectionHandler,
-    admission: Admission,
+    mut admission: Admission,
 ) -> Result<(), ConnectionEnd> {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("cannot send small replies at once: {error}");
     }
-    let stream = ClientStream::Plain(stream);
+    let stream = match admission.encryption {
+        None => ClientStream::Plain(stream),
+        Some(encryption) => {
+            let admitted = tokio::select! {
+                admitted = encryption.admit(stream) => admitted?,
+                () = admission.shutdown.told() => None,
+            };
+            let Some(stream) = admitted else { return Ok(()) };
+            stream
+        }
+    };
     let (share, shutdown) = (admission.budget.share(), admission.shutdown);
     handler.serve(Client { stream, peer, share, shutdown }).await
 }
