@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::native::NativeArgs;
+use super::tls::TlsArgs;
 use crate::config::{self, CommitLogSync, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
-use crate::server::{Listener, Shutdown};
+use crate::server::{Admission, Encryption, Listener, Shutdown};
 use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
@@ -51,6 +54,10 @@ pub struct ServeArgs {
     /// Data that are kept in memory for reads, in megabytes
     #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
     cache_mb: u64,
+    #[command(flatten)]
+    native: NativeArgs,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 /// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
@@ -113,6 +120,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
     let authenticator = authenticator(args, &config)?;
+    let encryption = encryption(args, &config)?;
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
@@ -137,8 +145,11 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     let bound = listener.address;
     let shutdown = Shutdown::new();
     let mut stop = StopSignals::listen()?;
+    if let Some(encryption) = &encryption {
+        tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
+    }
     if let Some(signal) = shutdown.signal() {
-        tokio::spawn(listener.run(service, signal));
+        tokio::spawn(listener.run(service, Admission::new(signal).with_encryption(encryption)));
     }
     // Whoever started the server may have stopped listening to it; its clients have not.
     if let Err(error) = writeln!(std::io::stdout(), "listening for Thrift clients on {bound}") {
@@ -150,6 +161,27 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         tracing::warn!("some connections did not finish in time");
     }
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
+}
+
+/// TLS, if there shall be any.
+fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>, String> {
+    let Some(options) = args.tls.over(config.client_encryption.clone())? else { return Ok(None) };
+    let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
+    Ok(Some(Arc::new(encryption)))
+}
+
+/// Takes new certificates whenever an operator says that there are some.
+async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
+    while hangup.recv().await.is_some() {
+        match encryption.reload() {
+            Ok(()) => tracing::info!("certificates read again: new connections use them"),
+            Err(error) => tracing::error!("the former certificates stay: {error}"),
+        }
+    }
+}
+
+fn hangup() -> Result<Signal, String> {
+    signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
 fn configured_address(config: &Config) -> String {
@@ -211,13 +243,12 @@ fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, Str
 
 /// The signals that end the server.
 struct StopSignals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
+    terminate: Signal,
+    interrupt: Signal,
 }
 
 impl StopSignals {
     fn listen() -> Result<StopSignals, String> {
-        use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
         Ok(StopSignals {
             terminate: listen(SignalKind::terminate())?,

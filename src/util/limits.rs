@@ -23,6 +23,9 @@ pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 /// Connections that are served at one time. One more waits in the operating system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
+/// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
+pub const PEM_BYTES_MAX: usize = 1024 * 1024;
+
 /// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
