@@ -25,9 +25,13 @@ pub struct NativeArgs {
 }
 
 impl NativeArgs {
+    /// Whether somebody has said where the native protocol is served.
+    pub fn is_asked_for(&self, config: &Config) -> bool {
+        self.cql.is_some() || config.native_address.is_some()
+    }
+
     /// Where the native protocol is served; `None`: nowhere. `thrift` is the `--thrift` of the command line: it moves
     /// the native protocol along, but for its port.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the native protocol's port asks for it"))]
     pub fn address(&self, config: &Config, thrift: Option<&str>) -> Option<String> {
         match self.cql.as_deref() {
             Some(OFF) => return None,

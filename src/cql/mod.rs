@@ -24,7 +24,7 @@ pub use explain::explain;
 pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId};
-pub use run::{Prepared, execute, execute_prepared, prepare, query};
+pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
 pub use script::statements;
 pub use state::{QueryState, Table};
 pub use stored_row::stored_row;

@@ -22,6 +22,7 @@ mod ring_walk;
 mod schema_change;
 mod schema_check;
 mod schema_edit;
+mod schema_events;
 mod schema_request;
 mod table_cells;
 mod table_index;

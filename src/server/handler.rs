@@ -11,6 +11,8 @@ use super::shutdown::ShutdownSignal;
 pub struct Client {
     pub stream: ClientStream,
     pub peer: SocketAddr,
+    /// The address of ours that it has come to.
+    pub local: SocketAddr,
     /// Its part of the memory for unfinished messages and unread replies.
     pub share: Share,
     pub shutdown: ShutdownSignal,
@@ -22,6 +24,9 @@ pub enum ConnectionEnd {
     /// The client went away, or the network did: no news.
     #[error(transparent)]
     Lost(#[from] io::Error),
+    /// The server speaks no version of the protocol that the client does: drivers try one after the other.
+    #[error("{0}")]
+    OtherVersion(Box<dyn std::error::Error + Send + Sync>),
     /// The server closed it, for what the client sent.
     #[error("{0}")]
     Closed(Box<dyn std::error::Error + Send + Sync>),

@@ -96,6 +96,7 @@ async fn serve(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("cannot send small replies at once: {error}");
     }
+    let local = stream.local_addr()?;
     let stream = match admission.encryption {
         None => ClientStream::Plain(stream),
         Some(encryption) => {
@@ -108,7 +109,7 @@ async fn serve(
         }
     };
     let (share, shutdown) = (admission.budget.share(), admission.shutdown);
-    handler.serve(Client { stream, peer, share, shutdown }).await
+    handler.serve(Client { stream, peer, local, share, shutdown }).await
 }
 
 /// Logs why a connection ended: clients that go away are no news, strange bytes are worth a line.
@@ -116,6 +117,7 @@ fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>) {
     match end {
         Ok(()) => tracing::debug!(%peer, "connection closed"),
         Err(ConnectionEnd::Lost(error)) => tracing::debug!(%peer, "connection lost: {error}"),
+        Err(ConnectionEnd::OtherVersion(error)) => tracing::debug!(%peer, "connection closed: {error}"),
         Err(ConnectionEnd::Closed(error)) => tracing::info!(%peer, "connection closed: {error}"),
     }
 }

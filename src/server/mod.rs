@@ -7,6 +7,7 @@ mod encryption;
 mod handler;
 mod listener;
 mod memory_budget;
+mod native_connection;
 mod shutdown;
 mod tls;
 

@@ -7,6 +7,12 @@ pub const NAME_BYTES_MAX: usize = 65_535;
 /// memory may belong to one request, so one client cannot exhaust it by announcing a length.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Longest body of a native-protocol frame, in bytes, before and after it is unpacked: as from Cassandra 1.2 on.
+pub const NATIVE_FRAME_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Requests of one native-protocol connection that are answered at one time: more wait unread.
+pub const NATIVE_REQUESTS_MAX: usize = 1024;
+
 /// Deepest nesting of structs, maps and lists that is skipped in a message. The API's own deepest is 8.
 pub const NESTING_MAX: usize = 64;
 

@@ -9,6 +9,7 @@ use super::current::read_lists;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, Writing};
+use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
@@ -103,11 +104,11 @@ impl ModifyPlan {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
 
-    pub(super) fn has_conditions(&self) -> bool {
+    pub fn has_conditions(&self) -> bool {
         !matches!(self.test, RowTest::None)
     }
 
-    pub(super) fn is_counter(&self) -> bool {
+    pub fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
     }
 
@@ -151,7 +152,7 @@ impl ModifyPlan {
         self.check(state)?;
         let now = attributes::now(state, options);
         if self.has_conditions() {
-            return conditional::run(state, options, &[self], false).await;
+            return conditional::run(state, options, &[Step { plan: self, options }], false).await;
         }
         check_consistency(options.consistency, self.is_counter().then_some(&*self.table.cf.name))?;
         let rows = self.changes(state, options, now).await?;

@@ -1,0 +1,34 @@
+//! Who is on a connection, and in which keyspace.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::db::User;
+
+/// Shared by the requests of a connection, which run at the same time.
+#[derive(Debug, Default)]
+pub struct Identity {
+    keyspace: Mutex<Option<Arc<str>>>,
+    user: Mutex<Option<Arc<User>>>,
+}
+
+impl Identity {
+    /// What USE chose.
+    pub fn keyspace(&self) -> Option<Arc<str>> {
+        self.keyspace.lock().clone()
+    }
+
+    pub fn enter(&self, keyspace: &str) {
+        *self.keyspace.lock() = Some(Arc::from(keyspace));
+    }
+
+    /// Who has logged in, where there are users.
+    pub fn user(&self) -> Option<Arc<User>> {
+        self.user.lock().clone()
+    }
+
+    pub fn log_in(&self, user: Option<User>) {
+        *self.user.lock() = user.map(Arc::new);
+    }
+}
