@@ -11,6 +11,7 @@ use super::opcode::{RequestCode, ResponseCode};
 use super::reply::Reply;
 use super::service::NativeService;
 use super::statements;
+use super::trace::Tracer;
 use crate::cql::CqlError;
 use crate::db;
 
@@ -38,17 +39,23 @@ pub async fn answer(
     code: RequestCode,
     frame: Frame,
 ) -> Reply {
+    let mut tracer = match frame.flags & flag::TRACING {
+        0 => Tracer::none(),
+        _ => Tracer::begin(&service.database, code, identity.address),
+    };
     let outcome = match open_body(&frame, compression) {
-        Ok(body) => statements::run(&service, &identity, code, body).await,
+        Ok(body) => statements::run(&service, &identity, code, body, &mut tracer).await,
         Err(error) => Err((error, Doing::default())),
     };
-    match outcome {
+    let reply = match outcome {
         Ok(body) => Reply::new(frame.stream, ResponseCode::Result, body),
         Err((error, doing)) => {
             log_failure(&error);
+            tracer.step(|| format!("Failed: {error}"));
             Reply::error(frame.stream, &error, doing, frame.version)
         }
-    }
+    };
+    reply.traced(tracer.end())
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

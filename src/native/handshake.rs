@@ -1,6 +1,7 @@
 //! The start of a connection: STARTUP, login, what it listens to.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -39,16 +40,16 @@ pub struct Handshake {
     pub registered: Vec<EventKind>,
 }
 
-impl Default for Handshake {
-    fn default() -> Handshake {
-        Handshake { phase: Phase::New, identity: Arc::default(), compression: None, registered: Vec::new() }
-    }
-}
-
 /// A short answer: what it is, and its body.
 type Answer = (ResponseCode, BytesMut);
 
 impl Handshake {
+    /// Of a client at this address.
+    pub fn new(client: IpAddr) -> Handshake {
+        let identity = Arc::new(Identity::new(client));
+        Handshake { phase: Phase::New, identity, compression: None, registered: Vec::new() }
+    }
+
     /// Whether STARTUP has been answered.
     pub fn has_started(&self) -> bool {
         self.phase != Phase::New

@@ -1,5 +1,6 @@
 //! Who is on a connection, and in which keyspace.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -7,13 +8,19 @@ use parking_lot::Mutex;
 use crate::db::User;
 
 /// Shared by the requests of a connection, which run at the same time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Identity {
+    /// Where the client is.
+    pub address: IpAddr,
     keyspace: Mutex<Option<Arc<str>>>,
     user: Mutex<Option<Arc<User>>>,
 }
 
 impl Identity {
+    pub fn new(address: IpAddr) -> Identity {
+        Identity { address, keyspace: Mutex::default(), user: Mutex::default() }
+    }
+
     /// What USE chose.
     pub fn keyspace(&self) -> Option<Arc<str>> {
         self.keyspace.lock().clone()

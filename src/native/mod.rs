@@ -20,6 +20,7 @@ mod result;
 mod segment;
 mod service;
 mod statements;
+mod trace;
 mod version;
 
 pub use answer::{answer, open_body};

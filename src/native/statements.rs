@@ -11,6 +11,7 @@ use super::opcode::RequestCode;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
 use super::result::{Known, write_outcome, write_prepared};
 use super::service::NativeService;
+use super::trace::Tracer;
 use crate::cql::syntax::BatchKind;
 use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, StatementId};
 
@@ -27,12 +28,13 @@ pub async fn run(
     identity: &Identity,
     code: RequestCode,
     body: BodyReader,
+    tracer: &mut Tracer<'_>,
 ) -> Result<BytesMut, Failed> {
     match code {
-        RequestCode::Query => query(service, identity, body).await,
-        RequestCode::Prepare => prepare(service, identity, body).map_err(early),
-        RequestCode::Execute => execute(service, identity, body).await,
-        _ => batch(service, identity, body).await,
+        RequestCode::Query => query(service, identity, body, tracer).await,
+        RequestCode::Prepare => prepare(service, identity, body, tracer).map_err(early),
+        RequestCode::Execute => execute(service, identity, body, tracer).await,
+        _ => batch(service, identity, body, tracer).await,
     }
 }
 
@@ -40,13 +42,19 @@ async fn query(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
 ) -> Result<BytesMut, Failed> {
     let query = request::query(&mut body).map_err(early)?;
     let asking = service.asking(identity, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &query.parameters.options);
+    tracer.parameter("query", || query.text.clone());
+    tracer.options(options);
+    tracer.step(|| format!("Parsing {}", query.text));
     let prepared = cql::prepare(&state, &query.text).map_err(|error| early(error.into()))?;
+    tracer.step(|| "Executing statement".to_owned());
     let outcome = cql::execute_once(&state, &prepared, options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
+    tracer.outcome(&outcome);
     enter(identity, &outcome);
     Ok(write_outcome(&outcome, &Known::default(), body.version))
 }
@@ -66,10 +74,13 @@ fn prepare(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
 ) -> Result<BytesMut, NativeError> {
     let prepare = request::prepare(&mut body)?;
     let asking = service.asking(identity, prepare.keyspace.as_deref());
     let state = service.state(&asking);
+    tracer.parameter("query", || prepare.text.clone());
+    tracer.step(|| format!("Preparing {}", prepare.text));
     let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
     Ok(write_prepared(id, &prepared, body.version))
 }
@@ -90,13 +101,18 @@ async fn execute(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
 ) -> Result<BytesMut, Failed> {
     let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let state = service.state(&asking);
     let prepared = prepared(service, &state, id).map_err(early)?;
+    tracer.parameter("query", || prepared.text.clone());
+    tracer.options(&parameters.options);
+    tracer.step(|| "Executing prepared statement".to_owned());
     let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
+    tracer.outcome(&outcome);
     enter(identity, &outcome);
     // Where nothing could be said beforehand the columns are told, wanted or not.
     let is_skipped = parameters.skips_metadata && !prepared.columns().is_empty();
@@ -107,14 +123,18 @@ async fn batch(
     service: &NativeService,
     identity: &Identity,
     mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
 ) -> Result<BytesMut, Failed> {
     let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &parameters.options);
     let statements = items.into_iter().map(|item| statement(service, &state, options, item));
     let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;
+    tracer.options(options);
+    tracer.step(|| format!("Executing a batch of {} statements", statements.len()));
     let outcome = cql::execute_batch(&state, kind, &statements, options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
+    tracer.outcome(&outcome);
     Ok(write_outcome(&outcome, &Known::default(), body.version))
 }
 

@@ -99,12 +99,12 @@ struct NativeConnection {
 
 impl NativeConnection {
     fn new(client: Client, service: NativeService) -> NativeConnection {
-        let Client { stream, share, shutdown, local: address, .. } = client;
+        let Client { stream, peer, share, shutdown, local: address } = client;
         NativeConnection {
             stream,
             address,
             service,
-            handshake: Handshake::default(),
+            handshake: Handshake::new(peer.ip()),
             cutter: FrameCutter::default(),
             segments: None,
             input: BytesMut::with_capacity(BUFFER_BYTES),

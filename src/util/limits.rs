@@ -13,6 +13,10 @@ pub const NATIVE_FRAME_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Requests of one native-protocol connection that are answered at one time: more wait unread.
 pub const NATIVE_REQUESTS_MAX: usize = 1024;
 
+/// Traces of requests that are kept, the last ones, and the length of each text in them, in bytes.
+pub const TRACES_MAX: usize = 512;
+pub const TRACE_TEXT_BYTES_MAX: usize = 1024;
+
 /// Deepest nesting of structs, maps and lists that is skipped in a message. The API's own deepest is 8.
 pub const NESTING_MAX: usize = 64;
 
