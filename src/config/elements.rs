@@ -1,10 +1,9 @@
 //! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
 
-use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
 use super::draft::{Draft, SyncMode};
 use super::element::{Element, Set};
-use super::encryption::{self, ENCRYPTION, ENCRYPTION_ELEMENTS};
-use super::keyspace::{self, KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+use super::encryption::{self, ENCRYPTION};
+use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
 use super::settings::{Authenticator, Authority};
@@ -499,25 +498,4 @@ fn object_count(value: &super::value::Value<'_>) -> Result<(), Mistake> {
         return Ok(());
     }
     Err(value.out_of_bounds("Memtable object count", "a positive double"))
-}
-
-/// Where a name that was found elsewhere would be understood.
-pub fn home_of(name: &str) -> Option<&'static str> {
-    fn has<T>(rows: &[Element<T>], name: &str) -> bool {
-        rows.iter().any(|row| row.tag == name)
-    }
-    match name {
-        "Keyspace" => Some("in <Keyspaces>"),
-        "ColumnFamily" => Some("in <Keyspace>"),
-        lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
-        lists::SEED => Some("in <Seeds>"),
-        // Keyspaces and column families both have a name: no hint.
-        _ if has(KEYSPACE_ATTRIBUTES, name) => None,
-        _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
-        _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
-        _ if has(ENCRYPTION_ELEMENTS, name) => Some("in <ClientEncryptionOptions>"),
-        _ if has(ELEMENTS, name) => Some("in <Storage>"),
-        _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
-        _ => None,
-    }
 }

@@ -10,6 +10,7 @@ mod element;
 mod elements;
 mod encryption;
 mod error;
+mod home;
 mod keyspace;
 mod lists;
 mod load;

@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls;
+use tokio_rustls::rustls::{self, AlertDescription, Error};
 
 use super::client_stream::ClientStream;
 use super::handler::ConnectionEnd;
@@ -32,8 +32,27 @@ pub enum HandshakeError {
     NotTls,
     #[error("the TLS handshake was not done within {0:?}")]
     TooSlow(Duration),
+    #[error(
+        "the TLS handshake failed: {0}; the server speaks TLS 1.2 and 1.3 with the ciphers that are still safe"
+    )]
+    Outdated(rustls::Error),
+    #[error("the TLS handshake failed: {0}; the client does not trust the server's certificate")]
+    Distrusted(rustls::Error),
     #[error("the TLS handshake failed: {0}")]
     Failed(rustls::Error),
+}
+
+impl From<rustls::Error> for HandshakeError {
+    fn from(error: rustls::Error) -> HandshakeError {
+        use AlertDescription::{BadCertificate, CertificateUnknown, UnknownCA};
+        match error {
+            Error::PeerIncompatible(_) => HandshakeError::Outdated(error),
+            Error::AlertReceived(BadCertificate | CertificateUnknown | UnknownCA) => {
+                HandshakeError::Distrusted(error)
+            }
+            _ => HandshakeError::Failed(error),
+        }
+    }
 }
 
 /// TLS for the connections of all ports.
@@ -119,5 +138,5 @@ fn closed(error: HandshakeError) -> ConnectionEnd {
 /// A broken handshake is the client's doing, a broken network is nobody's.
 fn failure(error: io::Error) -> ConnectionEnd {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).cloned();
-    of_tls.map_or(ConnectionEnd::Lost(error), |error| closed(HandshakeError::Failed(error)))
+    of_tls.map_or(ConnectionEnd::Lost(error), |error| closed(error.into()))
 }
