@@ -144,7 +144,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
     let service = Service::new(database.clone(), compat);
-    let native_service = NativeService::new(database, service.statements.clone());
+    let native_service = NativeService::new(database, service.statements.clone(), args.native.claim.clone());
 
     let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
     let native_listener = native_listener(native_address, must_be_native)?;

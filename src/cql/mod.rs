@@ -1,6 +1,7 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
 mod access;
+mod claim;
 pub mod cql2;
 pub mod define;
 mod error;
@@ -19,6 +20,7 @@ pub mod syntax;
 pub mod system;
 pub mod values;
 
+pub use claim::Claim;
 pub use error::{CqlError, Place};
 pub use explain::explain;
 pub use options::{BoundValue, CollectionForm, QueryOptions};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::CqlError;
 use super::syntax::TableName;
+use super::{Claim, CqlError};
 use crate::db::{Access, Database, User};
 use crate::model::Behaviour;
 use crate::schema::{CfDef, TableDef};
@@ -14,6 +14,8 @@ use crate::util::Release;
 pub struct QueryState<'a> {
     pub database: &'a Arc<Database>,
     pub behaviour: &'static Behaviour,
+    /// What the server says it is.
+    pub claim: &'a Claim,
     /// The keyspace that the session uses.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,

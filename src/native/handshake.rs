@@ -120,7 +120,7 @@ impl Handshake {
                 }
                 Ok((ResponseCode::Ready, BytesMut::new()))
             }
-            _ => Ok((ResponseCode::Supported, supported(version))),
+            _ => Ok((ResponseCode::Supported, supported(service, version))),
         }
     }
 
@@ -182,7 +182,7 @@ fn plain(token: &Bytes) -> Result<Vec<Credential>, NativeError> {
 }
 
 /// What clients may ask for.
-fn supported(version: ProtocolVersion) -> BytesMut {
+fn supported(service: &NativeService, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     let compressions = if version.has_segments() { &Compression::NAMES[..1] } else { &Compression::NAMES };
@@ -191,7 +191,7 @@ fn supported(version: ProtocolVersion) -> BytesMut {
     writer.string("COMPRESSION");
     writer.strings(compressions.iter().copied());
     writer.string("CQL_VERSION");
-    writer.strings(["3.4.5", "3.4.4", "3.3.1", "3.2.1"].into_iter());
+    writer.strings(service.claim.supported_cql_versions().into_iter());
     writer.string("PROTOCOL_VERSIONS");
     writer.strings(versions.iter().map(String::as_str));
     body

@@ -1,9 +1,11 @@
 //! What all connections share.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::identity::Identity;
-use crate::cql::{PreparedStatements, QueryState};
+use super::version::ProtocolVersion;
+use crate::cql::{Claim, PreparedStatements, QueryState};
 use crate::db::{Database, User};
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -16,6 +18,8 @@ const RELEASE: Release = Release::V2_1;
 pub struct NativeService {
     pub database: Arc<Database>,
     pub statements: Arc<PreparedStatements>,
+    /// What the server says it is.
+    pub claim: Arc<Claim>,
 }
 
 /// The session of one statement: who asks, in which keyspace.
@@ -25,8 +29,16 @@ pub struct Asking {
 }
 
 impl NativeService {
-    pub fn new(database: Arc<Database>, statements: Arc<PreparedStatements>) -> NativeService {
-        NativeService { database, statements }
+    pub fn new(database: Arc<Database>, statements: Arc<PreparedStatements>, claim: Claim) -> NativeService {
+        let claim = Arc::new(claim.speaking(ProtocolVersion::HIGHEST.number()));
+        NativeService { database, statements, claim }
+    }
+
+    /// The same for a client that has come to this address of ours: it is told that, whatever the node calls itself.
+    #[must_use]
+    pub fn reached_at(self, address: SocketAddr) -> NativeService {
+        let claim = Arc::new(Claim::clone(&self.claim).reached_at(address));
+        NativeService { claim, ..self }
     }
 
     /// The session as it is at the moment, in the keyspace that a request names for itself.
@@ -38,6 +50,7 @@ impl NativeService {
     pub(super) fn state<'a>(&'a self, asking: &'a Asking) -> QueryState<'a> {
         QueryState {
             database: &self.database,
+            claim: &self.claim,
             behaviour: Behaviour::of(RELEASE),
             keyspace: asking.keyspace.as_deref(),
             user: asking.user.as_deref(),

@@ -103,7 +103,7 @@ impl NativeConnection {
         NativeConnection {
             stream,
             address,
-            service,
+            service: service.reached_at(address),
             handshake: Handshake::new(peer.ip()),
             cutter: FrameCutter::default(),
             segments: None,

@@ -33,7 +33,7 @@ pub fn system_table(state: &QueryState<'_>, keyspace: &str, table: &str) -> Opti
         return None;
     }
     let (def, rows) = match table {
-        "local" => (node::local_table(), vec![node::local(state)]),
+        "local" => (node::local_table(state.claim), vec![node::local(state)]),
         "peers" => (node::peers_table(), Vec::new()),
         "schema_keyspaces" => (schema::keyspaces_table(), schema::keyspaces(state)),
         "schema_columnfamilies" => (schema::families_table(), schema::families(state)),

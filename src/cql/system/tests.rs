@@ -1,4 +1,5 @@
 use super::*;
+use crate::cql::Claim;
 use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
 use crate::cql::syntax::Statement;
 use crate::model::Behaviour;
@@ -11,7 +12,8 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
         done(&database, statement).await;
     }
     let behaviour = Behaviour::of(Release::V2_1);
-    let state = QueryState { database: &database, behaviour, keyspace: None, user: None };
+    let claim = Claim::of_release(behaviour);
+    let state = QueryState { database: &database, behaviour, claim, keyspace: None, user: None };
     let table = system_table(&state, "system", table).unwrap();
     let names: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
     let text = |row: &Vec<Option<Bytes>>| {
