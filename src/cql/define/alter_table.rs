@@ -29,7 +29,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             Alter::Add { column, cql_type, is_static } => {
                 change.add(column, (cql_type, &scope), *is_static)?
             }
-            Alter::Drop { column } => change.drop(column)?,
+            Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
             Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
             Alter::Rename(names) => change.rename(names)?,
             Alter::With(properties) => change.with(properties)?,
@@ -87,6 +87,9 @@ impl Change<'_> {
             let what = if self.is_key(name) { "a PRIMARY KEY part" } else { "an existing column" };
             return invalid(format!("Invalid column name {name} because it conflicts with {what}"));
         }
+        if self.old.is_counter() && self.table.dropped.contains_key(name.as_bytes()) {
+            return invalid(format!("Cannot re-add previously dropped counter column {name}"));
+        }
         let cql_type = scope.resolve(cql_type)?;
         if cql_type.is_multi_cell() {
             self.check_collection(name, &cql_type)?;
@@ -131,7 +134,8 @@ impl Change<'_> {
         }
     }
 
-    fn drop(&self, name: &str) -> Result<CfDef, CqlError> {
+    /// Takes a column away, and notes the microsecond: what its cells held before is not to come back.
+    fn drop(&self, name: &str, now_us: i64) -> Result<CfDef, CqlError> {
         if self.table.is_compact() {
             return invalid("Cannot drop columns from a non-CQL3 table");
         }
@@ -144,6 +148,7 @@ impl Change<'_> {
         let mut table = self.table.clone();
         let cell_name = column.cell_name.clone();
         table.others.remove(name);
+        table.dropped.insert(cell_name.clone(), now_us);
         let mut cf = self.redeclared(table)?;
         cf.column_metadata.remove(&cell_name);
         Ok(cf)

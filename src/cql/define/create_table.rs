@@ -197,7 +197,8 @@ impl Columns {
             };
             (name.clone(), TableColumn::new(&name, kind, 0, cql_type))
         });
-        Ok(TableDef { layout, partition_key, clustering, others: others.collect() })
+        let dropped = BTreeMap::new();
+        Ok(TableDef { layout, partition_key, clustering, others: others.collect(), dropped })
     }
 
     fn layout(&self, create: &CreateTable, clustering: &[TableColumn]) -> Result<Layout, CqlError> {
