@@ -208,6 +208,9 @@ pub async fn drop_index(
     });
     drop(catalog);
     let Some(holder) = holder else {
+        if state.database.catalog().keyspace(keyspace).is_none() {
+            return invalid(format!("Keyspace {keyspace} does not exist"));
+        }
         if if_exists {
             return Ok(Outcome::Void);
         }
