@@ -198,7 +198,8 @@ pub fn columns(state: &QueryState<'_>) -> Vec<Row> {
             |kind: ColumnKind| state.behaviour.release >= Release::V2_0 || kind == ColumnKind::Regular;
         let listed = def.columns().filter(|column| is_listed(column.kind));
         rows.extend(listed.map(|column| self::column(cf, &def, column)));
-        if value_alias(&def).is_some_and(|alias| alias.is_empty()) && state.behaviour.release >= Release::V2_0 {
+        if value_alias(&def).is_some_and(|alias| alias.is_empty()) && state.behaviour.release >= Release::V2_0
+        {
             let value = TableColumn::new("", ColumnKind::CompactValue, 0, native("blob"));
             rows.push(self::column(cf, &def, &value));
         }
