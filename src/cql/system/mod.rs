@@ -93,6 +93,7 @@ fn table(
             .map(|(position, name)| TableColumn::new(name, ColumnKind::Clustering, position, native("text")))
             .collect(),
         others,
+        dropped: BTreeMap::new(),
     }
 }
 
