@@ -75,7 +75,9 @@ impl ModifyPlan {
         let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
         let (kind, keys, operations) = match &modify.change {
             Written::Insert { columns, values } => insert(columns, values, &mut terms)?,
-            Written::InsertJson(_) => return Err(CqlError::invalid("INSERT JSON came with a later release")),
+            Written::InsertJson { .. } => {
+                return Err(CqlError::invalid("INSERT JSON came with a later release"));
+            }
             Written::Update { assignments, relations } => update(assignments, relations, &mut terms)?,
             Written::Delete { deletions, relations } => delete(deletions, relations, &mut terms)?,
         };

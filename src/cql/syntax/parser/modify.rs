@@ -80,13 +80,19 @@ impl Parser<'_> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
-            match (self.marker_term()?, self.kind(0)) {
-                (Some(marker), _) => Change::InsertJson(marker),
+            let json = match (self.marker_term()?, self.kind(0)) {
+                (Some(marker), _) => marker,
                 (None, TokenKind::String) => {
-                    Change::InsertJson(Term::Constant { kind: ConstantKind::String, text: self.take_value() })
+                    Term::Constant { kind: ConstantKind::String, text: self.take_value() }
                 }
                 (None, _) => return Err(self.no_viable(0)),
+            };
+            let has_default = self.eat_word("DEFAULT");
+            let keeps_omitted = has_default && self.eat_word("UNSET");
+            if has_default && !keeps_omitted {
+                self.expect_word("NULL")?;
             }
+            Change::InsertJson { json, keeps_omitted }
         } else {
             let columns = self.list_in_parentheses(Self::name)?;
             self.expect_word("VALUES")?;
