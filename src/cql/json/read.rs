@@ -69,13 +69,15 @@ fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, S
     parsed.map(Bytes::from).map_err(|error| capitalized(&error.0))
 }
 
-/// These sentences begin with a capital from 2.2 on.
+/// The sentences of 2.2, which differ a little from those before.
 fn capitalized(message: &str) -> String {
-    message.replacen("unable to make", "Unable to make", 1).replacen(
-        "unable to coerce",
-        "Unable to coerce",
-        1,
-    )
+    const CHANGED: [(&str, &str); 3] = [
+        ("unable to make inetaddress", "Unable to make inet address"),
+        ("unable to ", "Unable to "),
+        ("a  formatted", "a formatted"),
+    ];
+    let changed = |text: String, (old, new): &(&str, &str)| text.replacen(old, new, 1);
+    CHANGED.iter().fold(message.to_owned(), changed)
 }
 
 fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {

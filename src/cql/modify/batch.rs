@@ -1,5 +1,6 @@
 //! BATCH: statements that are applied together.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -108,6 +109,11 @@ impl BatchPlan {
             statement.check(state)?;
         }
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
+        let mut options = Cow::Borrowed(options);
+        for statement in &self.statements {
+            statement.bind_json(&mut options, state)?;
+        }
+        let options = &*options;
         if self.has_conditions() {
             let plans: Vec<&ModifyPlan> = self.statements.iter().collect();
             return conditional::run(state, options, &plans, true).await;

@@ -28,6 +28,8 @@ pub struct TypedTerm {
 #[derive(Debug, Clone)]
 struct Marker {
     at: usize,
+    /// No client binds it, and its collections have long lengths.
+    is_hidden: bool,
     /// What it is a value of.
     receiver: Box<str>,
     /// Checks what is bound.
@@ -67,6 +69,7 @@ impl TypedTerm {
                 markers.set(*at, receiver.clone());
                 Node::Marker(Marker {
                     at: *at,
+                    is_hidden: *at >= markers.specs.len(),
                     receiver: receiver.name.as_str().into(),
                     class: receiver.cql_type.type_ref(scope.types),
                 })
@@ -132,7 +135,10 @@ impl TypedTerm {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
             }
-            Node::Marker(Marker { at, class, .. }) => match options.values.get(*at) {
+            Node::Marker(Marker { at, class, is_hidden, .. }) => match options.values.get(*at) {
+                Some(BoundValue::Value(bytes)) if *is_hidden => {
+                    self.bound(bytes, class, CollectionForm::Long)
+                }
                 Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(BoundValue::Null) => Ok(Value::Null),
                 Some(BoundValue::Unset) => Ok(Value::Unset),
