@@ -161,6 +161,17 @@ impl Parser<'_> {
             self.expect_symbol("=")?;
             return Ok(Assignment { column, operation: Operation::SetElement { key, value: self.term()? } });
         }
+        // `c += 1`, of 4.0.
+        if self.is_symbol(1, "=") && (self.is_symbol(0, "+") || self.is_symbol(0, "-")) {
+            let adds = self.eat_symbol("+");
+            if !adds {
+                self.advance();
+            }
+            self.advance();
+            let term = self.term()?;
+            let operation = if adds { Operation::Add(term) } else { Operation::Subtract(term) };
+            return Ok(Assignment { column, operation });
+        }
         self.expect_symbol("=")?;
         let operation = if self.is_name(0) && self.is_step(1) {
             self.step(&column)?
