@@ -45,6 +45,9 @@ fn indexed(
     let Some(column) = table.column(&create.column) else {
         return invalid(format!("No column definition found for column {}", create.column));
     };
+    if column.cql_type.has_durations() {
+        return invalid("Secondary indexes are not supported on duration columns");
+    }
     let has_index = old.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
     if has_index {
         return if create.if_not_exists { Ok(None) } else { invalid("Index already exists") };

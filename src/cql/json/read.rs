@@ -123,6 +123,7 @@ fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Byte
         (Native::Time, other) => Err(other.unexpected(&representation("a time value"))),
         (Native::Inet, other) => Err(other.unexpected(&representation("an inet value"))),
         (Native::Timeuuid, other) => Err(other.unexpected(&representation("a timeuuid"))),
+        (Native::Duration, other) => Err(other.unexpected(&representation("a duration"))),
         (Native::Uuid, other) => Err(other.unexpected(&representation("a uuid"))),
         (Native::Counter, _) => Err("a counter has no value that could be set".to_owned()),
     }

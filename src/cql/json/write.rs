@@ -92,7 +92,7 @@ fn native_json(native: Native, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
     }
     let text = class.to_text(value);
     Some(match native {
-        Native::Date | Native::Time | Native::Timeuuid | Native::Uuid => quoted(&text),
+        Native::Date | Native::Duration | Native::Time | Native::Timeuuid | Native::Uuid => quoted(&text),
         _ => text,
     })
 }

@@ -67,7 +67,11 @@ impl Aggregate {
         let Some((_, work)) = found else {
             return Err(CqlError::invalid(format!("Unknown function '{name}'")));
         };
-        let takes = |native: Native| !matches!(work, Work::Sum | Work::Avg) || NUMBERS.contains(&native);
+        let takes = |native: Native| match work {
+            Work::Count => true,
+            Work::Min | Work::Max => native != Native::Duration,
+            Work::Sum | Work::Avg => NUMBERS.contains(&native),
+        };
         match arguments {
             [of @ CqlType::Native(native)] if takes(*native) => {
                 Ok(Aggregate { work: *work, native: *native, class: of.type_ref(types.types) })
