@@ -172,7 +172,7 @@ fn kind_of(error: &CqlError) -> &'static str {
 
 /// What stands before and after a separator that is not in single quotes.
 fn unquoted_split<'t>(text: &'t str, separator: &str) -> Option<(&'t str, &'t str)> {
-    let is_outside = |at: &usize| text[..*at].matches('\'').count() % 2 == 0;
+    let is_outside = |at: &usize| text[..*at].matches('\'').count().is_multiple_of(2);
     let at = text.match_indices(separator).map(|(at, _)| at).find(is_outside)?;
     Some((&text[..at], &text[at + separator.len()..]))
 }
