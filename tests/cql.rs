@@ -11,6 +11,7 @@
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
+//!   claim 4.0.11                        what the server says it is from here on
 //!   clock SECONDS                       moves the clock on, which stands still otherwise
 //!   settle                              waits until indexes are built over what is there
 //!   restart                             the embedded store's own; the memory store has nothing to do
@@ -26,7 +27,7 @@ use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
-    self, BoundValue, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+    self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
@@ -50,6 +51,7 @@ struct Run {
     directory: tempfile::TempDir,
     clock: Arc<Clock>,
     behaviour: &'static Behaviour,
+    claim: Claim,
     keyspace: Option<String>,
     database: Option<Arc<Database>>,
     runtime: tokio::runtime::Runtime,
@@ -62,6 +64,7 @@ impl Run {
             directory: tempfile::tempdir().unwrap(),
             clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
+            claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
             database: None,
             // The store steps aside for long work, which needs a runtime of several threads.
@@ -119,7 +122,11 @@ impl Run {
             "restart" => self.restart(),
             "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
-            "release" => self.behaviour = Behaviour::of(rest.parse().unwrap()),
+            "release" => {
+                self.behaviour = Behaviour::of(rest.parse().unwrap());
+                self.claim = Claim::of_release(self.behaviour).clone();
+            }
+            "claim" => self.claim = Claim::new(rest).unwrap(),
             _ => {
                 let (keyspace, answered) = match self.call(word, rest, text) {
                     Ok((keyspace, answered)) => (keyspace, answered),
@@ -136,7 +143,7 @@ impl Run {
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
         let (behaviour, keyspace) = (self.behaviour, self.keyspace.as_deref());
-        let state = QueryState { database, behaviour, keyspace, user: None };
+        let state = QueryState { database, behaviour, claim: &self.claim, keyspace, user: None };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
@@ -277,7 +284,7 @@ fn statements(input: &str) -> Vec<String> {
     for line in input.lines().filter(|line| !line.starts_with('#')) {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
-        let is_command = ["cells", "release", "clock", "restart", "settle"].contains(&first);
+        let is_command = ["cells", "release", "claim", "clock", "restart", "settle"].contains(&first);
         let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
         if is_command || (is_whole && line.ends_with(';')) {
             statements.push(lines.join("\n"));

@@ -6,9 +6,9 @@ use std::sync::{Arc, Weak};
 
 use super::access;
 use super::define::define;
-use super::modify::{BatchPlan, ModifyPlan};
+use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::SelectPlan;
-use super::syntax::{self, Parsed, Statement};
+use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::schema::Catalog;
@@ -56,6 +56,21 @@ impl Prepared {
     /// just one.
     pub fn pk_indices(&self) -> &[u16] {
         &self.key_places
+    }
+
+    /// The kind of write that it is, in the words of the native protocol; `None` where it writes no data.
+    pub fn write_type(&self) -> Option<&'static str> {
+        match (&self.plan, &self.parsed.statement) {
+            (Plan::Modify(plan), _) if plan.has_conditions() => Some("CAS"),
+            (Plan::Modify(plan), _) if plan.is_counter() => Some("COUNTER"),
+            (Plan::Modify(_), _) => Some("SIMPLE"),
+            (Plan::Batch(_), Statement::Batch(batch)) => Some(match batch.kind {
+                BatchKind::Logged => "BATCH",
+                BatchKind::Unlogged => "UNLOGGED_BATCH",
+                BatchKind::Counter => "COUNTER",
+            }),
+            _ => None,
+        }
     }
 
     /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
@@ -156,7 +171,15 @@ async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outco
 
 /// Runs a statement whose text comes with it.
 pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
-    let prepared = prepare(state, text)?;
+    execute_once(state, &*prepare(state, text)?, options).await
+}
+
+/// Runs a statement that was prepared for this one time.
+pub async fn execute_once(
+    state: &QueryState<'_>,
+    prepared: &Prepared,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
     let options = &*prepared.bound(options);
     if options.values.len() != prepared.markers.len() {
         return Err(CqlError::invalid(match state.behaviour.release {
@@ -164,7 +187,7 @@ pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -
             _ => "Invalid amount of bind variables",
         }));
     }
-    execute(state, &prepared, options).await
+    execute(state, prepared, options).await
 }
 
 /// Runs a prepared statement with the values that its markers stand for.
@@ -181,4 +204,37 @@ pub async fn execute_prepared(
         )));
     }
     execute(state, prepared, options).await
+}
+
+/// Runs prepared statements as a batch, each with its own options, of which the values count. `options` has the levels
+/// and the timestamp of the whole.
+pub async fn execute_batch(
+    state: &QueryState<'_>,
+    kind: BatchKind,
+    statements: &[(Arc<Prepared>, QueryOptions)],
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
+    let catalog = state.database.catalog();
+    let mut planned = Vec::with_capacity(statements.len());
+    for (prepared, own) in statements {
+        let (markers, values) = (prepared.markers.len(), own.values.len());
+        if markers != values {
+            return Err(CqlError::invalid(format!(
+                "There were {markers} markers(?) in CQL but {values} bound variables"
+            )));
+        }
+        let prepared = if prepared.is_for(&catalog) { prepared.clone() } else { prepared.again(state)? };
+        planned.push((prepared, own));
+    }
+    drop(catalog);
+    let mut steps = Vec::with_capacity(planned.len());
+    for (prepared, options) in &planned {
+        let Plan::Modify(plan) = &prepared.plan else {
+            return Err(CqlError::invalid(
+                "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.",
+            ));
+        };
+        steps.push(Step { plan, options });
+    }
+    run_batch(state, kind, &steps, options).await
 }

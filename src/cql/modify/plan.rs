@@ -12,10 +12,11 @@ use super::json::JsonValues;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, Writing};
+use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
-use crate::cql::system::SYSTEM;
+use crate::cql::system::is_system;
 use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
@@ -66,10 +67,11 @@ impl ModifyPlan {
         modify: &Modify,
         markers: &mut Markers,
     ) -> Result<ModifyPlan, CqlError> {
-        let table = state.table(&modify.table).map_err(|error| match modify.table.keyspace.as_deref() {
-            Some(SYSTEM) => CqlError::Unauthorized(format!("{SYSTEM} keyspace is not user-modifiable.")),
-            _ => error,
-        })?;
+        let keyspace = modify.table.keyspace.as_deref().or(state.keyspace);
+        if let Some(keyspace) = keyspace.filter(|keyspace| is_system(keyspace)) {
+            return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        }
+        let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
             return Err(no_table(&modify.table));
@@ -114,11 +116,11 @@ impl ModifyPlan {
         TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
     }
 
-    pub(super) fn has_conditions(&self) -> bool {
+    pub fn has_conditions(&self) -> bool {
         !matches!(self.test, RowTest::None)
     }
 
-    pub(super) fn is_counter(&self) -> bool {
+    pub fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
     }
 
@@ -177,7 +179,7 @@ impl ModifyPlan {
         let options = &*options;
         let now = attributes::now(state, options);
         if self.has_conditions() {
-            return conditional::run(state, options, &[self], false).await;
+            return conditional::run(state, options, &[Step { plan: self, options }], false).await;
         }
         check_consistency(options.consistency, self.is_counter().then_some(&*self.table.cf.name))?;
         let rows = self.changes(state, options, now).await?;

@@ -316,53 +316,14 @@ impl<'a> Picker<'a> {
                 let pick = self.aggregate(Aggregated { aggregate, argument: None });
                 Ok((pick, CqlType::Native(Native::Bigint), "count".to_owned()))
             }
-            Selector::Cast { of, cql_type } => {
-                let (pick, given, name) = self.pick(of)?;
-                let Some(to) = Native::named(cql_type) else {
-                    return invalid(format!("{given} cannot be cast to {cql_type}"));
-                };
-                let to = CqlType::Native(to);
-                let function = Function::cast(&given, &to)?.resolved(self.state.database.types());
-                Ok((Pick::Call(function, vec![pick]), to, format!("cast({name} as {cql_type})")))
-            }
+            Selector::Cast { of, cql_type } => self.pick_cast(of, cql_type),
             Selector::Function { keyspace, name, arguments } if is_aggregate(keyspace.as_deref(), name) => {
-                self.check_depth()?;
-                self.is_inside = true;
-                let picked: Result<Vec<_>, CqlError> =
-                    arguments.iter().map(|argument| self.pick(argument)).collect();
-                self.is_inside = false;
-                let (mut picks, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
-                for (pick, cql_type, name) in picked? {
-                    picks.push(pick);
-                    types.push(cql_type);
-                    names.push(name);
-                }
-                let aggregate = Aggregate::named(name, &types, types_of(self.state))?;
-                let cql_type = aggregate.return_type();
-                let pick = self.aggregate(Aggregated { aggregate, argument: picks.pop() });
-                let name = name.to_ascii_lowercase();
-                Ok((pick, cql_type, format!("system.{name}({})", names.join(", "))))
+                self.pick_aggregate(name, arguments)
             }
             Selector::Function { keyspace: Some(keyspace), name, .. } if keyspace != "system" => invalid(
                 format!("Unknown function '{keyspace}.{name}': this server has no functions but its own"),
             ),
-            Selector::Function { name, arguments, .. } => {
-                let mut picks = Vec::new();
-                let mut shown = Vec::new();
-                for argument in arguments {
-                    let (pick, cql_type, name) = self.pick(argument)?;
-                    picks.push(pick);
-                    shown.push((name, cql_type));
-                }
-                let table = Table { cf: self.target.cf.clone(), def: self.target.def.clone() };
-                let function = find_function(name, &shown, Some(&table), self.state.database)?;
-                let cql_type = function.return_type().clone();
-                let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
-                let prefix = if function.is_new() { "system." } else { "" };
-                let name = if function.is_new() { name.to_ascii_lowercase() } else { name.clone() };
-                let name = format!("{prefix}{name}({})", names.join(", "));
-                Ok((Pick::Call(function, picks), cql_type, name))
-            }
+            Selector::Function { name, arguments, .. } => self.pick_call(name, arguments),
             Selector::Field { of, field } => {
                 let (pick, cql_type, name) = self.pick(of)?;
                 let CqlType::User(user) = &cql_type else {
@@ -377,6 +338,56 @@ impl<'a> Picker<'a> {
                 Ok((Pick::Field(Box::new(pick), at), field_type, format!("{name}.{field}")))
             }
         }
+    }
+
+    fn pick_cast(&mut self, of: &Selector, cql_type: &str) -> Result<(Pick, CqlType, String), CqlError> {
+        let (pick, given, name) = self.pick(of)?;
+        let Some(to) = Native::named(cql_type) else {
+            return invalid(format!("{given} cannot be cast to {cql_type}"));
+        };
+        let to = CqlType::Native(to);
+        let function = Function::cast(&given, &to)?.resolved(self.state.database.types());
+        Ok((Pick::Call(function, vec![pick]), to, format!("cast({name} as {cql_type})")))
+    }
+
+    fn pick_aggregate(
+        &mut self,
+        name: &str,
+        arguments: &[Selector],
+    ) -> Result<(Pick, CqlType, String), CqlError> {
+        self.check_depth()?;
+        self.is_inside = true;
+        let picked: Result<Vec<_>, CqlError> = arguments.iter().map(|argument| self.pick(argument)).collect();
+        self.is_inside = false;
+        let (mut picks, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for (pick, cql_type, name) in picked? {
+            picks.push(pick);
+            types.push(cql_type);
+            names.push(name);
+        }
+        let aggregate = Aggregate::named(name, &types, types_of(self.state))?;
+        let cql_type = aggregate.return_type();
+        let pick = self.aggregate(Aggregated { aggregate, argument: picks.pop() });
+        let name = name.to_ascii_lowercase();
+        Ok((pick, cql_type, format!("system.{name}({})", names.join(", "))))
+    }
+
+    fn pick_call(&mut self, name: &str, arguments: &[Selector]) -> Result<(Pick, CqlType, String), CqlError> {
+        let mut picks = Vec::new();
+        let mut shown = Vec::new();
+        for argument in arguments {
+            let (pick, cql_type, name) = self.pick(argument)?;
+            picks.push(pick);
+            shown.push((name, cql_type));
+        }
+        let table = Table { cf: self.target.cf.clone(), def: self.target.def.clone() };
+        let function = find_function(name, &shown, Some(&table), self.state.database)?;
+        let cql_type = function.return_type().clone();
+        let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
+        let prefix = if function.is_new() { "system." } else { "" };
+        let name = if function.is_new() { name.to_ascii_lowercase() } else { name.to_owned() };
+        let name = format!("{prefix}{name}({})", names.join(", "));
+        Ok((Pick::Call(function, picks), cql_type, name))
     }
 
     fn aggregate(&mut self, aggregated: Aggregated) -> Pick {

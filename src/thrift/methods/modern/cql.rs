@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::since;
-use crate::cql::{self, BoundValue, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
+use crate::cql::{self, BoundValue, Claim, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
@@ -68,6 +68,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
     QueryState {
         database: call.database,
         behaviour: call.behaviour,
+        claim: Claim::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
     }
