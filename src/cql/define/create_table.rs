@@ -153,6 +153,9 @@ impl Columns {
         if cql_type.is_counter() {
             return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
         }
+        if cql_type.has_durations() {
+            return invalid(format!("duration type is not supported for PRIMARY KEY part {name}"));
+        }
         if is_static {
             return invalid(format!("Static column {name} cannot be part of the PRIMARY KEY"));
         }

@@ -76,8 +76,10 @@ pub struct Select {
     pub is_distinct: bool,
     pub selection: Selection,
     pub relations: Vec<Relation>,
+    pub group_by: Vec<String>,
     /// Columns, and whether each goes backwards.
     pub order_by: Vec<(String, bool)>,
+    pub per_partition_limit: Option<Term>,
     pub limit: Option<Term>,
     pub allow_filtering: bool,
 }
@@ -103,6 +105,13 @@ pub enum Selector {
     Column(String),
     WriteTime(String),
     Ttl(String),
+    /// `count(*)` or `count(1)` among others.
+    CountRows,
+    /// `CAST(selector AS type)`.
+    Cast {
+        of: Box<Selector>,
+        cql_type: String,
+    },
     /// The name as it was typed, which is the result's.
     Function {
         keyspace: Option<String>,
@@ -131,8 +140,11 @@ pub enum Change {
         columns: Vec<String>,
         values: Vec<Term>,
     },
-    /// `INSERT ... JSON`, of 2.2.
-    InsertJson(Term),
+    /// `INSERT ... JSON`, of 2.2; whether columns that it does not name stay as they are (DEFAULT UNSET).
+    InsertJson {
+        json: Term,
+        keeps_omitted: bool,
+    },
     Update {
         assignments: Vec<Assignment>,
         relations: Vec<Relation>,
