@@ -103,9 +103,6 @@ fn indexed_type(
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
         );
     }
-    if table.is_compact() && column.kind == ColumnKind::PartitionKey && table.partition_key.len() > 1 {
-        return invalid("Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables");
-    }
     if column.kind == ColumnKind::Static {
         return invalid("Secondary indexes are not allowed on static columns");
     }
