@@ -5,7 +5,9 @@
 //!
 //! ```text
 //!   SELECT ...;                         a statement ends with a line that ends with `;`
-//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as `null` or as 'text'
+//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as 'text', `null` or `unset`;
+//!                                       a value may have its marker's name before it: `name=V`
+//!   markers SELECT ... ?;               the places of the partition key's markers, and what all markers stand for
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
@@ -25,7 +27,7 @@ use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
-    self, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+    self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
@@ -145,15 +147,20 @@ impl Run {
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
-                "explain" => Ok((None, cql::explain(&state, rest, &options(&[])).await?)),
+                "explain" => Ok((None, cql::explain(&state, rest, &QueryOptions::default()).await?)),
+                "markers" => {
+                    let prepared = cql::prepare(&state, rest)?;
+                    let shown = |marker: &cql::ColumnSpec| format!("{} {}", marker.name, marker.cql_type);
+                    let markers: Vec<String> = prepared.markers.iter().map(shown).collect();
+                    Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
+                }
                 "with" => {
                     let (values, text) = rest.split_once(": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;
-                    let values: Vec<_> = values.split(", ").map(bound).collect();
-                    let outcome = cql::execute_prepared(&state, &prepared, &options(&values)).await?;
+                    let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
                     Ok(told(database, outcome))
                 }
-                _ => Ok(told(database, cql::query(&state, text, &options(&[])).await?)),
+                _ => Ok(told(database, cql::query(&state, text, &QueryOptions::default()).await?)),
             }
         })
     }
@@ -170,17 +177,26 @@ fn kind_of(error: &CqlError) -> &'static str {
     }
 }
 
-fn options(values: &[Option<Bytes>]) -> QueryOptions {
-    QueryOptions { values: values.to_vec(), ..QueryOptions::default() }
+/// Values of markers, by their places or by their names.
+fn with(words: &str) -> QueryOptions {
+    let mut options = QueryOptions::default();
+    for word in words.split(", ") {
+        let is_name = |name: &str| !name.starts_with('\'');
+        let (name, word) = word.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("", word));
+        options.names.extend((!name.is_empty()).then(|| name.to_owned()));
+        options.values.push(bound(word));
+    }
+    options
 }
 
-/// A marker's value: `null`, `'text'` or hex.
-fn bound(word: &str) -> Option<Bytes> {
+/// A marker's value: `null`, `unset`, `'text'` or hex.
+fn bound(word: &str) -> BoundValue {
     let text = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
     match (word, text) {
-        ("null", _) => None,
-        (_, Some(text)) => Some(Bytes::copy_from_slice(text.as_bytes())),
-        (hex, None) => Some(unhex(hex)),
+        ("null", _) => BoundValue::Null,
+        ("unset", _) => BoundValue::Unset,
+        (_, Some(text)) => BoundValue::Value(Bytes::copy_from_slice(text.as_bytes())),
+        (hex, None) => BoundValue::Value(unhex(hex)),
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn options(values: &[Option<&[u8]>]) -> QueryOptions {
     QueryOptions {
         consistency: ConsistencyLevel::One,
         serial_consistency: ConsistencyLevel::Serial,
-        values: values.iter().map(|value| value.map(Bytes::copy_from_slice)).collect(),
+        values: values.iter().map(|value| value.map(Bytes::copy_from_slice).into()).collect(),
+        names: Vec::new(),
         collection_form: CollectionForm::Short,
         timestamp: None,
         page_size: None,

@@ -17,7 +17,7 @@ use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
 use crate::cql::system;
-use crate::cql::values::{Markers, TypeScope, TypedTerm};
+use crate::cql::values::{Markers, TableOf, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
@@ -91,6 +91,11 @@ impl SelectPlan {
     /// The columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.picked.specs
+    }
+
+    /// The table that it reads.
+    pub fn table(&self) -> TableOf<'_> {
+        TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
     }
 
     /// Runs it.
@@ -268,6 +273,9 @@ impl SelectPlan {
         let Some(term) = &self.limit else {
             return Ok(if release < Release::V2_0 { OLD_DEFAULT_LIMIT } else { usize::MAX });
         };
+        if term.is_unset(bound.options) {
+            return Ok(usize::MAX);
+        }
         let Some(bytes) = bound.bytes(term)? else {
             return Err(CqlError::invalid("Invalid null value of limit"));
         };
@@ -372,6 +380,9 @@ fn indexed_value(
     column: &TableColumn,
 ) -> Result<Option<Bytes>, CqlError> {
     let null = |_| format!("Unsupported null value for indexed column {}", column.name);
+    if restriction.asked.is_unset(bound.options) {
+        return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
+    }
     match &restriction.asked {
         Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
             Ok(present(operand.values(bound)?, null)?.into_iter().next())

@@ -18,7 +18,7 @@ pub use collections::{
 };
 pub use cql_text::{name_text, to_cql_text};
 pub use function::{Function, ResolvedFunction, accepts, find_function, token_type};
-pub use markers::Markers;
+pub use markers::{Markers, TableOf};
 pub use term_text::term_text;
 pub use time_uuid::{append_uuid, prepend_uuids};
 pub use type_scope::{TypeScope, type_text};

@@ -27,6 +27,7 @@ fn options() -> QueryOptions {
         consistency: ConsistencyLevel::One,
         serial_consistency: ConsistencyLevel::Serial,
         values: Vec::new(),
+        names: Vec::new(),
         collection_form: CollectionForm::Long,
         timestamp: None,
         page_size: None,
