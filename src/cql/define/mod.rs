@@ -2,6 +2,7 @@
 
 mod alter_table;
 mod comparator;
+mod compatible;
 mod create_table;
 mod index;
 mod keyspace;

@@ -387,7 +387,7 @@ fn indexed_value(
         Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
         }
-        Asked::Contains(elements) => {
+        Asked::Contains(elements) if indexed != IndexedBy::Value => {
             let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
             match elements.iter().find(is_asked) {
                 Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),

@@ -63,7 +63,8 @@ impl Walk<'_> {
         let ring = self.state.database.ring_position(&resume.key);
         let clustering: Option<Vec<Bytes>> = resume.position.as_ref().map(|position| {
             let parts = components(&position.name).unwrap_or_default();
-            parts.into_iter().map(Bytes::copy_from_slice).collect()
+            let parts = parts.into_iter().map(Bytes::copy_from_slice).collect();
+            system::sorting(&self.cells.def, parts)
         });
         rows.retain(|row| {
             let order = match (row.place.0.cmp(&ring), &clustering) {

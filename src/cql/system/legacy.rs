@@ -4,7 +4,7 @@ use super::element::{replication, table_id};
 use super::row::Row;
 use super::{Wanted, for_each_keyspace, for_each_table};
 use crate::cql::QueryState;
-use crate::marshal::{PACKAGE, composite_parts};
+use crate::marshal::{CqlType, Native, PACKAGE, composite_parts};
 use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, SETTINGS, Setting, TableColumn, TableDef};
 use crate::util::Release;
 
@@ -98,6 +98,7 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("compression_parameters", text(cf, "compression_options"))
         .int("default_time_to_live", int(cf, "default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
+        .numbers("dropped_columns", def.dropped.iter())
         .int("gc_grace_seconds", cf.gc_grace_s)
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))
@@ -112,7 +113,13 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("speculative_retry", retry)
         .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
         .text("type", cf.type_name())
-        .optional("value_alias", def.compact_value().map(|value| value.name.clone()))
+        .optional("value_alias", value_alias(def))
+}
+
+/// What a dense table's value is called: nothing where it has none, as Cassandra notes it.
+fn value_alias(def: &TableDef) -> Option<String> {
+    let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense);
+    def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))
 }
 
 pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
@@ -123,6 +130,11 @@ pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
             |kind: ColumnKind| state.behaviour.release >= Release::V2_0 || kind == ColumnKind::Regular;
         let listed = def.columns().filter(|column| is_listed(column.kind));
         rows.extend(listed.map(|column| self::column(cf, def, column)));
+        if value_alias(def).is_some_and(|alias| alias.is_empty()) && state.behaviour.release >= Release::V2_0
+        {
+            let value = TableColumn::new("", ColumnKind::CompactValue, 0, CqlType::Native(Native::Blob));
+            rows.push(self::column(cf, def, &value));
+        }
     });
     rows
 }

@@ -9,13 +9,15 @@ mod legacy;
 mod modern;
 mod node;
 mod row;
+mod traces;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::QueryState;
-use crate::schema::{CfDef, KeyspaceDef, TableDef};
+use crate::marshal::{CqlType, Native};
+use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
 pub use definitions::{SYSTEM, VIRTUAL, definition, is_system, keyspaces};
@@ -73,6 +75,8 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) ->
         (definitions::SCHEMA, "columns") => modern::columns(state, wanted),
         (definitions::SCHEMA, "indexes") => modern::indexes(state, wanted),
         (definitions::SCHEMA, "types") => modern::types(state, wanted),
+        (definitions::TRACES, "sessions") => traces::sessions(state, wanted),
+        (definitions::TRACES, "events") => traces::events(state, wanted),
         (VIRTUAL, "keyspaces") => modern::virtual_keyspaces(state),
         (VIRTUAL, "tables") => modern::virtual_tables(state),
         (VIRTUAL, "columns") => modern::virtual_columns(state),
@@ -80,14 +84,26 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) ->
     }
 }
 
-/// Clustering columns of text sort as their bytes do, and no table with others has rows.
 fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
     let keys = def.partition_key.len();
     let values: Vec<Option<Bytes>> = def.columns().map(|column| row.take(&column.name)).collect();
     let key = values.first().cloned().flatten().unwrap_or_default();
     let clustering = values[keys..keys + def.clustering.len()].iter().cloned();
-    let clustering = clustering.map(Option::unwrap_or_default).collect();
+    let clustering = sorting(def, clustering.map(Option::unwrap_or_default).collect());
     SystemRow { place: (state.database.ring_position(&key), clustering), values }
+}
+
+/// The bytes by which clustering columns sort: those of texts are their own, and of time UUIDs the time comes first. There
+/// are no others.
+pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
+    let values = def.clustering.iter().zip(clustering);
+    let sorting = |(column, value): (&TableColumn, Bytes)| match (&column.cql_type, &value[..]) {
+        (CqlType::Native(Native::Timeuuid), [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..]) => {
+            [&[h0 & 0x0f, *h1, *m0, *m1, *l0, *l1, *l2, *l3][..], rest].concat().into()
+        }
+        _ => value,
+    };
+    values.map(sorting).collect()
 }
 
 /// Every keyspace that the schema tables tell of, the system's own first.
