@@ -33,7 +33,7 @@ use thriftstore::util::{Clock, Release};
 use change::{Expected, Writer};
 use dice::Dice;
 use model::{Model, Row, Values};
-use table::{Layout, Table};
+use table::{Column, Kind, Layout, Table};
 
 /// Where the clock starts: elements are put before a list's in a mirror of 2010, and must not meet it.
 const START_MS: i64 = 1_400_000_000_000;
@@ -45,6 +45,8 @@ struct Case {
     clock: Arc<Clock>,
     database: Option<Arc<Database>>,
     model: Model,
+    /// The column that is indexed.
+    index: Option<Column>,
     said: Vec<String>,
 }
 
@@ -57,6 +59,7 @@ impl Case {
             is_embedded,
             database: None,
             model: Model::new(table, clock.now_s()),
+            index: None,
             clock,
             said: Vec::new(),
         };
@@ -67,6 +70,18 @@ impl Case {
         .await;
         case.done(&create).await;
         case
+    }
+
+    /// Makes an index on a column of chance, if there may be one.
+    async fn make_index(&mut self, dice: &mut Dice<'_>) {
+        let columns = self.model.table.indexable();
+        if columns.is_empty() || dice.below(3) > 0 {
+            return;
+        }
+        let column = dice.pick(&columns).clone();
+        let target = if column.kind == Kind::Frozen { "full(f)" } else { column.name };
+        self.done(&format!("CREATE INDEX ON t ({target})")).await;
+        self.index = Some(column);
     }
 
     async fn open(&mut self) {
@@ -170,6 +185,8 @@ impl Case {
         }
         let column = dice.pick(&self.model.table.others).clone();
         let definition = self.model.table.definition_of(&column);
+        // Its index goes with it.
+        self.index = self.index.take().filter(|indexed| indexed.name != column.name);
         self.model.drop_column(column.name, self.database().next_micros());
         self.done(&format!("ALTER TABLE t DROP {}", column.name)).await;
         self.done(&format!("ALTER TABLE t ADD {definition}")).await;
@@ -207,6 +224,27 @@ impl Case {
         assert_eq!(partitions, expected, "\n{}", self.said.join(";\n"));
         for key in &keys {
             self.compare_cells(key).await;
+        }
+        self.compare_index(&keys).await;
+    }
+
+    /// What the index finds of every value, against a look at every row.
+    async fn compare_index(&mut self, keys: &[Values]) {
+        let Some(column) = self.index.clone() else { return };
+        for (literal, value) in column.kind.values() {
+            let operator = if column.kind.is_collection() { "CONTAINS" } else { "=" };
+            let text = format!("SELECT * FROM t WHERE {} {operator} {literal}", column.name);
+            let Outcome::Rows(found) = self.done(&text).await else { panic!("no rows") };
+            self.said.pop();
+            let found = found.rows.into_iter();
+            let mut found: Vec<Row> = found
+                .map(|row| row.into_iter().map(|value| value.map(|value| value.to_vec())).collect())
+                .collect();
+            found.sort();
+            let rows = keys.iter().flat_map(|key| self.model.rows_with(key, &column, &value));
+            let mut expected: Vec<Row> = rows.collect();
+            expected.sort();
+            assert_eq!(found, expected, "{text}\n{}", self.said.join(";\n"));
         }
     }
 
@@ -248,6 +286,7 @@ impl Case {
 async fn run(of_table: Vec<u16>, is_embedded: bool, steps: Vec<Vec<u16>>) {
     let table = Table::of(&mut Dice::new(&of_table));
     let mut case = Case::new(table, is_embedded).await;
+    case.make_index(&mut Dice::new(&of_table[18..])).await;
     for step in &steps {
         case.step(&mut Dice::new(step)).await;
         case.compare().await;
@@ -255,7 +294,7 @@ async fn run(of_table: Vec<u16>, is_embedded: bool, steps: Vec<Vec<u16>>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, max_shrink_iters: 2048, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 2048, ..ProptestConfig::default() })]
 
     #[test]
     fn a_table_holds_what_was_said(
@@ -266,4 +305,91 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(run(table, is_embedded, steps));
     }
+}
+
+/// Writers and readers at once: a reader takes entries away that are stale, and none that a writer has just made.
+#[test]
+fn an_index_loses_nothing_while_it_is_read() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut case = Case::new(Table::of(&mut Dice::new(&[])), true).await;
+        case.done("CREATE TABLE u (k int, c int, v int, PRIMARY KEY (k, c))").await;
+        case.done("CREATE INDEX ON u (v)").await;
+        let database = case.database().clone();
+        let worker = |seed: u64| {
+            let database = database.clone();
+            async move {
+                let mut numbers = seed;
+                let mut below = |end: u64| {
+                    numbers = numbers
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    (numbers >> 33) % end
+                };
+                for _ in 0..400 {
+                    let (k, c, v) = (below(3), below(2), below(3));
+                    let text = match below(6) {
+                        0..3 => format!("SELECT * FROM u WHERE v = {v}"),
+                        3 => format!("DELETE FROM u WHERE k = {k} AND c = {c}"),
+                        _ => format!("UPDATE u SET v = {v} WHERE k = {k} AND c = {c}"),
+                    };
+                    query(&database, &text).await;
+                }
+            }
+        };
+        let workers: Vec<_> = (0..6).map(|seed| tokio::spawn(worker(seed))).collect();
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        let all = query(&database, "SELECT * FROM u").await;
+        assert!(!all.is_empty());
+        for v in 0..3i32 {
+            let mut found = query(&database, &format!("SELECT * FROM u WHERE v = {v}")).await;
+            let is_meant = |row: &&Row| row[2].as_deref() == Some(&v.to_be_bytes());
+            let mut expected: Vec<Row> = all.iter().filter(is_meant).cloned().collect();
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected);
+        }
+    });
+}
+
+#[test]
+fn stale_entries_go_when_they_are_found() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut case = Case::new(Table::of(&mut Dice::new(&[])), false).await;
+        case.done("CREATE TABLE u (k int, c int, v int, PRIMARY KEY (k, c))").await;
+        case.done("CREATE INDEX ON u (v)").await;
+        case.done("INSERT INTO u (k, c, v) VALUES (1, 1, 5)").await;
+        case.done("INSERT INTO u (k, c, v) VALUES (1, 2, 5)").await;
+        case.done("INSERT INTO u (k, c, v) VALUES (2, 1, 5)").await;
+        case.done("UPDATE u SET v = 6 WHERE k IN (1, 2) AND c = 1").await;
+        assert_eq!(partitions_in_index(case.database(), 5).await, 2);
+        case.done("SELECT * FROM u WHERE v = 5").await;
+        assert_eq!(partitions_in_index(case.database(), 5).await, 1, "one has the value in another row");
+        case.done("DELETE FROM u WHERE k = 1").await;
+        case.done("SELECT * FROM u WHERE v = 5").await;
+        assert_eq!(partitions_in_index(case.database(), 5).await, 0);
+        assert_eq!(partitions_in_index(case.database(), 6).await, 2, "nobody has asked");
+    });
+}
+
+/// Partitions that the index on `u.v` tells of, stale ones too.
+async fn partitions_in_index(database: &Arc<Database>, value: i32) -> usize {
+    let cf = database.catalog().column_family("k", "u").unwrap().clone();
+    let asked = (&Bytes::from_static(b"v"), &value.to_be_bytes()[..]);
+    let level = (ConsistencyLevel::One, Behaviour::of(Release::V2_1));
+    database.indexed_keys(&cf, asked, (None, 10), level).await.unwrap().len()
+}
+
+async fn query(database: &Arc<Database>, text: &str) -> Vec<Row> {
+    let state =
+        QueryState { database, behaviour: Behaviour::of(Release::V2_1), keyspace: Some("k"), user: None };
+    let Outcome::Rows(found) = cql::query(&state, text, &QueryOptions::default()).await.unwrap() else {
+        return Vec::new();
+    };
+    let row =
+        |row: Vec<Option<Bytes>>| row.into_iter().map(|value| value.map(|value| value.to_vec())).collect();
+    found.rows.into_iter().map(row).collect()
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::table::{Kind, Layout, Table, counted};
+use super::table::{Column, Kind, Layout, Table, counted};
 
 /// The values of some columns of the key.
 pub type Values = Vec<Vec<u8>>;
@@ -164,7 +164,7 @@ impl Model {
             of_cells.chain(lists.keys().map(|(row, _)| row.clone())).flatten().collect();
         rows.sort_by(|a, b| self.compare(a, b));
         rows.dedup();
-        let value = |row: Option<&Values>, column: &super::table::Column| {
+        let value = |row: Option<&Values>, column: &Column| {
             let row = if column.is_static { None } else { Some(row?) };
             match column.kind {
                 Kind::List => {
@@ -188,6 +188,24 @@ impl Model {
         rows.iter().map(|row| answer(Some(row))).collect()
     }
 
+    /// The rows of a partition in which a column is a value, or has it as an element.
+    pub fn rows_with(&self, key: &Values, column: &Column, value: &[u8]) -> Vec<Row> {
+        let columns =
+            self.table.partition_key.iter().chain(self.table.clustering.iter().map(|(column, _)| column));
+        let mut names = columns.chain(&self.table.others).map(|column| column.name);
+        let at = names.position(|name| name == column.name).unwrap();
+        let holds = |held: &[u8]| match column.kind {
+            Kind::List | Kind::Set => parts(held).contains(&value),
+            Kind::Map => parts(held).iter().skip(1).step_by(2).any(|part| *part == value),
+            _ => held == value,
+        };
+        let has_row = |row: &Row| {
+            row[self.table.partition_key.len()..][..self.table.clustering.len()].iter().all(Option::is_some)
+        };
+        let rows = self.rows(key).into_iter().filter(|row| has_row(row));
+        rows.filter(|row| row[at].as_deref().is_some_and(holds)).collect()
+    }
+
     fn compare(&self, a: &Values, b: &Values) -> Ordering {
         let orders =
             self.table.clustering.iter().zip(a.iter().zip(b)).map(|((column, is_reversed), (a, b))| {
@@ -206,6 +224,18 @@ impl Model {
     pub fn has_markers(&self) -> bool {
         self.table.layout == Layout::Sparse
     }
+}
+
+/// The parts of a collection.
+fn parts(collection: &[u8]) -> Vec<&[u8]> {
+    let mut rest = &collection[4..];
+    let mut found = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (part, after) = after.split_at(i32::from_be_bytes(*length) as usize);
+        found.push(part);
+        rest = after;
+    }
+    found
 }
 
 /// A set or a map as results have it.

@@ -18,6 +18,15 @@ impl Kind {
         matches!(self, Kind::List | Kind::Set | Kind::Map)
     }
 
+    /// Values that an index may be asked for.
+    pub fn values(self) -> Vec<Literal> {
+        match self {
+            Kind::Text => TEXTS.iter().map(|text| of_text(text)).collect(),
+            Kind::Frozen => vec![("[]".to_owned(), counted(&[], 0))],
+            _ => NUMBERS.iter().map(|number| int(*number)).collect(),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Kind::Int => "int",
@@ -66,9 +75,15 @@ pub fn int(number: i32) -> Literal {
     (number.to_string(), number.to_be_bytes().to_vec())
 }
 
-pub fn text(dice: &mut Dice<'_>) -> Literal {
-    let text = *dice.pick(&["", "a", "aa", "b", "~"]);
+const TEXTS: [&str; 6] = ["", "a", "aa", "b", "~", "ab"];
+const NUMBERS: [i32; 8] = [0, 1, 2, 3, -1, 128, -2, 300];
+
+fn of_text(text: &str) -> Literal {
     (format!("'{text}'"), text.as_bytes().to_vec())
+}
+
+pub fn text(dice: &mut Dice<'_>) -> Literal {
+    of_text(dice.pick::<&str>(&TEXTS))
 }
 
 /// A value of a column that is one cell.
@@ -86,7 +101,7 @@ pub fn single(kind: Kind, dice: &mut Dice<'_>) -> Literal {
 }
 
 pub fn small(dice: &mut Dice<'_>) -> Literal {
-    int(*dice.pick(&[0, 1, 2, 3, -1, 128]))
+    int(*dice.pick(&NUMBERS))
 }
 
 /// A collection as results have it.
@@ -177,6 +192,18 @@ impl Table {
             text += &format!(" WITH {}", properties.join(" AND "));
         }
         text
+    }
+
+    /// Columns that there may be an index on.
+    pub fn indexable(&self) -> Vec<Column> {
+        let clustering = self.clustering.iter().map(|(column, _)| column);
+        match self.layout {
+            Layout::Sparse => {
+                clustering.chain(&self.others).filter(|column| !column.is_static).cloned().collect()
+            }
+            Layout::StaticCompact => self.others.clone(),
+            Layout::Dense => Vec::new(),
+        }
     }
 
     /// The statement that defines one of the others again.
