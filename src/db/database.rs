@@ -9,6 +9,8 @@ use parking_lot::RwLock;
 use super::Error;
 use super::authenticate::{Authenticator, Credential};
 use super::index_build::Unfinished;
+use super::schema_events::SchemaEvents;
+use super::traces::Traces;
 use super::user::User;
 use super::validate::Validation;
 use crate::marshal::Types;
@@ -40,6 +42,8 @@ pub struct DatabaseParts {
 pub struct Database {
     pub(super) parts: DatabaseParts,
     pub(super) catalog: RwLock<Arc<Catalog>>,
+    pub(super) events: SchemaEvents,
+    pub(super) traces: Traces,
     /// Held while the schema changes.
     pub(super) changing: tokio::sync::Mutex<()>,
     /// Indexes that are not complete yet, by their notes' names.
@@ -56,6 +60,8 @@ impl Database {
     pub fn new(parts: DatabaseParts) -> Database {
         Database {
             catalog: RwLock::new(parts.catalog.clone()),
+            events: SchemaEvents::default(),
+            traces: Traces::default(),
             changing: tokio::sync::Mutex::default(),
             building: RwLock::default(),
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),

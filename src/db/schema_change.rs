@@ -296,7 +296,7 @@ impl Database {
             self.store().note(vec![undo]).await?;
             return Err(Error::invalid(error.to_string()));
         }
-        *self.catalog.write() = with;
+        self.publish(with);
         Ok(())
     }
 
@@ -308,7 +308,7 @@ impl Database {
         mut notes: Notes,
     ) -> Result<(), Error> {
         let without = Arc::new(without);
-        let before = Arc::downgrade(&std::mem::replace(&mut *self.catalog.write(), without.clone()));
+        let before = self.publish(without.clone());
         until_unused(&before).await;
         for cf in families {
             for index in cf.index_families.values() {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
+use crate::cql::Claim;
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::Behaviour;
@@ -41,6 +42,7 @@ impl Session {
         let state = QueryState {
             database: &self.database,
             behaviour,
+            claim: Claim::of_release(behaviour),
             keyspace: self.keyspace.as_deref(),
             user: None,
         };

@@ -11,6 +11,8 @@ mod options;
 mod table;
 mod user_type;
 
+pub use create_table::column_family;
+
 use super::syntax::Statement;
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};
 

@@ -67,6 +67,17 @@ impl Row {
         self.bytes(name, map_to_bytes(&entries, CollectionForm::Long))
     }
 
+    /// A map of texts.
+    pub fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
+        let mut bytes = length(values.len()).to_vec();
+        for text in values.iter().flat_map(|(key, value)| [key, value]) {
+            bytes.extend_from_slice(&length(text.len()));
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        self.bytes(name, bytes)
+    }
+
     pub fn take(&mut self, name: &str) -> Option<Bytes> {
         self.0.remove(name)
     }
