@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
 use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, QueryOptions, QueryState, cql2};
+use thriftstore::cql::{self, BoundValue, Claim, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
@@ -112,7 +112,8 @@ pub fn cql(data: &[u8]) -> usize {
     // A change of the schema waits for the builder of indexes.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
-        let state = QueryState { database: &database, behaviour, keyspace: Some("k"), user: None };
+        let claim = Claim::of_release(behaviour);
+        let state = QueryState { database: &database, behaviour, claim, keyspace: Some("k"), user: None };
         let maker = QueryState { behaviour: Behaviour::of(Release::V2_1), ..state };
         for table in TABLES {
             cql::query(&maker, table, &QueryOptions::default()).await.expect("the tables can be made");
@@ -130,7 +131,7 @@ pub fn cql(data: &[u8]) -> usize {
 
 async fn run_statement(state: &QueryState<'_>, text: &str, values: &[Bytes]) -> usize {
     let options = QueryOptions {
-        values: values.iter().cloned().map(Some).collect(),
+        values: values.iter().cloned().map(BoundValue::Value).collect(),
         page_size: values.first().map(|value| 1 + value.len()),
         ..QueryOptions::default()
     };
@@ -139,7 +140,7 @@ async fn run_statement(state: &QueryState<'_>, text: &str, values: &[Bytes]) -> 
         Ok(prepared) => {
             // As many values as there are markers, so that what is within is looked at.
             let markers = prepared.markers.len();
-            let value = |at: usize| options.values.get(at).cloned().unwrap_or_default();
+            let value = |at: usize| options.values.get(at).cloned().unwrap_or(BoundValue::Unset);
             let options = QueryOptions { values: (0..markers).map(value).collect(), ..options };
             cql::execute_prepared(state, &prepared, &options).await.map(drop)
         }

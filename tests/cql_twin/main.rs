@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use thriftstore::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
+use thriftstore::cql::{self, Claim, CqlError, Outcome, QueryOptions, QueryState};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
@@ -37,6 +37,12 @@ use table::{Column, Kind, Layout, Table};
 
 /// Where the clock starts: elements are put before a list's in a mirror of 2010, and must not meet it.
 const START_MS: i64 = 1_400_000_000_000;
+
+fn state(database: &Arc<Database>) -> QueryState<'_> {
+    let behaviour = Behaviour::of(Release::V2_1);
+    let claim = Claim::of_release(behaviour);
+    QueryState { database, behaviour, claim, keyspace: Some("k"), user: None }
+}
 
 /// A database with the table, its model, and all that was said.
 struct Case {
@@ -115,8 +121,7 @@ impl Case {
 
     async fn run(&mut self, text: &str) -> Result<Outcome, CqlError> {
         self.said.push(text.to_owned());
-        let behaviour = Behaviour::of(Release::V2_1);
-        let state = QueryState { database: self.database(), behaviour, keyspace: Some("k"), user: None };
+        let state = state(self.database());
         cql::query(&state, text, &QueryOptions::default()).await
     }
 
@@ -384,9 +389,8 @@ async fn partitions_in_index(database: &Arc<Database>, value: i32) -> usize {
 }
 
 async fn query(database: &Arc<Database>, text: &str) -> Vec<Row> {
-    let state =
-        QueryState { database, behaviour: Behaviour::of(Release::V2_1), keyspace: Some("k"), user: None };
-    let Outcome::Rows(found) = cql::query(&state, text, &QueryOptions::default()).await.unwrap() else {
+    let Outcome::Rows(found) = cql::query(&state(database), text, &QueryOptions::default()).await.unwrap()
+    else {
         return Vec::new();
     };
     let row =
