@@ -259,8 +259,14 @@ impl Walk<'_> {
                 if self.is_full() {
                     return Ok(());
                 }
-                if range.holds(&database.token(key)) {
-                    self.partition(key.clone(), None, None).await?;
+                if !range.holds(&database.token(key)) {
+                    continue;
+                }
+                let before = self.count;
+                self.partition(key.clone(), None, None).await?;
+                if self.count == before {
+                    // Nothing there has the value: perhaps nothing has it any more.
+                    database.remove_stale_entries(&self.cf, asked, key, levels).await?;
                 }
             }
             after = keys.into_iter().next_back();
