@@ -113,7 +113,7 @@ async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Res
 async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
     match statement {
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
-        Statement::Access(statement) => access::refuse(state, statement),
+        Statement::Access(statement) => access::run(state, statement).await,
         Statement::Refused(what) => Err(CqlError::invalid(format!(
             "{what} is not there: this server has neither functions nor triggers"
         ))),

@@ -17,7 +17,7 @@ use super::rows::CellColumns;
 use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
-use crate::cql::system::system_table;
+use crate::cql::system::{SYSTEM_AUTH, system_table};
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
@@ -143,11 +143,14 @@ impl SelectPlan {
     }
 
     fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
-        if self.target.is_system {
+        if self.target.is_system && self.target.keyspace != SYSTEM_AUTH {
             return Ok(());
         }
         let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
         state.check(Access::Read { keyspace, family })?;
+        if self.target.is_system {
+            return Ok(());
+        }
         let database = state.database;
         Ok(database.check_read_consistency(&self.target.keyspace, options.consistency, state.behaviour)?)
     }

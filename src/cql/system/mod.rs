@@ -1,7 +1,10 @@
 //! The keyspace `system`: tables that are made of what the server knows of itself whenever they are read.
 //!
+//! `system_auth` shows the roles, to superusers.
+//!
 //! Columns and values are those of Cassandra 2.1. Clients read the schema from them: cqlsh, drivers, cassandra-cli.
 
+mod auth;
 mod node;
 mod row;
 mod schema;
@@ -19,6 +22,9 @@ use row::Row;
 /// The keyspace's name.
 pub const SYSTEM: &str = "system";
 
+/// The keyspace of the roles, which is there where they are kept in the store.
+pub const SYSTEM_AUTH: &str = "system_auth";
+
 /// A table with all its rows, in the order of the ring and then of the clustering columns.
 #[derive(Debug, Clone)]
 pub struct SystemTable {
@@ -29,6 +35,9 @@ pub struct SystemTable {
 
 /// A table of the keyspace; `None` where there is none of this name.
 pub fn system_table(state: &QueryState<'_>, keyspace: &str, table: &str) -> Option<SystemTable> {
+    if keyspace == SYSTEM_AUTH {
+        return auth::table_of(state, table).map(|(def, rows)| sorted(state, def, rows));
+    }
     if keyspace != SYSTEM {
         return None;
     }
