@@ -29,9 +29,10 @@ fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet, CqlEr
     let asked: PermissionSet = Permission::named(name).into_iter().collect();
     let found = asked.intersection(applicable);
     match (found.is_empty(), resource) {
-        (true, Some(resource)) => {
-            invalid(format!("Resource type {} does not support any of the requested permissions", class(resource)))
-        }
+        (true, Some(resource)) => invalid(format!(
+            "Resource type {} does not support any of the requested permissions",
+            class(resource)
+        )),
         (true, None) => invalid(format!("{name} permissions are of functions, and this server has none")),
         _ => Ok(found),
     }
@@ -119,7 +120,8 @@ pub fn list(
             of.unwrap_or("everyone")
         ));
     }
-    let wanted = if permission == "ALL" { named("ALL", None)? } else { named(permission, resource.as_ref())? };
+    let wanted =
+        if permission == "ALL" { named("ALL", None)? } else { named(permission, resource.as_ref())? };
     let chain = resource.map(|resource| chain(resource, is_recursive));
     let holders: Vec<&str> = match of {
         Some(of) => roles.all_of(of).into_iter().collect(),
@@ -128,7 +130,9 @@ pub fn list(
     let mut found = Vec::new();
     for (name, role) in holders.iter().filter_map(|name| Some((name, roles.get(name)?))) {
         let granted = role.grants.list().into_iter();
-        for (on, permissions) in granted.filter(|(on, _)| chain.as_ref().is_none_or(|chain| chain.contains(on))) {
+        for (on, permissions) in
+            granted.filter(|(on, _)| chain.as_ref().is_none_or(|chain| chain.contains(on)))
+        {
             let shown = permissions.intersection(wanted);
             let row = |one: Permission| [(*name).to_owned(), on.to_string(), one.name().to_owned()];
             found.extend(shown.iter().map(row));

@@ -135,7 +135,12 @@ pub async fn revoke(desk: &Desk<'_>, role: &str, from: &str) -> Result<Outcome, 
 fn may_give(desk: &Desk<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {
     desk.check(roles, Permission::Authorize, &Resource::Role(role.to_owned()))?;
     exists(roles, role)?;
-    exists(roles, other)
+    exists(roles, other)?;
+    // Otherwise who may give a role away could make a superuser of themself once it is one. Cassandra lets them.
+    if roles.is_superuser(role) && !roles.is_superuser(desk.me) {
+        return unauthorized("Only superusers can grant or revoke a role with superuser status");
+    }
+    Ok(())
 }
 
 /// LIST ROLES: all of them for who may DESCRIBE them; others see their own.

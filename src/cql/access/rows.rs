@@ -40,8 +40,7 @@ pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
     if rows.is_empty() {
         return Outcome::Void;
     }
-    let options =
-        CqlType::Map { key: Box::new(text_type()), value: Box::new(text_type()), is_frozen: false };
+    let options = CqlType::Map { key: Box::new(text_type()), value: Box::new(text_type()), is_frozen: false };
     let columns = vec![
         spec("roles", "role", text_type()),
         spec("roles", "super", boolean_type()),

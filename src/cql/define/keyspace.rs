@@ -7,7 +7,7 @@ use super::names::{check_keyspace, check_not_system, configuration, syntax};
 use super::options::{check_known, is_true};
 use crate::cql::syntax::{Properties, PropertyValue};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Resource, Error, KsRequest};
+use crate::db::{Access, Error, KsRequest, Resource};
 
 const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
 

@@ -70,7 +70,13 @@ impl Roles {
     }
 
     /// The same for a keyspace or table whose names a request has as they are.
-    pub fn allow_data(&self, name: &str, permission: Permission, keyspace: &str, table: Option<&str>) -> bool {
+    pub fn allow_data(
+        &self,
+        name: &str,
+        permission: Permission,
+        keyspace: &str,
+        table: Option<&str>,
+    ) -> bool {
         self.standings.get(name).is_some_and(|standing| {
             let mut grants = standing.grants.iter();
             standing.is_superuser || grants.any(|grants| grants.allow_data(permission, keyspace, table))
@@ -89,7 +95,9 @@ impl Roles {
     /// Puts a role in, or in place of the one of this name. An error when there are too many.
     pub fn put(&mut self, name: &str, role: Role) -> Result<(), Error> {
         if self.roles.len() >= ROLES_MAX && !self.roles.contains_key(name) {
-            return Err(Error::invalid(format!("this server keeps up to {ROLES_MAX} roles: drop some first")));
+            return Err(Error::invalid(format!(
+                "this server keeps up to {ROLES_MAX} roles: drop some first"
+            )));
         }
         self.roles.insert(name.to_owned(), role);
         Ok(())

@@ -74,11 +74,7 @@ impl RoleKeeper {
     }
 
     /// Checks name and password; answers with the name. Who has no password, or is not there, costs the same time.
-    pub async fn authenticate(
-        &self,
-        credentials: &[Credential],
-        release: Release,
-    ) -> Result<String, Error> {
+    pub async fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
         let name = required(credentials, "username", release)?;
         let password = required(credentials, "password", release)?;
         let name = String::from_utf8_lossy(name).into_owned();

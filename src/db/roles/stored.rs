@@ -96,8 +96,10 @@ pub fn role_to_json(role: &Role) -> String {
 }
 
 pub fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRoleError> {
-    let malformed =
-        |error: serde_json::Error| StoredRoleError::Malformed { role: name.to_owned(), why: error.to_string() };
+    let malformed = |error: serde_json::Error| StoredRoleError::Malformed {
+        role: name.to_owned(),
+        why: error.to_string(),
+    };
     let Versioned { version } = serde_json::from_slice(json).map_err(malformed)?;
     if version != VERSION {
         return Err(StoredRoleError::Version { role: name.to_owned(), version });

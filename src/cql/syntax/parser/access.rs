@@ -107,10 +107,7 @@ impl Parser<'_> {
 
     fn role_flag(&mut self) -> Result<bool, CqlError> {
         self.expect_symbol("=")?;
-        if self.eat_word("TRUE") {
-            return Ok(true);
-        }
-        if self.eat_word("FALSE") { Ok(false) } else { Err(self.mismatched("BOOLEAN", false)) }
+        Ok(self.expect_kind(TokenKind::Boolean, "BOOLEAN")?.eq_ignore_ascii_case("true"))
     }
 
     /// A user's name keeps its spelling.
@@ -186,7 +183,10 @@ impl Parser<'_> {
             return Ok(Resource::AllRoles);
         }
         // `role` may also be a table's name.
-        if self.is_word(0, "ROLE") && (self.is_name(1) || self.kind(1) == TokenKind::String) && !self.is_word(1, "TO") {
+        if self.is_word(0, "ROLE")
+            && (self.is_name(1) || self.kind(1) == TokenKind::String)
+            && !self.is_word(1, "TO")
+        {
             self.advance();
             return Ok(Resource::Role(self.user_name()?));
         }
