@@ -1,6 +1,5 @@
 //! Users and permissions that are kept in the store, over Thrift.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod support;
 

@@ -32,6 +32,9 @@ impl Hasher {
         if password.len() > PASSWORD_BYTES_MAX {
             return Err(Error::invalid(format!("a password has up to {PASSWORD_BYTES_MAX} bytes")));
         }
+        if password.contains('\0') {
+            return Err(Error::invalid("a password has no zero byte"));
+        }
         let (password, cost) = (password.to_owned(), self.cost);
         self.slowly(move || bcrypt::hash(password, cost)).await
     }
@@ -40,8 +43,15 @@ impl Hasher {
     pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool, Error> {
         let (password, cost, hash) = (password.to_vec(), self.cost, hash.map(str::to_owned));
         self.slowly(move || match hash {
-            Some(hash) => bcrypt::verify(password, &hash),
-            None => bcrypt::hash(password, cost).map(|_| false),
+            // bcrypt takes no password with a zero byte in it, and so none is right.
+            Some(hash) => Ok(bcrypt::verify(password, &hash).unwrap_or_else(|error| {
+                tracing::warn!("a password could not be compared with its hash: {error}");
+                false
+            })),
+            None => {
+                let _ = bcrypt::hash(password, cost);
+                Ok(false)
+            }
         })
         .await
     }

@@ -248,5 +248,12 @@ async fn a_password_is_no_longer_than_what_is_looked_at() {
     assert!(hasher.is_of(Some(&hash), longest.as_bytes()).await.unwrap());
     assert!(!hasher.is_of(Some(&hash), &longest.as_bytes()[1..]).await.unwrap());
     assert!(!hasher.is_of(None, longest.as_bytes()).await.unwrap());
-    assert!(hasher.hash(&"x".repeat(73)).await.is_err());
+    for refused in [&*"x".repeat(73), "a\0b"] {
+        let error = hasher.hash(refused).await.unwrap_err();
+        assert!(matches!(error, crate::db::Error::InvalidRequest(_)), "{error}");
+    }
+    for wrong in ["", "a\0b", &"y".repeat(1000)] {
+        assert!(!hasher.is_of(Some(&hash), wrong.as_bytes()).await.unwrap(), "{wrong:?}");
+        assert!(!hasher.is_of(None, wrong.as_bytes()).await.unwrap(), "{wrong:?}");
+    }
 }
