@@ -1,7 +1,7 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `cql`, `thrift`, `server`, `stress`, `cli`.
+//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `stress`, `cli`.
 
 pub mod cli;
 pub mod config;
@@ -9,6 +9,7 @@ pub mod cql;
 pub mod db;
 pub mod marshal;
 pub mod model;
+pub mod native;
 pub mod partitioner;
 pub mod schema;
 pub mod server;

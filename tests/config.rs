@@ -45,6 +45,13 @@ fn summary(config: &Config) -> String {
         "listens",
         format!("{}:{} framed {}", config.thrift_host(), config.thrift_port, config.thrift_framed),
     );
+    let native = format!("{} {}:{}", config.native_transport, config.native_host(), config.native_port);
+    if native != format!("true {}:9042", config.thrift_host()) {
+        line("native", native);
+    }
+    if let Some(encryption) = &config.client_encryption {
+        line("encryption", format!("{encryption:?}"));
+    }
     line("timeout", format!("{} ms, gc grace {} s", config.rpc_timeout_ms, config.gc_grace_s));
     line("seeds", format!("{:?}", config.seeds));
     line("release", config.release_hint.map_or("any".to_owned(), |release| release.to_string()));
@@ -148,6 +155,7 @@ fn the_documentation_has_every_element_and_a_true_example() {
     let mut document = fs::read_to_string(&path).unwrap();
     for (name, part) in [
         ("elements of Storage", table(config::ELEMENTS)),
+        ("elements of ClientEncryptionOptions", table(config::ENCRYPTION_ELEMENTS)),
         ("attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
         ("elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
         ("attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),

@@ -5,12 +5,15 @@
 //!
 //! ```text
 //!   SELECT ...;                         a statement ends with a line that ends with `;`
-//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as `null` or as 'text'
+//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as 'text', `null` or `unset`;
+//!                                       a value may have its marker's name before it: `name=V`
+//!   markers SELECT ... ?;               the places of the partition key's markers, and what all markers stand for
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
 //!   roles                               from here on users log in; whoever runs the statements is `cassandra`
 //!   as USER PASSWORD                    logs in
+//!   claim 4.0.11                        what the server says it is from here on
 //!   clock SECONDS                       moves the clock on, which stands still otherwise
 //!   settle                              waits until indexes are built over what is there
 //!   restart                             the embedded store's own; the memory store has nothing to do
@@ -25,7 +28,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
-use thriftstore::cql::{self, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show};
+use thriftstore::cql::{
+    self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+};
 use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
@@ -48,6 +53,7 @@ struct Run {
     directory: tempfile::TempDir,
     clock: Arc<Clock>,
     behaviour: &'static Behaviour,
+    claim: Claim,
     keyspace: Option<String>,
     has_roles: bool,
     user: Option<User>,
@@ -62,6 +68,7 @@ impl Run {
             directory: tempfile::tempdir().unwrap(),
             clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
+            claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
             has_roles: false,
             user: None,
@@ -152,7 +159,11 @@ impl Run {
             }
             "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
-            "release" => self.behaviour = Behaviour::of(rest.parse().unwrap()),
+            "release" => {
+                self.behaviour = Behaviour::of(rest.parse().unwrap());
+                self.claim = Claim::of_release(self.behaviour).clone();
+            }
+            "claim" => self.claim = Claim::new(rest).unwrap(),
             _ => {
                 let (keyspace, answered) = match self.call(word, rest, text) {
                     Ok((keyspace, answered)) => (keyspace, answered),
@@ -169,19 +180,25 @@ impl Run {
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
         let (behaviour, keyspace) = (self.behaviour, self.keyspace.as_deref());
-        let state = QueryState { database, behaviour, keyspace, user: self.user.as_ref() };
+        let state =
+            QueryState { database, behaviour, claim: &self.claim, keyspace, user: self.user.as_ref() };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
-                "explain" => Ok((None, cql::explain(&state, rest, &options(&[])).await?)),
+                "explain" => Ok((None, cql::explain(&state, rest, &QueryOptions::default()).await?)),
+                "markers" => {
+                    let prepared = cql::prepare(&state, rest)?;
+                    let shown = |marker: &cql::ColumnSpec| format!("{} {}", marker.name, marker.cql_type);
+                    let markers: Vec<String> = prepared.markers.iter().map(shown).collect();
+                    Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
+                }
                 "with" => {
                     let (values, text) = rest.split_once(": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;
-                    let values: Vec<_> = values.split(", ").map(bound).collect();
-                    let outcome = cql::execute_prepared(&state, &prepared, &options(&values)).await?;
+                    let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
                     Ok(told(database, outcome))
                 }
-                _ => Ok(told(database, cql::query(&state, text, &options(&[])).await?)),
+                _ => Ok(told(database, cql::query(&state, text, &QueryOptions::default()).await?)),
             }
         })
     }
@@ -198,17 +215,26 @@ fn kind_of(error: &CqlError) -> &'static str {
     }
 }
 
-fn options(values: &[Option<Bytes>]) -> QueryOptions {
-    QueryOptions { values: values.to_vec(), ..QueryOptions::default() }
+/// Values of markers, by their places or by their names.
+fn with(words: &str) -> QueryOptions {
+    let mut options = QueryOptions::default();
+    for word in words.split(", ") {
+        let is_name = |name: &str| !name.starts_with('\'');
+        let (name, word) = word.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("", word));
+        options.names.extend((!name.is_empty()).then(|| name.to_owned()));
+        options.values.push(bound(word));
+    }
+    options
 }
 
-/// A marker's value: `null`, `'text'` or hex.
-fn bound(word: &str) -> Option<Bytes> {
+/// A marker's value: `null`, `unset`, `'text'` or hex.
+fn bound(word: &str) -> BoundValue {
     let text = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
     match (word, text) {
-        ("null", _) => None,
-        (_, Some(text)) => Some(Bytes::copy_from_slice(text.as_bytes())),
-        (hex, None) => Some(unhex(hex)),
+        ("null", _) => BoundValue::Null,
+        ("unset", _) => BoundValue::Unset,
+        (_, Some(text)) => BoundValue::Value(Bytes::copy_from_slice(text.as_bytes())),
+        (hex, None) => BoundValue::Value(unhex(hex)),
     }
 }
 
@@ -285,7 +311,8 @@ fn statements(input: &str) -> Vec<String> {
     for line in input.lines().filter(|line| !line.starts_with('#')) {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
-        let is_command = ["cells", "release", "clock", "restart", "settle", "roles", "as"].contains(&first);
+        let is_command =
+            ["cells", "release", "claim", "clock", "restart", "settle", "roles", "as"].contains(&first);
         let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
         if is_command || (is_whole && line.ends_with(';')) {
             statements.push(lines.join("\n"));

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store_support as stores;
-use thriftstore::cql::QueryState;
 use thriftstore::cql::define::define;
 use thriftstore::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
+use thriftstore::cql::{Claim, QueryState};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::{
@@ -61,7 +61,8 @@ async fn settled(database: &Arc<Database>) {
 }
 
 async fn run(database: &Arc<Database>, statement: Statement) {
-    let state = QueryState { database, behaviour: level(), keyspace: Some("k"), user: None };
+    let claim = Claim::of_release(level());
+    let state = QueryState { database, behaviour: level(), claim, keyspace: Some("k"), user: None };
     define(&state, &statement).await.unwrap();
 }
 

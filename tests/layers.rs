@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 14] = [
     "util",
     "marshal",
     "schema",
@@ -20,6 +20,7 @@ const LAYERS: [&str; 13] = [
     "db",
     "cql",
     "thrift",
+    "native",
     "server",
     "stress",
     "cli",

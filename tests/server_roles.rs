@@ -1,6 +1,5 @@
 //! Users and permissions that are kept in the store, over Thrift.
 
-
 mod support;
 
 use std::fs;

@@ -1,6 +1,7 @@
 # -*- coding: utf-8 -*-
 """A travel agency on pycassa 1.11.2: it creates its schema, then books, counts, lists and forgets."""
 
+import ssl
 import sys
 import time
 import uuid
@@ -11,6 +12,7 @@ import pycassa
 from pycassa.cassandra.ttypes import InvalidRequestException, NotFoundException
 from pycassa.columnfamily import ColumnFamily
 from pycassa.columnfamilymap import ColumnFamilyMap
+from pycassa.connection import default_socket_factory, make_ssl_socket_factory
 from pycassa.index import EQ, GT, GTE, LT, create_index_clause, create_index_expression
 from pycassa.pool import ConnectionPool
 from pycassa.system_manager import SIMPLE_STRATEGY, SystemManager
@@ -18,6 +20,7 @@ from pycassa.types import (
     AsciiType, CompositeType, CounterColumnType, DateType, DoubleType, Int32Type, IntegerType, LongType, TimeUUIDType,
     UTF8Type)
 from pycassa.util import convert_time_to_uuid
+from thrift.transport.TSSLSocket import TSSLSocket
 
 checks = 0
 
@@ -44,14 +47,16 @@ def plain(found):
 
 
 class Agency(object):
-    def __init__(self, server):
+    def __init__(self, server, sockets):
         self.server = server
+        self.sockets = sockets
         self.keyspace = 'Agency' + uuid.uuid4().hex[:12]
-        self.system = SystemManager(server)
+        self.system = SystemManager(server, socket_factory=sockets)
 
     def run(self):
         self.create_schema()
-        self.pool = ConnectionPool(self.keyspace, server_list=[self.server], pool_size=4, timeout=10)
+        self.pool = ConnectionPool(self.keyspace, server_list=[self.server], pool_size=4, timeout=10,
+                                   socket_factory=self.sockets)
         self.columns()
         self.batches()
         expiring = self.start_expiring()
@@ -334,9 +339,16 @@ class Agency(object):
             (1, [('to', 'Oslo')])])
 
 
-def main(host, port):
+def over_tls(certificates):
+    """Sockets that trust these certificates. Thrift's own speak TLS 1.0 unless they are told otherwise."""
+    TSSLSocket.SSL_VERSION = ssl.PROTOCOL_TLSv1_2
+    return make_ssl_socket_factory(certificates)
+
+
+def main(host, port, certificates=None):
+    sockets = over_tls(certificates) if certificates else default_socket_factory
     try:
-        Agency('%s:%s' % (host, port)).run()
+        Agency('%s:%s' % (host, port), sockets).run()
     finally:
         print('%d checks' % checks)
 

@@ -3,7 +3,9 @@
 mod cells;
 mod data;
 mod explain;
+mod native;
 mod serve;
+mod tls;
 
 use std::process::ExitCode;
 

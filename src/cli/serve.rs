@@ -1,16 +1,21 @@
 //! `thriftstore serve`: from a configuration to a running server, and to its end.
 
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::native::NativeArgs;
+use super::tls::TlsArgs;
 use crate::config::{self, CommitLogSync, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
-use crate::server::{Listener, Shutdown};
+use crate::native::NativeService;
+use crate::server::{Admission, Encryption, Listener, Shutdown};
 use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
@@ -51,6 +56,10 @@ pub struct ServeArgs {
     /// Data that are kept in memory for reads, in megabytes
     #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
     cache_mb: u64,
+    #[command(flatten)]
+    native: NativeArgs,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 /// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
@@ -106,6 +115,8 @@ fn raise_descriptor_limit() {
 
 async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
     let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
+    let native_address = args.native.address(&config, args.thrift.as_deref());
+    let must_be_native = args.native.is_asked_for(&config);
     let clock = Arc::new(Clock::system());
     let (store, token) = open_store(args, &config, clock.clone())?;
     let undefined = store.status().undefined;
@@ -113,6 +124,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
     let authenticator = authenticator(args, &config)?;
+    let encryption = encryption(args, &config)?;
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
@@ -131,18 +143,28 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
-    let service = Service::new(database, compat);
+    let service = Service::new(database.clone(), compat);
+    let native_service = NativeService::new(database, service.statements.clone(), args.native.claim.clone());
 
     let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
+    let native_listener = native_listener(native_address, must_be_native)?;
     let bound = listener.address;
+    let native_bound = native_listener.as_ref().map(|listener| listener.address);
     let shutdown = Shutdown::new();
     let mut stop = StopSignals::listen()?;
-    if let Some(signal) = shutdown.signal() {
-        tokio::spawn(listener.run(service, signal));
+    if let Some(encryption) = &encryption {
+        tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
-    // Whoever started the server may have stopped listening to it; its clients have not.
-    if let Err(error) = writeln!(std::io::stdout(), "listening for Thrift clients on {bound}") {
-        tracing::warn!("cannot print that clients are served on {bound}: {error}");
+    if let Some(signal) = shutdown.signal() {
+        let admission = Admission::new(signal).with_encryption(encryption);
+        tokio::spawn(listener.run(service, admission.clone()));
+        if let Some(listener) = native_listener {
+            tokio::spawn(listener.run(native_service, admission));
+        }
+    }
+    announce("Thrift", bound);
+    if let Some(bound) = native_bound {
+        announce("CQL", bound);
     }
     stop.wait().await;
     tracing::info!("stopping");
@@ -150,6 +172,47 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         tracing::warn!("some connections did not finish in time");
     }
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
+}
+
+/// The native protocol's port. Where nobody has asked for it, a port that is taken is no reason not to start.
+fn native_listener(address: Option<String>, is_asked_for: bool) -> Result<Option<Listener>, String> {
+    let Some(address) = address else { return Ok(None) };
+    match Listener::bind(&address) {
+        Ok(listener) => Ok(Some(listener)),
+        Err(error) if is_asked_for => Err(error.to_string()),
+        Err(error) => {
+            tracing::warn!("{error}: the native protocol is not served; say with --cql HOST:PORT where else");
+            Ok(None)
+        }
+    }
+}
+
+/// Tells that clients are served. Whoever started the server may have stopped listening to it; its clients have not.
+fn announce(protocol: &str, address: SocketAddr) {
+    if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {
+        tracing::warn!("cannot print that {protocol} clients are served on {address}: {error}");
+    }
+}
+
+/// TLS, if there shall be any.
+fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>, String> {
+    let Some(options) = args.tls.over(config.client_encryption.clone())? else { return Ok(None) };
+    let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
+    Ok(Some(Arc::new(encryption)))
+}
+
+/// Takes new certificates whenever an operator says that there are some.
+async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
+    while hangup.recv().await.is_some() {
+        match encryption.reload() {
+            Ok(()) => tracing::info!("certificates read again: new connections use them"),
+            Err(error) => tracing::error!("the former certificates stay: {error}"),
+        }
+    }
+}
+
+fn hangup() -> Result<Signal, String> {
+    signal(SignalKind::hangup()).map_err(|error| format!("cannot listen for signals: {error}"))
 }
 
 fn configured_address(config: &Config) -> String {
@@ -235,13 +298,12 @@ fn simple_authenticator(args: &ServeArgs, asks_rights: bool) -> Result<SimpleAut
 
 /// The signals that end the server.
 struct StopSignals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
+    terminate: Signal,
+    interrupt: Signal,
 }
 
 impl StopSignals {
     fn listen() -> Result<StopSignals, String> {
-        use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
         Ok(StopSignals {
             terminate: listen(SignalKind::terminate())?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::settings::{Authenticator, Authority, CommitLogSync, Config};
+use super::settings::{Authenticator, Authority, ClientEncryption, CommitLogSync, Config};
 use super::xml::Node;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
@@ -40,6 +40,11 @@ pub struct Draft {
     pub thrift_address: Option<String>,
     pub thrift_port: u16,
     pub thrift_framed: bool,
+    pub native_transport: bool,
+    pub native_address: Option<String>,
+    pub native_port: u16,
+    /// The outer `None`: not given. The inner one: switched off, or wrong.
+    pub encryption: Option<Option<ClientEncryption>>,
     pub rpc_timeout_ms: u64,
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,
@@ -65,6 +70,10 @@ impl Default for Draft {
             thrift_address: None,
             thrift_port: 9160,
             thrift_framed: false,
+            native_transport: true,
+            native_address: None,
+            native_port: 9042,
+            encryption: None,
             rpc_timeout_ms: 2000,
             gc_grace_s: 864_000,
             seeds: Vec::new(),
@@ -125,6 +134,10 @@ impl Draft {
             thrift_address: self.thrift_address,
             thrift_port: self.thrift_port,
             thrift_framed: self.thrift_framed,
+            native_transport: self.native_transport,
+            native_address: self.native_address,
+            native_port: self.native_port,
+            client_encryption: self.encryption.flatten(),
             rpc_timeout_ms: self.rpc_timeout_ms,
             gc_grace_s: self.gc_grace_s,
             seeds: self.seeds,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::elements;
+use super::home::home_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::reading::Reading;
@@ -113,7 +113,7 @@ fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading:
 pub fn unknown<'k>(name: &Text, what: &str, known: impl Iterator<Item = &'k str>, reading: &mut Reading<'_>) {
     let given = &name.value;
     reading.note(name.span, || {
-        let hint = match (nearest(given, known), elements::home_of(given)) {
+        let hint = match (nearest(given, known), home_of(given)) {
             (_, Some(home)) => format!("; it belongs {home}"),
             (Some(meant), None) => format!("; did you mean {meant}?"),
             (None, None) => String::new(),

@@ -1,9 +1,9 @@
 //! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
 
-use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
 use super::draft::{Draft, SyncMode};
 use super::element::{Element, Set};
-use super::keyspace::{self, KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+use super::encryption::{self, ENCRYPTION};
+use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
 use super::settings::{Authenticator, Authority};
@@ -289,6 +289,47 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         }),
     ),
     row(
+        "StartNativeTransport",
+        "true",
+        "boolean",
+        FROM_1_2,
+        "Whether clients of CQL's native protocol are served.",
+        Set::Value(|draft, value| {
+            draft.native_transport = value.boolean()?;
+            Ok(())
+        }),
+    ),
+    row(
+        "NativeTransportAddress",
+        "ThriftAddress",
+        "host",
+        FROM_1_2,
+        "Where clients of the native protocol connect. cassandra.yaml has one rpc_address for both protocols.",
+        Set::Value(|draft, value| {
+            draft.native_address = Some(value.text.to_owned());
+            Ok(())
+        }),
+    ),
+    row(
+        "NativeTransportPort",
+        "9042",
+        "port",
+        FROM_1_2,
+        "Where clients of the native protocol connect. 0 picks a free one.",
+        Set::Value(|draft, value| {
+            draft.native_port = value.port()?;
+            Ok(())
+        }),
+    ),
+    row(
+        ENCRYPTION,
+        "",
+        "",
+        FROM_1_2,
+        "TLS for the connections of clients, on every port: see below. Without it there is none.",
+        Set::Children(encryption::read_encryption),
+    ),
+    row(
         "RpcTimeoutInMillis",
         "2000",
         "ms",
@@ -469,24 +510,4 @@ fn object_count(value: &super::value::Value<'_>) -> Result<(), Mistake> {
         return Ok(());
     }
     Err(value.out_of_bounds("Memtable object count", "a positive double"))
-}
-
-/// Where a name that was found elsewhere would be understood.
-pub fn home_of(name: &str) -> Option<&'static str> {
-    fn has<T>(rows: &[Element<T>], name: &str) -> bool {
-        rows.iter().any(|row| row.tag == name)
-    }
-    match name {
-        "Keyspace" => Some("in <Keyspaces>"),
-        "ColumnFamily" => Some("in <Keyspace>"),
-        lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
-        lists::SEED => Some("in <Seeds>"),
-        // Keyspaces and column families both have a name: no hint.
-        _ if has(KEYSPACE_ATTRIBUTES, name) => None,
-        _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
-        _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
-        _ if has(ELEMENTS, name) => Some("in <Storage>"),
-        _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
-        _ => None,
-    }
 }

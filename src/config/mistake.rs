@@ -81,6 +81,11 @@ pub enum Mistake {
     #[error("CommitLogDirectory must not be the same as any DataFileDirectory")]
     LogAmongData,
 
+    #[error("ClientEncryptionOptions has no {tag}")]
+    EncryptionWithout { tag: String },
+    #[error("RequireClientAuth needs ClientCertificateAuthorities, to know whose certificates are right")]
+    ClientAuthWithoutAuthorities,
+
     #[error("Table name attribute is required")]
     KeyspaceWithoutName,
     #[error("'system' is a reserved table name for Cassandra internals")]
@@ -138,6 +143,14 @@ impl Mistake {
                 "remove this element, or make CommitLogSync batch: it then counts".to_owned()
             }
             Mistake::LogAmongData => "give the commit log a directory of its own".to_owned(),
+            Mistake::EncryptionWithout { tag } => format!(
+                "write <{tag}>...</{tag}> in it: the path of a file in PEM, which openssl makes of a Java keystore too\n\
+                 or switch it off: <Enabled>false</Enabled>"
+            ),
+            Mistake::ClientAuthWithoutAuthorities => {
+                "write <ClientCertificateAuthorities>...</ClientCertificateAuthorities> beside it: the path of a file in PEM"
+                    .to_owned()
+            }
             Mistake::KeyspaceWithoutName => "write <Keyspace Name=\"...\">".to_owned(),
             Mistake::ReservedKeyspace => "choose another name".to_owned(),
             Mistake::FamilyWithoutName => "write <ColumnFamily Name=\"...\"/>".to_owned(),

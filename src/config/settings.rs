@@ -69,6 +69,22 @@ impl Authority {
     }
 }
 
+/// TLS for the connections of clients (`client_encryption_options` in a cassandra.yaml, whose Java keystores are PEM
+/// files here).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientEncryption {
+    /// The server's certificate and those between it and its authority.
+    pub certificate_file: PathBuf,
+    /// The private key of the certificate.
+    pub key_file: PathBuf,
+    /// Who signs clients' certificates; with `None` clients are not asked for any.
+    pub client_authorities: Option<PathBuf>,
+    /// Whether a client must show a certificate. Means nothing without `client_authorities`.
+    pub require_client_auth: bool,
+    /// Whether clients that do not speak TLS are served too.
+    pub optional: bool,
+}
+
 /// What a storage-conf.xml says, with defaults for what it does not.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -94,6 +110,14 @@ pub struct Config {
     pub thrift_port: u16,
     /// What the file's clients use; both kinds are served.
     pub thrift_framed: bool,
+    /// Whether the native protocol is served.
+    pub native_transport: bool,
+    /// Host name or address that clients of the native protocol connect to, where it is not `thrift_host()`.
+    pub native_address: Option<String>,
+    /// 0 picks a free port.
+    pub native_port: u16,
+    /// `None`: clients are served without TLS only.
+    pub client_encryption: Option<ClientEncryption>,
     /// Milliseconds until TimedOutException.
     pub rpc_timeout_ms: u64,
     /// Seconds for which tombstones are kept, for keyspaces to come; those of the file have it in their CfDefs.
@@ -111,5 +135,10 @@ impl Config {
     /// The host that clients connect to.
     pub fn thrift_host(&self) -> &str {
         self.thrift_address.as_deref().unwrap_or(&self.listen_address)
+    }
+
+    /// The host that clients of the native protocol connect to.
+    pub fn native_host(&self) -> &str {
+        self.native_address.as_deref().unwrap_or(self.thrift_host())
     }
 }

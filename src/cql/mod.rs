@@ -1,6 +1,7 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
 mod access;
+mod claim;
 pub mod cql2;
 pub mod define;
 mod error;
@@ -19,12 +20,13 @@ pub mod syntax;
 pub mod system;
 pub mod values;
 
+pub use claim::Claim;
 pub use error::{CqlError, Place};
 pub use explain::explain;
-pub use options::{CollectionForm, QueryOptions};
+pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId};
-pub use run::{Prepared, execute, execute_prepared, prepare, query};
+pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
 pub use script::statements;
 pub use state::{QueryState, Table};
 pub use stored_row::stored_row;

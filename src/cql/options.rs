@@ -13,13 +13,31 @@ pub enum CollectionForm {
     Long,
 }
 
+/// What a client binds to a marker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BoundValue {
+    Value(Bytes),
+    Null,
+    /// Nothing at all (protocol 4 and later): what the marker is the value of stays as it is.
+    Unset,
+}
+
+impl From<Option<Bytes>> for BoundValue {
+    /// `None` is null.
+    fn from(value: Option<Bytes>) -> BoundValue {
+        value.map_or(BoundValue::Null, BoundValue::Value)
+    }
+}
+
 /// The values and settings of one execution.
 #[derive(Debug, Clone)]
 pub struct QueryOptions {
     pub consistency: ConsistencyLevel,
     pub serial_consistency: ConsistencyLevel,
-    /// The markers' values, `None` for null.
-    pub values: Vec<Option<Bytes>>,
+    /// The markers' values, in the order of the markers unless they have names.
+    pub values: Vec<BoundValue>,
+    /// For each value the name of its marker (protocol 3 and later); empty where they are bound by their places.
+    pub names: Vec<String>,
     /// Of the collections among the values.
     pub collection_form: CollectionForm,
     /// The client's own timestamp (protocol 3 and later).
@@ -36,6 +54,7 @@ impl Default for QueryOptions {
             consistency: ConsistencyLevel::One,
             serial_consistency: ConsistencyLevel::Serial,
             values: Vec::new(),
+            names: Vec::new(),
             collection_form: CollectionForm::Short,
             timestamp: None,
             page_size: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::marshal::CqlType;
+pub use crate::schema::{ChangeKind, ChangedTarget, SchemaChange};
 
 /// A column of a result, or a value that a marker stands for.
 #[derive(Debug, Clone)]
@@ -23,28 +24,6 @@ pub struct ResultSet {
     pub rows: Vec<Vec<Option<Bytes>>>,
     /// Where the next page begins; `None` on the last.
     pub paging_state: Option<Bytes>,
-}
-
-/// What has changed in the schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SchemaChange {
-    pub change: ChangeKind,
-    pub keyspace: String,
-    /// `None`: the keyspace itself.
-    pub target: Option<ChangedTarget>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    Created,
-    Updated,
-    Dropped,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChangedTarget {
-    Table(String),
-    Type(String),
 }
 
 /// What a statement answers.

@@ -1,14 +1,16 @@
 //! From a statement's text to its outcome.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use super::access;
 use super::define::define;
-use super::modify::{BatchPlan, ModifyPlan};
+use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::SelectPlan;
-use super::syntax::{self, Parsed, Statement};
+use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
-use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
+use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::schema::Catalog;
 use crate::util::Release;
 
@@ -20,6 +22,8 @@ pub struct Prepared {
     pub parsed: Parsed,
     /// What each marker stands for.
     pub markers: Vec<ColumnSpec>,
+    /// See `pk_indices`.
+    key_places: Vec<u16>,
     plan: Plan,
     /// The schema that it was planned for. Held weakly: a dropped table waits for whoever holds a schema.
     schema: Weak<Catalog>,
@@ -48,6 +52,44 @@ impl Prepared {
         }
     }
 
+    /// For each column of the partition key the place of the marker that is its value; empty where not every column has
+    /// just one.
+    pub fn pk_indices(&self) -> &[u16] {
+        &self.key_places
+    }
+
+    /// The kind of write that it is, in the words of the native protocol; `None` where it writes no data.
+    pub fn write_type(&self) -> Option<&'static str> {
+        match (&self.plan, &self.parsed.statement) {
+            (Plan::Modify(plan), _) if plan.has_conditions() => Some("CAS"),
+            (Plan::Modify(plan), _) if plan.is_counter() => Some("COUNTER"),
+            (Plan::Modify(_), _) => Some("SIMPLE"),
+            (Plan::Batch(_), Statement::Batch(batch)) => Some(match batch.kind {
+                BatchKind::Logged => "BATCH",
+                BatchKind::Unlogged => "UNLOGGED_BATCH",
+                BatchKind::Counter => "COUNTER",
+            }),
+            _ => None,
+        }
+    }
+
+    /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
+    fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
+        let places: HashMap<&str, usize> =
+            options.names.iter().enumerate().rev().map(|(at, name)| (name.as_str(), at)).collect();
+        let value = |marker: &ColumnSpec| options.values.get(*places.get(marker.name.as_str())?).cloned();
+        self.markers.iter().filter_map(value).collect()
+    }
+
+    /// The options with the values in the order of the markers.
+    fn bound<'o>(&self, options: &'o QueryOptions) -> Cow<'o, QueryOptions> {
+        if options.names.is_empty() {
+            return Cow::Borrowed(options);
+        }
+        let values = self.ordered(options);
+        Cow::Owned(QueryOptions { values, names: Vec::new(), ..options.clone() })
+    }
+
     /// The same statement, planned for the schema of now.
     pub fn again(&self, state: &QueryState<'_>) -> Result<Arc<Prepared>, CqlError> {
         prepare(&QueryState { keyspace: self.keyspace.as_deref(), ..*state }, &self.text)
@@ -66,9 +108,15 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
         Statement::Batch(batch) => Plan::Batch(BatchPlan::new(state, batch, &mut markers)?),
         _ => Plan::Late,
     };
+    let key_places = match &plan {
+        Plan::Select(plan) => markers.key_places(&plan.table(), false),
+        Plan::Modify(plan) => markers.key_places(&plan.table(), false),
+        Plan::Batch(plan) => plan.table().map(|table| markers.key_places(&table, true)).unwrap_or_default(),
+        Plan::Late => Vec::new(),
+    };
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
-    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, plan, schema }))
+    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, key_places, plan, schema }))
 }
 
 /// What the markers stand for. One with a name of its own is told by that, not by its column's.
@@ -123,14 +171,23 @@ async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outco
 
 /// Runs a statement whose text comes with it.
 pub async fn query(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
-    let prepared = prepare(state, text)?;
+    execute_once(state, &*prepare(state, text)?, options).await
+}
+
+/// Runs a statement that was prepared for this one time.
+pub async fn execute_once(
+    state: &QueryState<'_>,
+    prepared: &Prepared,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
+    let options = &*prepared.bound(options);
     if options.values.len() != prepared.markers.len() {
         return Err(CqlError::invalid(match state.behaviour.release {
             release if release < Release::V2_0 => "Cannot execute query with bind variables",
             _ => "Invalid amount of bind variables",
         }));
     }
-    execute(state, &prepared, options).await
+    execute(state, prepared, options).await
 }
 
 /// Runs a prepared statement with the values that its markers stand for.
@@ -139,6 +196,7 @@ pub async fn execute_prepared(
     prepared: &Prepared,
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
+    let options = &*prepared.bound(options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
         return Err(CqlError::invalid(format!(
@@ -146,4 +204,37 @@ pub async fn execute_prepared(
         )));
     }
     execute(state, prepared, options).await
+}
+
+/// Runs prepared statements as a batch, each with its own options, of which the values count. `options` has the levels
+/// and the timestamp of the whole.
+pub async fn execute_batch(
+    state: &QueryState<'_>,
+    kind: BatchKind,
+    statements: &[(Arc<Prepared>, QueryOptions)],
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
+    let catalog = state.database.catalog();
+    let mut planned = Vec::with_capacity(statements.len());
+    for (prepared, own) in statements {
+        let (markers, values) = (prepared.markers.len(), own.values.len());
+        if markers != values {
+            return Err(CqlError::invalid(format!(
+                "There were {markers} markers(?) in CQL but {values} bound variables"
+            )));
+        }
+        let prepared = if prepared.is_for(&catalog) { prepared.clone() } else { prepared.again(state)? };
+        planned.push((prepared, own));
+    }
+    drop(catalog);
+    let mut steps = Vec::with_capacity(planned.len());
+    for (prepared, options) in &planned {
+        let Plan::Modify(plan) = &prepared.plan else {
+            return Err(CqlError::invalid(
+                "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.",
+            ));
+        };
+        steps.push(Step { plan, options });
+    }
+    run_batch(state, kind, &steps, options).await
 }

@@ -27,6 +27,11 @@ impl Database {
     }
 
     /// The second of now, by which cells expire.
+    pub fn now_ms(&self) -> i64 {
+        self.parts.clock.now_ms()
+    }
+
+    /// The same in seconds.
     pub fn now_s(&self) -> i32 {
         self.parts.clock.now_s()
     }

@@ -10,6 +10,8 @@ use super::Error;
 use super::authenticate::Authenticator;
 use super::index_build::Unfinished;
 use super::roles::RoleKeeper;
+use super::schema_events::SchemaEvents;
+use super::traces::Traces;
 use super::validate::Validation;
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
@@ -40,6 +42,8 @@ pub struct DatabaseParts {
 pub struct Database {
     pub(super) parts: DatabaseParts,
     pub(super) catalog: RwLock<Arc<Catalog>>,
+    pub(super) events: SchemaEvents,
+    pub(super) traces: Traces,
     /// Held while the schema changes.
     pub(super) changing: tokio::sync::Mutex<()>,
     /// Indexes that are not complete yet, by their notes' names.
@@ -58,6 +62,8 @@ impl Database {
     pub fn new(parts: DatabaseParts) -> Database {
         Database {
             catalog: RwLock::new(parts.catalog.clone()),
+            events: SchemaEvents::default(),
+            traces: Traces::default(),
             changing: tokio::sync::Mutex::default(),
             building: RwLock::default(),
             roles: Arc::default(),

@@ -24,9 +24,11 @@ mod roles;
 mod schema_change;
 mod schema_check;
 mod schema_edit;
+mod schema_events;
 mod schema_request;
 mod table_cells;
 mod table_index;
+mod traces;
 mod user;
 mod validate;
 mod validate_read;
@@ -49,4 +51,5 @@ pub use request::{
 pub use roles::{Hasher, Permission, PermissionSet, Resource, Role, RoleKeeper, Roles};
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
 pub use table_index::INDEX_KEYS;
+pub use traces::{Trace, TraceEvent};
 pub use user::User;

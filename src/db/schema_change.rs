@@ -299,7 +299,7 @@ impl Database {
             self.store().note(vec![undo]).await?;
             return Err(Error::invalid(error.to_string()));
         }
-        *self.catalog.write() = with;
+        self.publish(with);
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl Database {
         dropped: Resource,
     ) -> Result<(), Error> {
         let without = Arc::new(without);
-        let before = Arc::downgrade(&std::mem::replace(&mut *self.catalog.write(), without.clone()));
+        let before = self.publish(without.clone());
         self.forget_grants(&dropped).await?;
         until_unused(&before).await;
         for cf in families {

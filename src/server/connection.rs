@@ -1,11 +1,12 @@
-//! One connection, from its first byte to its last.
+//! One Thrift connection, from its first byte to its last.
 
 use std::io;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
+use super::client_stream::ClientStream;
+use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
 use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, detect};
@@ -31,9 +32,24 @@ pub enum ConnectionError {
     OutOfMemory,
 }
 
+impl From<ConnectionError> for ConnectionEnd {
+    fn from(error: ConnectionError) -> ConnectionEnd {
+        match error {
+            ConnectionError::Io(error) => ConnectionEnd::Lost(error),
+            error => ConnectionEnd::Closed(error.into()),
+        }
+    }
+}
+
+impl ConnectionHandler for Service {
+    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+        Ok(Connection::new(client, self).serve().await?)
+    }
+}
+
 /// A client's connection.
 pub struct Connection {
-    stream: TcpStream,
+    stream: ClientStream,
     service: Service,
     session: Session,
     input: BytesMut,
@@ -43,7 +59,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, service: Service, share: Share, shutdown: ShutdownSignal) -> Connection {
+    pub fn new(client: Client, service: Service) -> Connection {
+        let Client { stream, share, shutdown, .. } = client;
         Connection {
             stream,
             service,
@@ -60,6 +77,7 @@ impl Connection {
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
         let flushed = self.flush().await;
+        self.stream.close().await;
         end.and(flushed.map_err(ConnectionError::from))
     }
 
@@ -130,6 +148,7 @@ impl Connection {
     async fn flush(&mut self) -> io::Result<()> {
         if !self.output.is_empty() {
             self.stream.write_all(&self.output).await?;
+            self.stream.flush().await?;
             self.output.clear();
         }
         Ok(())

@@ -1,18 +1,14 @@
 //! Accepts connections.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
-use super::connection::{Connection, ConnectionError};
-use super::memory_budget::MemoryBudget;
-use super::shutdown::ShutdownSignal;
-use crate::thrift::Service;
-use crate::util::limits::CONNECTIONS_MAX;
+use super::admission::Admission;
+use super::client_stream::ClientStream;
+use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 
 /// Connections that the operating system keeps waiting.
 const BACKLOG: i32 = 4096;
@@ -28,7 +24,7 @@ pub struct ListenError {
     pub source: std::io::Error,
 }
 
-/// A bound Thrift port.
+/// A bound port.
 pub struct Listener {
     socket: TcpListener,
     /// The address really bound: the port is known even where any was asked for.
@@ -52,24 +48,22 @@ impl Listener {
         Err(failed(last))
     }
 
-    /// Accepts until the server ends. A permit is taken before a connection is, so that no more are open than
-    /// can be served.
-    pub async fn run(self, service: Service, mut shutdown: ShutdownSignal) {
-        let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        let budget = MemoryBudget::new();
+    /// Accepts until the server ends, and lets the handler speak with those who come. A permit is taken before a
+    /// connection is, so that no more are open than can be served.
+    pub async fn run(self, handler: impl ConnectionHandler, mut admission: Admission) {
         let mut pause = Duration::from_millis(1);
         loop {
-            let Ok(permit) = permits.clone().acquire_owned().await else { return };
+            let Ok(permit) = admission.permits.clone().acquire_owned().await else { return };
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
-                () = shutdown.told() => return,
+                () = admission.shutdown.told() => return,
             };
             match accepted {
                 Ok((stream, peer)) => {
                     pause = Duration::from_millis(1);
-                    let connection = prepare(stream, &service, &budget, &shutdown);
+                    let (handler, admission) = (handler.clone(), admission.clone());
                     tokio::spawn(async move {
-                        log_end(peer, connection.serve().await);
+                        log_end(peer, serve(stream, peer, handler, admission).await);
                         drop(permit);
                     });
                 }
@@ -92,23 +86,38 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-fn prepare(
+/// A connection, from its acceptance to its end.
+async fn serve(
     stream: TcpStream,
-    service: &Service,
-    budget: &MemoryBudget,
-    shutdown: &ShutdownSignal,
-) -> Connection {
+    peer: SocketAddr,
+    handler: impl ConnectionHandler,
+    mut admission: Admission,
+) -> Result<(), ConnectionEnd> {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("cannot send small replies at once: {error}");
     }
-    Connection::new(stream, service.clone(), budget.share(), shutdown.clone())
+    let local = stream.local_addr()?;
+    let stream = match admission.encryption {
+        None => ClientStream::Plain(stream),
+        Some(encryption) => {
+            let admitted = tokio::select! {
+                admitted = encryption.admit(stream) => admitted?,
+                () = admission.shutdown.told() => None,
+            };
+            let Some(stream) = admitted else { return Ok(()) };
+            stream
+        }
+    };
+    let (share, shutdown) = (admission.budget.share(), admission.shutdown);
+    handler.serve(Client { stream, peer, local, share, shutdown }).await
 }
 
 /// Logs why a connection ended: clients that go away are no news, strange bytes are worth a line.
-fn log_end(peer: SocketAddr, end: Result<(), ConnectionError>) {
+fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>) {
     match end {
         Ok(()) => tracing::debug!(%peer, "connection closed"),
-        Err(ConnectionError::Io(error)) => tracing::debug!(%peer, "connection lost: {error}"),
-        Err(error) => tracing::info!(%peer, "connection closed: {error}"),
+        Err(ConnectionEnd::Lost(error)) => tracing::debug!(%peer, "connection lost: {error}"),
+        Err(ConnectionEnd::OtherVersion(error)) => tracing::debug!(%peer, "connection closed: {error}"),
+        Err(ConnectionEnd::Closed(error)) => tracing::info!(%peer, "connection closed: {error}"),
     }
 }

@@ -1,9 +1,20 @@
 //! The sockets: listeners, connections, limits and an orderly end.
 
+mod admission;
+mod client_stream;
 mod connection;
+mod encryption;
+mod handler;
 mod listener;
 mod memory_budget;
+mod native_connection;
 mod shutdown;
+mod tls;
 
+pub use admission::Admission;
+pub use client_stream::ClientStream;
+pub use encryption::{Encryption, HandshakeError};
+pub use handler::{Client, ConnectionEnd, ConnectionHandler};
 pub use listener::{ListenError, Listener};
 pub use shutdown::{Shutdown, ShutdownSignal};
+pub use tls::TlsError;

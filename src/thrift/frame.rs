@@ -41,7 +41,10 @@ pub enum Detection {
 /// What a connection turned out to be that is not Thrift as the old servers spoke it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("the client speaks TLS, this port does not")]
+    #[error(
+        "the client speaks TLS, and this server has no certificate: give it one with --tls-certificate and --tls-key, or \
+         in <ClientEncryptionOptions>"
+    )]
     Tls,
     #[error("the client speaks HTTP, this port speaks Thrift")]
     Http,

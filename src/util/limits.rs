@@ -7,6 +7,16 @@ pub const NAME_BYTES_MAX: usize = 65_535;
 /// memory may belong to one request, so one client cannot exhaust it by announcing a length.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Longest body of a native-protocol frame, in bytes, before and after it is unpacked: as from Cassandra 1.2 on.
+pub const NATIVE_FRAME_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Requests of one native-protocol connection that are answered at one time: more wait unread.
+pub const NATIVE_REQUESTS_MAX: usize = 1024;
+
+/// Traces of requests that are kept, the last ones, and the length of each text in them, in bytes.
+pub const TRACES_MAX: usize = 512;
+pub const TRACE_TEXT_BYTES_MAX: usize = 1024;
+
 /// Deepest nesting of structs, maps and lists that is skipped in a message. The API's own deepest is 8.
 pub const NESTING_MAX: usize = 64;
 
@@ -22,6 +32,9 @@ pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 
 /// Connections that are served at one time. One more waits in the operating system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
+pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 
 /// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;

@@ -1,5 +1,7 @@
 //! The calls of 0.4 to 0.6, by name.
 
+use std::io::{Read, Write};
+
 use thriftstore::thrift::wire::TType;
 
 use super::client::{Client, Reply};
@@ -144,7 +146,7 @@ pub fn column_names(slice: &Value) -> Vec<String> {
 }
 
 /// Writes and reads one column of Keyspace1: what always works.
-pub fn check_alive(client: &mut Client) {
+pub fn check_alive(client: &mut Client<impl Read + Write>) {
     let column = || path("Standard1", None, Some(b"alive"));
     client.call("insert", &insert_args("Keyspace1", b"alive", column(), b"yes", 1, ONE)).void();
     let found = client.call("get", &get_args("Keyspace1", b"alive", column(), ONE));
@@ -152,7 +154,7 @@ pub fn check_alive(client: &mut Client) {
 }
 
 /// The value of one column of Keyspace1's Standard1; `None` when it is not there.
-pub fn value_of(client: &mut Client, key: &[u8], name: &[u8]) -> Option<Vec<u8>> {
+pub fn value_of(client: &mut Client<impl Read + Write>, key: &[u8], name: &[u8]) -> Option<Vec<u8>> {
     match client.call("get", &get_args("Keyspace1", key, path("Standard1", None, Some(name)), ONE)) {
         Reply::Result(fields) if fields.contains_key(&2) => None,
         reply => Some(reply.value().field(1).field(2).bytes().to_vec()),

@@ -58,9 +58,9 @@ impl Style {
     }
 }
 
-/// One connection.
-pub struct Client {
-    pub stream: TcpStream,
+/// One connection, plain unless it is said otherwise.
+pub struct Client<S = TcpStream> {
+    pub stream: S,
     style: Style,
     input: BytesMut,
     cutter: MessageCutter,
@@ -73,6 +73,12 @@ impl Client {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Client::over(stream, style)
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub fn over(stream: S, style: Style) -> Client<S> {
         let cutter = MessageCutter::new(style.transport, REPLY_BYTES_MAX);
         Client { stream, style, input: BytesMut::new(), cutter, seqid: 0 }
     }

@@ -5,6 +5,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod calls;
+pub mod certificates;
 pub mod client;
 pub mod first;
 pub mod idl;

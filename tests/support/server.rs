@@ -170,6 +170,11 @@ impl Server {
         kill_process(self.pid(), Signal::TERM).unwrap();
     }
 
+    /// Tells the server to read its certificates again.
+    pub fn hang_up(&self) {
+        kill_process(self.pid(), Signal::HUP).unwrap();
+    }
+
     /// Waits for its end.
     pub fn wait(mut self) -> ExitStatus {
         wait(&mut self.child)
@@ -206,6 +211,20 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// What a server that was started in the directory has logged.
+pub fn logged(directory: &Path) -> String {
+    fs::read_to_string(log_of(directory)).unwrap()
+}
+
+/// Waits until the log has this.
+pub fn wait_for_log(directory: &Path, wanted: &str) {
+    let start = Instant::now();
+    while !logged(directory).contains(wanted) {
+        assert!(start.elapsed() < PATIENCE, "no {wanted:?} in the log:\n{}", logged(directory));
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::cql::system::SYSTEM_AUTH;
+use crate::cql::system::AUTH;
 use crate::cql::{ColumnSpec, Outcome, ResultSet};
 use crate::marshal::{CqlType, Native};
 
@@ -23,7 +23,7 @@ pub fn boolean(value: bool) -> Option<Bytes> {
 }
 
 fn spec(table: &str, name: &str, cql_type: CqlType) -> ColumnSpec {
-    ColumnSpec { keyspace: SYSTEM_AUTH.to_owned(), table: table.to_owned(), name: name.to_owned(), cql_type }
+    ColumnSpec { keyspace: AUTH.to_owned(), table: table.to_owned(), name: name.to_owned(), cql_type }
 }
 
 fn answer(columns: Vec<ColumnSpec>, rows: Vec<Vec<Option<Bytes>>>) -> Outcome {

@@ -7,7 +7,7 @@ use crate::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use crate::cql::{CqlError, Outcome, QueryState};
+use crate::cql::{Claim, CqlError, Outcome, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::{PACKAGE, Types};
 use crate::model::Behaviour;
@@ -35,7 +35,8 @@ pub fn database() -> Arc<Database> {
 
 pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
     let behaviour = Behaviour::of(Release::V2_1);
-    let state = QueryState { database, behaviour, keyspace: Some("k"), user: None };
+    let claim = Claim::of_release(behaviour);
+    let state = QueryState { database, behaviour, claim, keyspace: Some("k"), user: None };
     define(&state, &statement).await
 }
 

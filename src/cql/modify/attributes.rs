@@ -45,6 +45,7 @@ impl Attributes {
                 let bytes = <[u8; 8]>::try_from(&bytes[..]);
                 bytes.map(i64::from_be_bytes).map_err(|_| CqlError::invalid("Invalid timestamp value"))
             }
+            Value::Unset => Ok(now),
             _ => Err(CqlError::invalid("Invalid null value of timestamp")),
         }
     }
@@ -52,8 +53,10 @@ impl Attributes {
     /// The seconds that cells live; `None`: as the table says.
     pub fn ttl_s(&self, options: &QueryOptions, database: &Database) -> Result<Option<i32>, CqlError> {
         let Some(ttl) = &self.ttl else { return Ok(None) };
-        let Value::Single(bytes) = ttl.value(options, database)? else {
-            return Err(CqlError::invalid("Invalid null value of TTL"));
+        let bytes = match ttl.value(options, database)? {
+            Value::Single(bytes) => bytes,
+            Value::Unset => return Ok(None),
+            _ => return Err(CqlError::invalid("Invalid null value of TTL")),
         };
         // The old servers speak of a timestamp here too.
         let bytes = <[u8; 4]>::try_from(&bytes[..]);

@@ -8,9 +8,10 @@ use bytes::Bytes;
 use super::attributes::{self, Attributes};
 use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
+use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Batch, BatchKind};
-use crate::cql::values::{Markers, TypeScope};
+use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
 use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
@@ -18,7 +19,6 @@ use crate::schema::CfDef;
 /// A batch.
 #[derive(Debug)]
 pub struct BatchPlan {
-    kind: BatchKind,
     /// `None` for a batch without statements: it says nothing that matters.
     attributes: Option<Attributes>,
     statements: Vec<ModifyPlan>,
@@ -46,81 +46,105 @@ impl BatchPlan {
         if batch.ttl.is_some() {
             return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
         }
-        let plan = BatchPlan { kind: batch.kind, attributes, statements };
-        plan.check_shape(batch.timestamp.is_some())?;
-        Ok(plan)
+        check_shape(batch.kind, &statements.iter().collect::<Vec<_>>(), batch.timestamp.is_some())?;
+        Ok(BatchPlan { attributes, statements })
     }
 
-    fn has_conditions(&self) -> bool {
-        self.statements.iter().any(ModifyPlan::has_conditions)
-    }
-
-    /// What may stand together, in the order of the old servers' checks.
-    fn check_shape(&self, has_timestamp: bool) -> Result<(), CqlError> {
-        let has_conditions = self.has_conditions();
-        if has_timestamp && has_conditions {
-            return Err(CqlError::invalid("Cannot provide custom timestamp for conditional BATCH"));
-        }
-        if has_timestamp && self.kind == BatchKind::Counter {
-            return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
-        }
-        for statement in &self.statements {
-            if has_timestamp && statement.attributes.has_timestamp() {
-                return Err(CqlError::invalid(
-                    "Timestamp must be set either on BATCH or individual statements",
-                ));
-            }
-            if self.kind == BatchKind::Counter && !statement.is_counter() {
-                return Err(CqlError::invalid("Cannot include non-counter statement in a counter batch"));
-            }
-            if self.kind == BatchKind::Logged && statement.is_counter() {
-                return Err(CqlError::invalid("Cannot include a counter statement in a logged batch"));
-            }
-        }
-        let counters = self.statements.iter().filter(|statement| statement.is_counter()).count();
-        if counters > 0 && counters < self.statements.len() {
-            return Err(CqlError::invalid(
-                "Counter and non-counter mutations cannot exist in the same batch",
-            ));
-        }
-        let table = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
-        let mut tables = self.statements.iter().map(table);
-        if let Some(first) = tables.next()
-            && has_conditions
-            && tables.any(|other| other != first)
-        {
-            return Err(CqlError::invalid("Batch with conditions cannot span multiple tables"));
-        }
-        Ok(())
+    /// The table that it changes; `None` where there are several, or none.
+    pub fn table(&self) -> Option<TableOf<'_>> {
+        let name = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
+        let first = self.statements.first()?;
+        let is_one = self.statements.iter().all(|plan| name(plan) == name(first));
+        is_one.then(|| first.table())
     }
 
     /// Runs it. What changes one keyspace is applied whole or not at all.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
-        for statement in &self.statements {
-            statement.check(state)?;
-        }
+        let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
-        if self.has_conditions() {
-            let plans: Vec<&ModifyPlan> = self.statements.iter().collect();
-            return conditional::run(state, options, &plans, true).await;
+        if steps.iter().any(|step| step.plan.has_conditions()) {
+            return run_steps(state, &steps, options, None).await;
         }
         // All statements that do not say another have one timestamp.
-        let now = attributes::now(state, options);
-        let now = attributes.timestamp(now, options, state.database)?;
-        let mut gathered = Gathered::default();
-        for statement in &self.statements {
-            let cf = &statement.table.cf;
-            check_consistency(options.consistency, statement.is_counter().then_some(&*cf.name))?;
-            for (key, changes) in statement.changes(state, options, now).await? {
-                gathered.add(cf, key, changes);
-            }
-        }
-        for (keyspace, mutations) in gathered.keyspaces {
-            let level = (options.consistency, state.behaviour);
-            state.database.apply_mutations(&keyspace, mutations, level).await?;
-        }
-        Ok(Outcome::Void)
+        let now = attributes.timestamp(attributes::now(state, options), options, state.database)?;
+        run_steps(state, &steps, options, Some(now)).await
     }
+}
+
+/// Runs statements that were checked one by one as a batch. `options` has the levels and the timestamp, not the values.
+pub async fn run_batch(
+    state: &QueryState<'_>,
+    kind: BatchKind,
+    steps: &[Step<'_>],
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
+    let plans: Vec<&ModifyPlan> = steps.iter().map(|step| step.plan).collect();
+    check_shape(kind, &plans, false)?;
+    run_steps(state, steps, options, None).await
+}
+
+/// `now`: the timestamp of all that say no other, where it is known.
+async fn run_steps(
+    state: &QueryState<'_>,
+    steps: &[Step<'_>],
+    options: &QueryOptions,
+    now: Option<i64>,
+) -> Result<Outcome, CqlError> {
+    for step in steps {
+        step.plan.check(state)?;
+    }
+    if steps.iter().any(|step| step.plan.has_conditions()) {
+        return conditional::run(state, options, steps, true).await;
+    }
+    let now = now.unwrap_or_else(|| attributes::now(state, options));
+    let mut gathered = Gathered::default();
+    for Step { plan, options: own } in steps {
+        let cf = &plan.table.cf;
+        check_consistency(options.consistency, plan.is_counter().then_some(&*cf.name))?;
+        for (key, changes) in plan.changes(state, own, now).await? {
+            gathered.add(cf, key, changes);
+        }
+    }
+    for (keyspace, mutations) in gathered.keyspaces {
+        let level = (options.consistency, state.behaviour);
+        state.database.apply_mutations(&keyspace, mutations, level).await?;
+    }
+    Ok(Outcome::Void)
+}
+
+/// What may stand together, in the order of the old servers' checks.
+fn check_shape(kind: BatchKind, plans: &[&ModifyPlan], has_timestamp: bool) -> Result<(), CqlError> {
+    let has_conditions = plans.iter().any(|plan| plan.has_conditions());
+    if has_timestamp && has_conditions {
+        return Err(CqlError::invalid("Cannot provide custom timestamp for conditional BATCH"));
+    }
+    if has_timestamp && kind == BatchKind::Counter {
+        return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
+    }
+    for plan in plans {
+        if has_timestamp && plan.attributes.has_timestamp() {
+            return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
+        }
+        if kind == BatchKind::Counter && !plan.is_counter() {
+            return Err(CqlError::invalid("Cannot include non-counter statement in a counter batch"));
+        }
+        if kind == BatchKind::Logged && plan.is_counter() {
+            return Err(CqlError::invalid("Cannot include a counter statement in a logged batch"));
+        }
+    }
+    let counters = plans.iter().filter(|plan| plan.is_counter()).count();
+    if counters > 0 && counters < plans.len() {
+        return Err(CqlError::invalid("Counter and non-counter mutations cannot exist in the same batch"));
+    }
+    let table = |plan: &ModifyPlan| (plan.table.cf.keyspace.clone(), plan.table.cf.name.clone());
+    let mut tables = plans.iter().map(|plan| table(plan));
+    if let Some(first) = tables.next()
+        && has_conditions
+        && tables.any(|other| other != first)
+    {
+        return Err(CqlError::invalid("Batch with conditions cannot span multiple tables"));
+    }
+    Ok(())
 }
 
 /// The changes of a batch by keyspaces, and in each by row keys.

@@ -114,7 +114,10 @@ impl ColumnCondition {
 
     /// Whether a row is as it should be.
     pub fn holds(&self, row: &CurrentRow, testing: Testing<'_>) -> Result<bool, CqlError> {
-        let value = |term: &TypedTerm| term.value(testing.options, testing.database);
+        let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
+            Value::Unset => Err(CqlError::invalid("Invalid 'unset' value in condition")),
+            value => Ok(value),
+        };
         let is_collection = self.element.is_none() && self.column.cql_type.is_multi_cell();
         let elements = match self.column.cql_type.is_multi_cell() {
             true => row.elements(testing.def, &self.column),
@@ -204,7 +207,7 @@ impl ColumnCondition {
     ) -> Result<bool, CqlError> {
         let (names, values) = (marshal::at(&*self.names, release), marshal::at(&*self.values, release));
         let order = match wanted {
-            Value::Null | Value::Single(_) => return is_null(operator, elements.is_empty()),
+            Value::Unset | Value::Null | Value::Single(_) => return is_null(operator, elements.is_empty()),
             Value::List(list) => in_order(elements, list, |found, one| values.compare(&found.1, one)),
             Value::Set(set) => in_order(elements, set, |found, one| names.compare(&found.0, one)),
             Value::Map(map) => in_order(elements, map, |found, one| {

@@ -8,7 +8,8 @@ use super::attributes;
 use super::condition::{ColumnCondition, Testing};
 use super::current::CurrentRow;
 use super::keys::Prefix;
-use super::plan::{ModifyPlan, RowTest};
+use super::plan::RowTest;
+use super::step::Step;
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet, Table};
 use crate::marshal::{self, CqlType, Native};
 use crate::model::{Change, Mutation};
@@ -26,7 +27,8 @@ struct Asked<'p> {
 enum AskedTest<'p> {
     Exists,
     NotExists,
-    Columns(Vec<&'p ColumnCondition>),
+    /// Conditions, each with the values of its statement.
+    Columns(Vec<(&'p ColumnCondition, &'p QueryOptions)>),
 }
 
 /// A request of some statements on one partition.
@@ -35,24 +37,24 @@ struct Request<'p> {
     key: Bytes,
     asked: Vec<Asked<'p>>,
     /// The statements with the rows that they change.
-    steps: Vec<(&'p ModifyPlan, Prefix)>,
+    steps: Vec<(Step<'p>, Prefix)>,
 }
 
-/// Runs statements of which some have conditions: all if all conditions hold, else none.
+/// Runs statements of which some have conditions: all if all conditions hold, else none. `options` has the levels.
 pub(super) async fn run(
     state: &QueryState<'_>,
     options: &QueryOptions,
-    plans: &[&ModifyPlan],
+    steps: &[Step<'_>],
     is_batch: bool,
 ) -> Result<Outcome, CqlError> {
     check_levels(options)?;
-    let Some(mut request) = Request::new(state, options, plans)? else { return Ok(Outcome::Void) };
+    let Some(mut request) = Request::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;
     for asked in &mut request.asked {
         let at = (&request.key, &asked.prefix);
         asked.row = Some(CurrentRow::read(state, request.table, at, options.serial_consistency).await?);
     }
-    if !request.holds(state, options)? {
+    if !request.holds(state)? {
         return Ok(Outcome::Rows(request.refusal(state, is_batch)?));
     }
     request.apply(state, options).await?;
@@ -90,13 +92,10 @@ fn answer(table: &Table, is_applied: bool) -> ResultSet {
 
 impl<'p> Request<'p> {
     /// `None` without statements.
-    fn new(
-        state: &QueryState<'_>,
-        options: &QueryOptions,
-        plans: &[&'p ModifyPlan],
-    ) -> Result<Option<Request<'p>>, CqlError> {
+    fn new(state: &QueryState<'_>, steps: &[Step<'p>]) -> Result<Option<Request<'p>>, CqlError> {
         let mut request: Option<Request<'p>> = None;
-        for plan in plans {
+        for step in steps {
+            let Step { plan, options } = *step;
             let keys = plan.row_keys(state, options)?;
             let [key] = &keys[..] else {
                 return Err(CqlError::invalid(
@@ -113,21 +112,22 @@ impl<'p> Request<'p> {
                 return Err(CqlError::invalid("Batch with conditions cannot span multiple partitions"));
             }
             let prefix = plan.prefix(state, options)?;
-            request.ask(&prefix, &plan.test)?;
-            request.steps.push((plan, prefix));
+            request.ask(&prefix, *step)?;
+            request.steps.push((*step, prefix));
         }
         Ok(request)
     }
 
     /// Adds what a statement asks of its row, and of the static columns.
-    fn ask(&mut self, prefix: &Prefix, test: &'p RowTest) -> Result<(), CqlError> {
-        match test {
+    fn ask(&mut self, prefix: &Prefix, step: Step<'p>) -> Result<(), CqlError> {
+        match &step.plan.test {
             RowTest::None => Ok(()),
             RowTest::Exists => self.ask_row(prefix, AskedTest::Exists),
             RowTest::NotExists => self.ask_row(prefix, AskedTest::NotExists),
             RowTest::Columns(conditions) => {
+                let valued = conditions.iter().map(|condition| (condition, step.options));
                 let (statics, others): (Vec<_>, Vec<_>) =
-                    conditions.iter().partition(|condition| condition.is_static());
+                    valued.partition(|(condition, _)| condition.is_static());
                 if !others.is_empty() {
                     self.ask_row(prefix, AskedTest::Columns(others))?;
                 }
@@ -159,8 +159,8 @@ impl<'p> Request<'p> {
         Ok(())
     }
 
-    fn holds(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<bool, CqlError> {
-        let testing = Testing {
+    fn holds(&self, state: &QueryState<'_>) -> Result<bool, CqlError> {
+        let testing = |options: &'p QueryOptions| Testing {
             def: &self.table.def,
             options,
             database: state.database,
@@ -173,8 +173,8 @@ impl<'p> Request<'p> {
                 AskedTest::NotExists => !row.exists(),
                 AskedTest::Columns(conditions) => {
                     let mut holds = true;
-                    for condition in conditions {
-                        holds = holds && condition.holds(row, testing)?;
+                    for (condition, options) in conditions {
+                        holds = holds && condition.holds(row, testing(options))?;
                     }
                     holds
                 }
@@ -189,8 +189,8 @@ impl<'p> Request<'p> {
     async fn apply(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
         let now = attributes::servers_now(state);
         let mut changes = Vec::new();
-        for (plan, prefix) in &self.steps {
-            changes.extend(plan.changes_of(state, options, (&self.key, prefix), now).await?);
+        for (step, prefix) in &self.steps {
+            changes.extend(step.plan.changes_of(state, step.options, (&self.key, prefix), now).await?);
         }
         // All of one request have one timestamp. Its tombstones of runs are older, so that they take nothing that the
         // request writes.
@@ -237,9 +237,9 @@ impl<'p> Request<'p> {
         if is_batch {
             columns.extend(def.partition_key.iter().chain(&def.clustering));
         }
-        for (plan, _) in &self.steps {
-            let RowTest::Columns(conditions) = &plan.test else {
-                if matches!(plan.test, RowTest::None) {
+        for (step, _) in &self.steps {
+            let RowTest::Columns(conditions) = &step.plan.test else {
+                if matches!(step.plan.test, RowTest::None) {
                     continue;
                 }
                 return def.columns().collect();

@@ -186,6 +186,7 @@ impl Keys {
                 }
                 (Some(term), None) => match term.value(options, database)? {
                     Value::Single(value) => values.push(value),
+                    Value::Unset => return Err(unset(column)),
                     _ => {
                         return Err(CqlError::invalid(format!(
                             "Invalid null value for clustering key part {}",
@@ -212,6 +213,7 @@ impl Part {
             Part::In(terms) => terms.iter().map(single).collect(),
             Part::InMarker(term) => match term.value(options, database)? {
                 Value::List(values) => Ok(values),
+                Value::Unset => Err(unset(column)),
                 _ => Err(CqlError::invalid("Invalid null value for IN restriction")),
             },
         }
@@ -226,8 +228,13 @@ fn key_value(
 ) -> Result<Bytes, CqlError> {
     match term.value(options, database)? {
         Value::Single(value) => Ok(value),
+        Value::Unset => Err(unset(column)),
         _ => Err(CqlError::invalid(format!("Invalid null value for partition key part {}", column.name))),
     }
+}
+
+fn unset(column: &TableColumn) -> CqlError {
+    CqlError::invalid(format!("Invalid unset value for column {}", column.name))
 }
 
 fn missing(column: &TableColumn) -> CqlError {

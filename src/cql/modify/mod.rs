@@ -9,10 +9,12 @@ mod keys;
 mod operation;
 mod plan;
 mod row_writer;
+mod step;
 mod terms;
 
-pub use batch::BatchPlan;
+pub use batch::{BatchPlan, run_batch};
 pub use plan::ModifyPlan;
+pub use step::Step;
 
 #[cfg(test)]
 mod testing;

@@ -9,11 +9,12 @@ use super::current::read_lists;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, Writing};
+use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
-use crate::cql::system::SYSTEM;
-use crate::cql::values::{Markers, TypeScope};
+use crate::cql::system::is_system;
+use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
 use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
@@ -61,10 +62,11 @@ impl ModifyPlan {
         modify: &Modify,
         markers: &mut Markers,
     ) -> Result<ModifyPlan, CqlError> {
-        let table = state.table(&modify.table).map_err(|error| match modify.table.keyspace.as_deref() {
-            Some(SYSTEM) => CqlError::Unauthorized(format!("{SYSTEM} keyspace is not user-modifiable.")),
-            _ => error,
-        })?;
+        let keyspace = modify.table.keyspace.as_deref().or(state.keyspace);
+        if let Some(keyspace) = keyspace.filter(|keyspace| is_system(keyspace)) {
+            return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        }
+        let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
             return Err(no_table(&modify.table));
@@ -98,11 +100,16 @@ impl ModifyPlan {
         Ok(plan)
     }
 
-    pub(super) fn has_conditions(&self) -> bool {
+    /// The table that it changes.
+    pub fn table(&self) -> TableOf<'_> {
+        TableOf { keyspace: &self.table.cf.keyspace, name: &self.table.cf.name, def: &self.table.def }
+    }
+
+    pub fn has_conditions(&self) -> bool {
         !matches!(self.test, RowTest::None)
     }
 
-    pub(super) fn is_counter(&self) -> bool {
+    pub fn is_counter(&self) -> bool {
         self.table.cf.is_counter()
     }
 
@@ -146,7 +153,7 @@ impl ModifyPlan {
         self.check(state)?;
         let now = attributes::now(state, options);
         if self.has_conditions() {
-            return conditional::run(state, options, &[self], false).await;
+            return conditional::run(state, options, &[Step { plan: self, options }], false).await;
         }
         check_consistency(options.consistency, self.is_counter().then_some(&*self.table.cf.name))?;
         let rows = self.changes(state, options, now).await?;

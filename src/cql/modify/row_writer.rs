@@ -226,7 +226,7 @@ impl<'a> RowWriter<'a> {
             Action::Discard(term) => self.discard(column, term),
             Action::SetIndex { index, value } => {
                 let at = self.value(index)?;
-                let value = self.element_value("List", value)?;
+                let Some(value) = self.element_value("List", value)? else { return Ok(()) };
                 let name = self.listed(column, at, "Attempted to set an element on a list which is null")?;
                 self.check_indexed(column, value.as_ref().unwrap_or(&Bytes::new()))?;
                 let cell = match value {
@@ -249,16 +249,16 @@ impl<'a> RowWriter<'a> {
                 elements.iter().try_for_each(|element| self.write(column, Some(element), None))
             }
             Action::SetKey { key, value } => {
-                let Value::Single(key) = self.value(key)? else {
-                    return Err(CqlError::invalid("Invalid null map key"));
-                };
-                let value = self.element_value("Map", value)?;
-                self.write(column, Some(&key), value)
+                let key = self.key(key, "Invalid null map key")?;
+                match self.element_value("Map", value)? {
+                    Some(value) => self.write(column, Some(&key), value),
+                    None => Ok(()),
+                }
             }
-            Action::DeleteKey { key, null_text } => match self.value(key)? {
-                Value::Single(key) => self.write(column, Some(&key), None),
-                _ => Err(CqlError::invalid(*null_text)),
-            },
+            Action::DeleteKey { key, null_text } => {
+                let key = self.key(key, null_text)?;
+                self.write(column, Some(&key), None)
+            }
             Action::Delete if column.cql_type.is_multi_cell() => {
                 self.delete_elements(column, self.writing.timestamp)
             }
@@ -269,6 +269,9 @@ impl<'a> RowWriter<'a> {
     /// Gives a column a value. A whole collection takes the place of the one before: the tombstone of that is one
     /// microsecond older, so that it does not take the new elements.
     fn set(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
+        if value == Value::Unset {
+            return Ok(());
+        }
         if column.cql_type.is_multi_cell() {
             self.delete_elements(column, self.writing.timestamp.wrapping_sub(1))?;
             return self.put(column, value);
@@ -282,7 +285,7 @@ impl<'a> RowWriter<'a> {
     /// Adds elements to a collection; those of a list at its end.
     fn put(&mut self, column: &TableColumn, value: Value) -> Result<(), CqlError> {
         match value {
-            Value::Null | Value::Single(_) => Ok(()),
+            Value::Unset | Value::Null | Value::Single(_) => Ok(()),
             Value::List(elements) => elements.into_iter().try_for_each(|element| {
                 check_element("List", &element)?;
                 let uuid = append_uuid(self.writing.database);
@@ -319,16 +322,32 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
-        let Value::Single(value) = self.value(term)? else { return Ok(None) };
-        check_element(what, &value)?;
-        Ok(Some(value))
+    /// The value of an element, `Some(None)` for null; `None` where nothing is bound to it.
+    fn element_value(&self, what: &str, term: &TypedTerm) -> Result<Option<Option<Bytes>>, CqlError> {
+        match self.value(term)? {
+            Value::Single(value) => {
+                check_element(what, &value)?;
+                Ok(Some(Some(value)))
+            }
+            Value::Unset => Ok(None),
+            _ => Ok(Some(None)),
+        }
+    }
+
+    /// The key of an element.
+    fn key(&self, term: &TypedTerm, null_text: &str) -> Result<Bytes, CqlError> {
+        match self.value(term)? {
+            Value::Single(key) => Ok(key),
+            Value::Unset => Err(CqlError::invalid(null_text.replace("null", "unset"))),
+            _ => Err(CqlError::invalid(null_text)),
+        }
     }
 
     /// The name of the cell at an index of a list.
     fn listed(&self, column: &TableColumn, index: Value, null_text: &str) -> Result<Bytes, CqlError> {
         let Some(index) = index_of(&index) else {
-            return Err(CqlError::invalid("Invalid null value for list index"));
+            let kind = if index == Value::Unset { "unset" } else { "null" };
+            return Err(CqlError::invalid(format!("Invalid {kind} value for list index")));
         };
         let cells = self.lists.get(&column.cell_name).map_or(&[][..], Vec::as_slice);
         if cells.is_empty() && self.writing.release >= Release::V2_1 {
@@ -343,6 +362,7 @@ impl<'a> RowWriter<'a> {
     fn count(&mut self, column: &TableColumn, by: &TypedTerm, is_negative: bool) -> Result<(), CqlError> {
         let by = match self.value(by)? {
             Value::Single(bytes) => <[u8; 8]>::try_from(&bytes[..]).ok().map(i64::from_be_bytes),
+            Value::Unset => return Ok(()),
             _ => None,
         };
         let by = by.ok_or_else(|| CqlError::invalid("Invalid null value for counter increment"))?;

@@ -9,7 +9,7 @@ use super::{BatchPlan, ModifyPlan};
 use crate::cql::define::define;
 use crate::cql::syntax::{Statement, parse_as};
 use crate::cql::values::Markers;
-use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
+use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
@@ -29,7 +29,8 @@ pub(super) fn options(values: &[Option<&[u8]>]) -> QueryOptions {
     QueryOptions {
         consistency: ConsistencyLevel::One,
         serial_consistency: ConsistencyLevel::Serial,
-        values: values.iter().map(|value| value.map(Bytes::copy_from_slice)).collect(),
+        values: values.iter().map(|value| value.map(Bytes::copy_from_slice).into()).collect(),
+        names: Vec::new(),
         collection_form: CollectionForm::Short,
         timestamp: None,
         page_size: None,
@@ -95,6 +96,7 @@ impl Bench {
         let state = QueryState {
             database: &self.database,
             behaviour: self.behaviour,
+            claim: Claim::of_release(self.behaviour),
             keyspace: Some("k"),
             user: None,
         };

@@ -16,9 +16,9 @@ pub(super) struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// A term's bytes; `None` is null.
+    /// A term's bytes; `None` is null. Every term of a restriction must have a value.
     pub fn bytes(&self, term: &TypedTerm) -> Result<Option<Bytes>, CqlError> {
-        term.bytes(self.options, self.database)
+        term.set_bytes(self.options, self.database, || format!("column {}", term.receiver()))
     }
 }
 
@@ -150,8 +150,15 @@ impl Operands {
         match self {
             Operands::Each(each) => each.iter().map(|operand| operand.values(bound)).collect(),
             Operands::Whole(term, width) => {
-                let Value::List(elements) = term.value(bound.options, bound.database)? else {
-                    return Err(CqlError::invalid("Invalid null value for IN restriction"));
+                let elements = match term.value(bound.options, bound.database)? {
+                    Value::List(elements) => elements,
+                    Value::Unset => {
+                        return Err(CqlError::invalid(format!(
+                            "Invalid unset value for column {}",
+                            term.receiver()
+                        )));
+                    }
+                    _ => return Err(CqlError::invalid("Invalid null value for IN restriction")),
                 };
                 match width {
                     Some(width) => elements.iter().map(|element| split_tuple(element, *width)).collect(),

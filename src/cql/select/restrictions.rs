@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::operands::{Operand, Operands};
-use crate::cql::ColumnSpec;
 use crate::cql::syntax::Operator;
 use crate::cql::values::TypedTerm;
+use crate::cql::{ColumnSpec, QueryOptions};
 use crate::schema::{CfDef, TableColumn, TableDef};
 
 /// A table as a SELECT sees it.
@@ -87,6 +87,17 @@ pub(super) enum Asked {
     Slice(Slice),
     /// Elements, and keys where the flag is set.
     Contains(Vec<(TypedTerm, bool)>),
+}
+
+impl Asked {
+    /// Whether nothing is bound to the one value, or to an element, that is asked for.
+    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+        match self {
+            Asked::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
+            Asked::Contains(elements) => elements.iter().any(|(term, _)| term.is_unset(options)),
+            Asked::Eq(Operand::Whole(..)) | Asked::In(_) | Asked::Slice(_) => false,
+        }
+    }
 }
 
 /// What one column may be, or several clustering columns in a row.

@@ -175,6 +175,11 @@ impl ResolvedFunction {
         &self.function.returns
     }
 
+    /// In lower case, as messages have it.
+    pub fn name(&self) -> &str {
+        &self.function.name
+    }
+
     /// What it gives for the arguments' values; null for null.
     pub fn call(&self, args: &[Option<Bytes>], database: &Database) -> Result<Option<Bytes>, CqlError> {
         let first = args.first();

@@ -8,7 +8,7 @@ use super::constant;
 use super::function::ResolvedFunction;
 use super::{Markers, TypeScope, Value};
 use crate::cql::syntax::Term;
-use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryOptions};
+use crate::cql::{BoundValue, CollectionForm, ColumnSpec, CqlError, QueryOptions};
 use crate::db::Database;
 use crate::marshal::{CqlType, TypeRef, at};
 use crate::util::Release;
@@ -24,6 +24,16 @@ pub struct TypedTerm {
     node: Node,
 }
 
+/// A marker as a term.
+#[derive(Debug, Clone)]
+struct Marker {
+    at: usize,
+    /// What it is a value of.
+    receiver: Box<str>,
+    /// Checks what is bound.
+    class: TypeRef,
+}
+
 /// What a term is made of.
 #[derive(Debug, Clone)]
 enum Node {
@@ -31,8 +41,7 @@ enum Node {
     Bytes(Bytes),
     /// The timestamp `'now'`.
     Now,
-    /// Its place, and the class that checks what is bound.
-    Marker(usize, TypeRef),
+    Marker(Marker),
     /// A list's or set's elements.
     Elements(Vec<TypedTerm>),
     Entries(Vec<(TypedTerm, TypedTerm)>),
@@ -56,7 +65,11 @@ impl TypedTerm {
             Term::Null => Node::Null,
             Term::Marker(at) => {
                 markers.set(*at, receiver.clone());
-                Node::Marker(*at, receiver.cql_type.type_ref(scope.types))
+                Node::Marker(Marker {
+                    at: *at,
+                    receiver: receiver.name.as_str().into(),
+                    class: receiver.cql_type.type_ref(scope.types),
+                })
             }
             Term::List(elements) => list_node(elements, receiver, scope, markers)?,
             Term::Set(elements) => set_node(elements, receiver, scope, markers)?,
@@ -76,7 +89,7 @@ impl TypedTerm {
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
         let class = |of: &CqlType| of.type_ref(scope.types);
-        let has_held = matches!(node, Node::Marker(..) | Node::Elements(_) | Node::Entries(_));
+        let has_held = matches!(node, Node::Marker(_) | Node::Elements(_) | Node::Entries(_));
         let held = match cql_type {
             CqlType::List { element, .. } | CqlType::Set { element, .. } if has_held => vec![class(element)],
             CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
@@ -99,7 +112,7 @@ impl TypedTerm {
     pub fn has_markers(&self) -> bool {
         match &self.node {
             Node::Null | Node::Bytes(_) | Node::Now => false,
-            Node::Marker(..) => true,
+            Node::Marker(_) => true,
             Node::Elements(terms) | Node::Fields(terms) | Node::Call(_, terms) => {
                 terms.iter().any(TypedTerm::has_markers)
             }
@@ -118,9 +131,10 @@ impl TypedTerm {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
             }
-            Node::Marker(at, class) => match options.values.get(*at) {
-                Some(Some(bytes)) => self.bound(bytes, class, options.collection_form),
-                Some(None) => Ok(Value::Null),
+            Node::Marker(Marker { at, class, .. }) => match options.values.get(*at) {
+                Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
+                Some(BoundValue::Null) => Ok(Value::Null),
+                Some(BoundValue::Unset) => Ok(Value::Unset),
                 None => Err(CqlError::invalid("Invalid amount of bind variables")),
             },
             Node::Elements(elements) => {
@@ -134,21 +148,64 @@ impl TypedTerm {
                 self.entries(entries.iter().map(bytes).collect::<Result<_, CqlError>>()?)
             }
             Node::Fields(fields) => {
-                let bytes = |field: &TypedTerm| field.bytes(options, database);
-                let fields = fields.iter().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
+                let bytes = |(at, field): (usize, &TypedTerm)| {
+                    field.set_bytes(options, database, || self.field_text(at))
+                };
+                let fields = fields.iter().enumerate().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
                 Ok(Value::Single(tuple_to_bytes(&fields)))
             }
             Node::Call(function, arguments) => {
-                let bytes = |argument: &TypedTerm| argument.bytes(options, database);
+                let text = || format!("argument in call to function {}", function.name());
+                let bytes = |argument: &TypedTerm| argument.set_bytes(options, database, text);
                 let arguments = arguments.iter().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
                 Ok(function.call(&arguments, database)?.map_or(Value::Null, Value::Single))
             }
         }
     }
 
-    /// The same as the bytes of one cell; `None` is null. Collections have long lengths.
+    /// The same as the bytes of one cell; `None` is null, or nothing at all. Collections have long lengths.
     pub fn bytes(&self, options: &QueryOptions, database: &Database) -> Result<Option<Bytes>, CqlError> {
         Ok(self.value(options, database)?.into_bytes())
+    }
+
+    /// The same where something must be bound: `what` tells for what.
+    pub fn set_bytes(
+        &self,
+        options: &QueryOptions,
+        database: &Database,
+        what: impl Fn() -> String,
+    ) -> Result<Option<Bytes>, CqlError> {
+        match self.value(options, database)? {
+            Value::Unset => Err(CqlError::invalid(format!("Invalid unset value for {}", what()))),
+            value => Ok(value.into_bytes()),
+        }
+    }
+
+    /// Whether it is a marker that nothing is bound to.
+    pub fn is_unset(&self, options: &QueryOptions) -> bool {
+        matches!(&self.node, Node::Marker(marker) if options.values.get(marker.at) == Some(&BoundValue::Unset))
+    }
+
+    /// The column that a marker is the value of, also where it is one of a list's.
+    pub fn receiver(&self) -> &str {
+        match &self.node {
+            Node::Marker(Marker { receiver, .. }) => {
+                let inner = receiver.strip_prefix("in(").and_then(|rest| rest.strip_suffix(')'));
+                inner.unwrap_or(receiver)
+            }
+            _ => "",
+        }
+    }
+
+    /// What messages call a field of a tuple, or of a type of the keyspace's.
+    fn field_text(&self, at: usize) -> String {
+        match &self.cql_type {
+            CqlType::User(user) => {
+                let name = user.fields.get(at).map_or("", |(name, _)| name);
+                format!("field '{name}' of user defined type {}", user.name)
+            }
+            _ => format!("tuple field number {at}"),
+        }
     }
 
     /// A value that a client has bound.
@@ -468,7 +525,8 @@ mod tests {
         QueryOptions {
             consistency: ConsistencyLevel::One,
             serial_consistency: ConsistencyLevel::One,
-            values,
+            values: values.into_iter().map(BoundValue::from).collect(),
+            names: Vec::new(),
             collection_form: CollectionForm::Short,
             timestamp: None,
             page_size: None,

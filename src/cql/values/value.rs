@@ -8,6 +8,8 @@ use crate::cql::CollectionForm;
 /// A value of the type of what receives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
+    /// A marker that nothing is bound to.
+    Unset,
     Null,
     /// The bytes of one cell; a frozen collection too.
     Single(Bytes),
@@ -18,10 +20,10 @@ pub enum Value {
 }
 
 impl Value {
-    /// The whole as one value; `None` is null. Collections have long lengths.
+    /// The whole as one value; `None` is null, or nothing at all. Collections have long lengths.
     pub fn into_bytes(self) -> Option<Bytes> {
         match self {
-            Value::Null => None,
+            Value::Null | Value::Unset => None,
             Value::Single(bytes) => Some(bytes),
             Value::List(elements) | Value::Set(elements) => {
                 Some(list_to_bytes(&elements, CollectionForm::Long))

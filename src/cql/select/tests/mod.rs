@@ -7,7 +7,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
+use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
@@ -27,6 +27,7 @@ fn options() -> QueryOptions {
         consistency: ConsistencyLevel::One,
         serial_consistency: ConsistencyLevel::Serial,
         values: Vec::new(),
+        names: Vec::new(),
         collection_form: CollectionForm::Long,
         timestamp: None,
         page_size: None,
@@ -59,7 +60,9 @@ impl Session {
 
     async fn run(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let behaviour = Behaviour::of(self.release);
-        let state = QueryState { database: &self.database, behaviour, keyspace: Some("s"), user: None };
+        let claim = Claim::of_release(behaviour);
+        let state =
+            QueryState { database: &self.database, behaviour, claim, keyspace: Some("s"), user: None };
         query(&state, text, options).await
     }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::since;
-use crate::cql::{self, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
+use crate::cql::{self, BoundValue, Claim, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
@@ -68,6 +68,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
     QueryState {
         database: call.database,
         behaviour: call.behaviour,
+        claim: Claim::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),
     }
@@ -76,7 +77,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
 fn options(consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
     QueryOptions {
         consistency,
-        values: values.into_iter().map(Some).collect(),
+        values: values.into_iter().map(BoundValue::Value).collect(),
         collection_form: CollectionForm::Short,
         ..QueryOptions::default()
     }

@@ -1,0 +1,129 @@
+//! What the command line says about TLS.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::config::ClientEncryption;
+
+/// Which clients are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsMode {
+    /// Those that speak TLS
+    Required,
+    /// Those that speak TLS and those that do not, on the same port
+    Optional,
+    /// Those that do not speak TLS, whatever the configuration says
+    Off,
+}
+
+#[derive(Debug, Default, Args)]
+pub struct TlsArgs {
+    /// Clients speak TLS: the server's certificate, and those that lead to its authority, in PEM. It is read again at
+    /// SIGHUP. Takes the place of the configuration's ClientEncryptionOptions, as do all these
+    #[arg(long = "tls-certificate", value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM and without a password
+    #[arg(long = "tls-key", value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Only clients with a certificate that one of these has signed are served
+    #[arg(long = "tls-client-ca", value_name = "FILE")]
+    client_ca: Option<PathBuf>,
+    /// Which clients are served [default: required where there is a certificate]
+    #[arg(long = "tls", value_name = "MODE")]
+    mode: Option<TlsMode>,
+}
+
+impl TlsArgs {
+    /// The options to serve with: each argument takes the place of what is configured. An error says which is missing.
+    pub fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>, String> {
+        if self.mode == Some(TlsMode::Off) {
+            return Ok(None);
+        }
+        let given = match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+            _ => None,
+        };
+        let mut options = match (configured, given) {
+            (Some(configured), Some((certificate_file, key_file))) => {
+                ClientEncryption { certificate_file, key_file, ..configured }
+            }
+            (Some(configured), None) => configured,
+            (None, Some((certificate_file, key_file))) => ClientEncryption {
+                certificate_file,
+                key_file,
+                client_authorities: None,
+                require_client_auth: false,
+                optional: false,
+            },
+            (None, None) if self.client_ca.is_none() && self.mode.is_none() => return Ok(None),
+            (None, None) => {
+                return Err(
+                    "TLS needs a certificate: say with --tls-certificate FILE and --tls-key FILE where it is"
+                        .to_owned(),
+                );
+            }
+        };
+        if let Some(file) = &self.client_ca {
+            options.client_authorities = Some(file.clone());
+            options.require_client_auth = true;
+        }
+        if let Some(mode) = self.mode {
+            options.optional = mode == TlsMode::Optional;
+        }
+        Ok(Some(options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configured() -> ClientEncryption {
+        ClientEncryption {
+            certificate_file: "a.pem".into(),
+            key_file: "a.key".into(),
+            client_authorities: Some("clients.pem".into()),
+            require_client_auth: false,
+            optional: true,
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_configured() {
+        assert_eq!(TlsArgs::default().over(None), Ok(None));
+        assert_eq!(TlsArgs::default().over(Some(configured())), Ok(Some(configured())));
+        let args =
+            TlsArgs { certificate: Some("b.pem".into()), key: Some("b.key".into()), ..TlsArgs::default() };
+        let expected =
+            ClientEncryption { certificate_file: "b.pem".into(), key_file: "b.key".into(), ..configured() };
+        assert_eq!(args.over(Some(configured())), Ok(Some(expected)));
+        let alone = args.over(None).unwrap().unwrap();
+        assert_eq!((alone.client_authorities, alone.optional), (None, false));
+    }
+
+    #[test]
+    fn modes_and_authorities_take_the_place_of_what_is_configured() {
+        let mode = |mode| TlsArgs { mode: Some(mode), ..TlsArgs::default() };
+        assert_eq!(mode(TlsMode::Off).over(Some(configured())), Ok(None));
+        assert!(!mode(TlsMode::Required).over(Some(configured())).unwrap().unwrap().optional);
+        assert!(mode(TlsMode::Optional).over(Some(configured())).unwrap().unwrap().optional);
+        let args = TlsArgs { client_ca: Some("others.pem".into()), ..TlsArgs::default() };
+        let options = args.over(Some(configured())).unwrap().unwrap();
+        assert_eq!(
+            (options.client_authorities, options.require_client_auth),
+            (Some("others.pem".into()), true)
+        );
+    }
+
+    #[test]
+    fn without_a_certificate_there_is_no_tls() {
+        for args in [
+            TlsArgs { client_ca: Some("a.pem".into()), ..TlsArgs::default() },
+            TlsArgs { mode: Some(TlsMode::Required), ..TlsArgs::default() },
+            TlsArgs { mode: Some(TlsMode::Optional), ..TlsArgs::default() },
+        ] {
+            assert!(args.over(None).unwrap_err().contains("--tls-certificate"));
+        }
+    }
+}

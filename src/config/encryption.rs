@@ -1,0 +1,130 @@
+//! `<ClientEncryptionOptions>`: TLS for the connections of clients.
+
+use std::path::PathBuf;
+
+use super::draft::Draft;
+use super::element::{Element, Set, apply_children};
+use super::elements::{FROM_1_2, row};
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::settings::ClientEncryption;
+use super::xml::Node;
+
+/// The element's own name.
+pub const ENCRYPTION: &str = "ClientEncryptionOptions";
+
+/// What the elements of `<ClientEncryptionOptions>` set.
+#[derive(Debug, Default)]
+pub struct EncryptionDraft {
+    enabled: Option<bool>,
+    optional: bool,
+    certificate_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+    client_authorities: Option<PathBuf>,
+    require_client_auth: Option<bool>,
+}
+
+pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
+    row(
+        "Enabled",
+        "true",
+        "boolean",
+        FROM_1_2,
+        "Whether clients may speak TLS. In cassandra.yaml it is false unless it is given.",
+        Set::Value(|draft, value| {
+            draft.enabled = Some(value.boolean()?);
+            Ok(())
+        }),
+    ),
+    row(
+        "Optional",
+        "false",
+        "boolean",
+        FROM_1_2,
+        "Clients that do not speak TLS are served too, on the same port. Otherwise they are closed.",
+        Set::Value(|draft, value| {
+            draft.optional = value.boolean()?;
+            Ok(())
+        }),
+    ),
+    row(
+        "CertificateFile",
+        "",
+        "path",
+        FROM_1_2,
+        "The server's certificate in PEM, and after it those that lead to its authority. Required.",
+        Set::Value(|draft, value| {
+            draft.certificate_file = Some(value.text.into());
+            Ok(())
+        }),
+    ),
+    row(
+        "KeyFile",
+        "",
+        "path",
+        FROM_1_2,
+        "The certificate's private key in PEM, without a password. May be the same file. Required.",
+        Set::Value(|draft, value| {
+            draft.key_file = Some(value.text.into());
+            Ok(())
+        }),
+    ),
+    row(
+        "ClientCertificateAuthorities",
+        "",
+        "path",
+        FROM_1_2,
+        "The certificates of those who sign clients' certificates, in PEM. With it clients are asked for theirs.",
+        Set::Value(|draft, value| {
+            draft.client_authorities = Some(value.text.into());
+            Ok(())
+        }),
+    ),
+    row(
+        "RequireClientAuth",
+        "true with ClientCertificateAuthorities",
+        "boolean",
+        FROM_1_2,
+        "`false`: a client without a certificate is served. One that shows a wrong one never is.",
+        Set::Value(|draft, value| {
+            draft.require_client_auth = Some(value.boolean()?);
+            Ok(())
+        }),
+    ),
+];
+
+pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+    if draft.encryption.is_some() {
+        reading.note(node.name.span, || format!("a second {ENCRYPTION} is ignored; the first one counts"));
+        return;
+    }
+    let mut options = EncryptionDraft::default();
+    apply_children(ENCRYPTION_ELEMENTS, &[], &mut options, node, reading);
+    draft.encryption = Some(options.finish(node, reading));
+}
+
+impl EncryptionDraft {
+    /// Checks the options together. `None` when they are switched off, or wrong.
+    fn finish(self, node: &Node, reading: &mut Reading<'_>) -> Option<ClientEncryption> {
+        if let (None, Some(true)) = (&self.client_authorities, self.require_client_auth)
+            && let Some(asks) = node.child("RequireClientAuth")
+        {
+            reading.error(asks.name.span, Mistake::ClientAuthWithoutAuthorities);
+        }
+        if self.enabled == Some(false) {
+            return None;
+        }
+        for (tag, path) in [("CertificateFile", &self.certificate_file), ("KeyFile", &self.key_file)] {
+            if path.is_none() {
+                reading.error(node.name.span, Mistake::EncryptionWithout { tag: tag.to_owned() });
+            }
+        }
+        Some(ClientEncryption {
+            certificate_file: self.certificate_file?,
+            key_file: self.key_file?,
+            require_client_auth: self.require_client_auth.unwrap_or(self.client_authorities.is_some()),
+            client_authorities: self.client_authorities,
+            optional: self.optional,
+        })
+    }
+}

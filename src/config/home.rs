@@ -1,0 +1,29 @@
+//! Where an element or attribute belongs that was found in the wrong place.
+
+use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+use super::element::Element;
+use super::elements::ELEMENTS;
+use super::encryption::ENCRYPTION_ELEMENTS;
+use super::keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
+use super::lists;
+
+/// Where a name that was found elsewhere would be understood.
+pub fn home_of(name: &str) -> Option<&'static str> {
+    fn has<T>(rows: &[Element<T>], name: &str) -> bool {
+        rows.iter().any(|row| row.tag == name)
+    }
+    match name {
+        "Keyspace" => Some("in <Keyspaces>"),
+        "ColumnFamily" => Some("in <Keyspace>"),
+        lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
+        lists::SEED => Some("in <Seeds>"),
+        // Keyspaces and column families both have a name: no hint.
+        _ if has(KEYSPACE_ATTRIBUTES, name) => None,
+        _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
+        _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
+        _ if has(ENCRYPTION_ELEMENTS, name) => Some("in <ClientEncryptionOptions>"),
+        _ if has(ELEMENTS, name) => Some("in <Storage>"),
+        _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! What the server says it is: drivers choose by it which tables they ask.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::model::Behaviour;
+use crate::util::Release;
+
+/// The port of the native protocol where nothing else is said.
+const NATIVE_PORT: u16 = 9042;
+
+/// The versions that a cqlsh may insist on.
+const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
+
+/// A release of Cassandra that the server passes for. Rules and words are another matter: those are `Behaviour`'s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// `4.0.11` or `4.0.11-SNAPSHOT`.
+    release_version: Cow<'static, str>,
+    line: (u32, u32),
+    /// The newest version of the native protocol that is spoken.
+    native_protocol: u8,
+    /// Where clients of the native protocol reach the server; `None`: where the node says that it is.
+    rpc_address: Option<IpAddr>,
+    rpc_port: u16,
+}
+
+static V1_2: Claim = Claim::last_of("1.2.19", (1, 2), 1);
+static V2_0: Claim = Claim::last_of("2.0.17", (2, 0), 2);
+static V2_1: Claim = Claim::last_of("2.1.22", (2, 1), 3);
+
+impl Default for Claim {
+    /// 4.0: the first under which cqlsh has the server DESCRIBE.
+    fn default() -> Claim {
+        Claim::last_of("4.0.11", (4, 0), 5)
+    }
+}
+
+impl Claim {
+    const fn last_of(release_version: &'static str, line: (u32, u32), native_protocol: u8) -> Claim {
+        let release_version = Cow::Borrowed(release_version);
+        Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
+    }
+
+    /// The claim over Thrift: the last release of the line that the session has.
+    pub fn of_release(behaviour: &Behaviour) -> &'static Claim {
+        match behaviour.release {
+            release if release < Release::V2_0 => &V1_2,
+            Release::V2_0 => &V2_0,
+            _ => &V2_1,
+        }
+    }
+
+    /// A claim by its release's number. The error says what is allowed.
+    pub fn new(release_version: &str) -> Result<Claim, String> {
+        let mistake = |why: &str| {
+            format!(
+                "cannot pass for release {release_version:?}: {why}; write major.minor.patch and perhaps -suffix, from \
+                 1.2.0 to 4.1.x, such as 2.2.19, 3.11.17 or 4.0.11"
+            )
+        };
+        let (number, suffix) = release_version.split_once('-').unwrap_or((release_version, "x"));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
+        if suffix.is_empty() || !suffix.chars().all(is_plain) {
+            return Err(mistake("the suffix has letters, digits and . - _ + only"));
+        }
+        let part = |text: &str| {
+            let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| is_number)
+        };
+        let parts: Option<Vec<u32>> = number.split('.').map(part).collect();
+        let Some([major, minor, _]) = parts.as_deref() else {
+            return Err(mistake("it is not of the form a.b.c"));
+        };
+        let line = (*major, *minor);
+        if !((1, 2)..=(4, 1)).contains(&line) {
+            return Err(mistake("drivers would ask for what is not here"));
+        }
+        let native_protocol = match line {
+            line if line < (2, 0) => 1,
+            line if line < (2, 1) => 2,
+            line if line < (2, 2) => 3,
+            line if line < (4, 0) => 4,
+            _ => 5,
+        };
+        let release_version = Cow::Owned(release_version.to_owned());
+        Ok(Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT })
+    }
+
+    /// The same for a server that speaks no newer native protocol than this.
+    #[must_use]
+    pub fn speaking(self, newest: u8) -> Claim {
+        Claim { native_protocol: self.native_protocol.min(newest), ..self }
+    }
+
+    /// The same for a server whose clients of the native protocol connect here. An address that means every one of the
+    /// machine's tells clients nothing, and is left out.
+    #[must_use]
+    pub fn reached_at(self, address: SocketAddr) -> Claim {
+        let rpc_address = Some(address.ip()).filter(|ip| !ip.is_unspecified());
+        Claim { rpc_address, rpc_port: address.port(), ..self }
+    }
+
+    pub fn release_version(&self) -> &str {
+        &self.release_version
+    }
+
+    pub fn native_protocol_version(&self) -> u8 {
+        self.native_protocol
+    }
+
+    pub fn rpc_address(&self) -> Option<IpAddr> {
+        self.rpc_address
+    }
+
+    pub fn rpc_port(&self) -> u16 {
+        self.rpc_port
+    }
+
+    /// Whether the claimed release is of this line or a later one.
+    pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        self.line >= (major, minor)
+    }
+
+    /// The version of CQL that the claimed release speaks.
+    pub fn cql_version(&self) -> &'static str {
+        match self.line {
+            line if line >= (4, 0) => "3.4.5",
+            line if line >= (3, 0) => "3.4.4",
+            line if line >= (2, 2) => "3.3.1",
+            line if line >= (2, 1) => "3.2.1",
+            line if line >= (2, 0) => "3.1.7",
+            _ => "3.0.5",
+        }
+    }
+
+    /// The versions of CQL for the protocol's SUPPORTED, its own first. A cqlsh refuses a server that does not list the
+    /// very version that it knows.
+    pub fn supported_cql_versions(&self) -> Vec<&'static str> {
+        let own = self.cql_version();
+        let others = CQL_VERSIONS.into_iter().filter(|version| *version != own);
+        std::iter::once(own).chain(others).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_follow_from_a_releases_number() {
+        for (release, cql, protocol) in [
+            ("1.2.19", "3.0.5", 1),
+            ("2.0.17", "3.1.7", 2),
+            ("2.1.22", "3.2.1", 3),
+            ("2.2.19", "3.3.1", 4),
+            ("3.11.17", "3.4.4", 4),
+            ("4.0.11", "3.4.5", 5),
+            ("4.0.0-beta4", "3.4.5", 5),
+        ] {
+            let claim = Claim::new(release).unwrap();
+            assert_eq!(claim.release_version(), release);
+            assert_eq!((claim.cql_version(), claim.native_protocol_version()), (cql, protocol), "{release}");
+            assert_eq!(claim.supported_cql_versions()[0], cql);
+        }
+        assert_eq!(Claim::new("4.0.11").unwrap(), Claim::default());
+        assert_eq!(Claim::default().speaking(4).native_protocol_version(), 4);
+        assert_eq!(Claim::default().supported_cql_versions(), ["3.4.5", "3.4.4", "3.3.1", "3.2.1"]);
+    }
+
+    #[test]
+    fn other_numbers_are_refused_with_what_is_allowed() {
+        for release in
+            ["", "4.0", "4.0.x", "4.0.1.2", "4.0.1-", "4.0.1-a b", "+4.0.1", "1.1.9", "5.0.2", "99999.0.0"]
+        {
+            let why = Claim::new(release).unwrap_err();
+            assert!(why.contains("such as 2.2.19"), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_thrift_claim_is_that_of_the_sessions_release() {
+        let claimed = |release| Claim::of_release(Behaviour::of(release)).release_version().to_owned();
+        assert_eq!(
+            [Release::V0_7, Release::V1_2, Release::V2_0, Release::V2_1].map(claimed),
+            ["1.2.19", "1.2.19", "2.0.17", "2.1.22"]
+        );
+    }
+
+    #[test]
+    fn an_address_of_every_interface_is_none() {
+        let at = |text: &str| Claim::default().reached_at(text.parse().unwrap());
+        assert_eq!(at("10.0.0.7:9142").rpc_address(), Some([10, 0, 0, 7].into()));
+        assert_eq!((at("0.0.0.0:9142").rpc_address(), at("[::]:9142").rpc_port()), (None, 9142));
+    }
+}

@@ -1,0 +1,39 @@
+//! Those who want to know when the schema changes.
+
+use std::sync::{Arc, Weak};
+
+use tokio::sync::broadcast;
+
+use super::Database;
+use crate::schema::{Catalog, SchemaChange};
+
+/// Changes that a listener may be behind before it misses some.
+const BEHIND_MAX: usize = 256;
+
+/// Where changes are told.
+pub(super) struct SchemaEvents(broadcast::Sender<SchemaChange>);
+
+impl Default for SchemaEvents {
+    fn default() -> SchemaEvents {
+        SchemaEvents(broadcast::channel(BEHIND_MAX).0)
+    }
+}
+
+impl Database {
+    /// Every change of the schema from now on, whoever makes it and in which language.
+    pub fn schema_events(&self) -> broadcast::Receiver<SchemaChange> {
+        self.events.0.subscribe()
+    }
+
+    /// Serves a schema from now on, and says so; answers with the one before.
+    pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
+        let before = std::mem::replace(&mut *self.catalog.write(), catalog.clone());
+        if self.events.0.receiver_count() > 0 {
+            for change in SchemaChange::between(&before, &catalog) {
+                // Nobody may be left to listen.
+                let _ = self.events.0.send(change);
+            }
+        }
+        Arc::downgrade(&before)
+    }
+}

@@ -1,0 +1,68 @@
+//! What was done for the requests that asked to be traced: the last of them, in memory.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::Database;
+use crate::util::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
+
+/// A traced request. Ids are version 1 UUIDs.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub id: [u8; 16],
+    pub client: IpAddr,
+    /// What kind of request: `QUERY`.
+    pub command: &'static str,
+    /// What it was, in the words of Cassandra: `Execute CQL3 query`.
+    pub request: &'static str,
+    pub parameters: BTreeMap<String, String>,
+    /// Milliseconds since 1970.
+    pub started_at_ms: i64,
+    pub duration_us: i32,
+    pub events: Vec<TraceEvent>,
+}
+
+/// A step of it.
+#[derive(Debug, Clone)]
+pub struct TraceEvent {
+    pub id: [u8; 16],
+    pub activity: String,
+    /// Since the request's start.
+    pub elapsed_us: i32,
+}
+
+/// The last traces, the oldest first.
+#[derive(Debug, Default)]
+pub struct Traces(Mutex<VecDeque<Arc<Trace>>>);
+
+impl Database {
+    /// Keeps a trace. Texts are cut, and the oldest trace goes when there are too many.
+    pub fn keep_trace(&self, mut trace: Trace) {
+        trace.parameters.values_mut().for_each(cut);
+        trace.events.iter_mut().for_each(|event| cut(&mut event.activity));
+        let mut traces = self.traces.0.lock();
+        if traces.len() >= TRACES_MAX {
+            traces.pop_front();
+        }
+        traces.push_back(Arc::new(trace));
+    }
+
+    /// The traces that are kept.
+    pub fn traces(&self) -> Vec<Arc<Trace>> {
+        self.traces.0.lock().iter().cloned().collect()
+    }
+}
+
+fn cut(text: &mut String) {
+    if text.len() > TRACE_TEXT_BYTES_MAX {
+        let mut end = TRACE_TEXT_BYTES_MAX;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str("...");
+    }
+}

@@ -1,0 +1,70 @@
+//! One request in, one reply out.
+
+use std::sync::Arc;
+
+use super::body_reader::BodyReader;
+use super::compression::Compression;
+use super::error::{Doing, NativeError};
+use super::frame::{Frame, flag};
+use super::identity::Identity;
+use super::opcode::{RequestCode, ResponseCode};
+use super::reply::Reply;
+use super::service::NativeService;
+use super::statements;
+use super::trace::Tracer;
+use crate::cql::CqlError;
+use crate::db;
+
+/// The body of a request, unpacked, without what stands in front of the message itself.
+pub fn open_body(frame: &Frame, compression: Option<Compression>) -> Result<BodyReader, NativeError> {
+    let body = match compression {
+        _ if frame.flags & flag::COMPRESSED == 0 || frame.version.has_segments() => frame.body.clone(),
+        Some(compression) => compression.decompress(&frame.body)?,
+        None => {
+            return Err(NativeError::protocol("a compressed body, and no compression was chosen in STARTUP"));
+        }
+    };
+    let mut body = BodyReader::new(body, frame.version);
+    if frame.flags & flag::CUSTOM_PAYLOAD != 0 {
+        body.skip_payload()?;
+    }
+    Ok(body)
+}
+
+/// Answers a request with statements. Any number of them may be under way on one connection.
+pub async fn answer(
+    service: NativeService,
+    identity: Arc<Identity>,
+    compression: Option<Compression>,
+    code: RequestCode,
+    frame: Frame,
+) -> Reply {
+    let mut tracer = match frame.flags & flag::TRACING {
+        0 => Tracer::none(),
+        _ => Tracer::begin(&service.database, code, identity.address),
+    };
+    let outcome = match open_body(&frame, compression) {
+        Ok(body) => statements::run(&service, &identity, code, body, &mut tracer).await,
+        Err(error) => Err((error, Doing::default())),
+    };
+    let reply = match outcome {
+        Ok(body) => Reply::new(frame.stream, ResponseCode::Result, body),
+        Err((error, doing)) => {
+            log_failure(&error);
+            tracer.step(|| format!("Failed: {error}"));
+            Reply::error(frame.stream, &error, doing, frame.version)
+        }
+    };
+    reply.traced(tracer.end())
+}
+
+/// Logs what an operator should see; a client's mistakes are the client's.
+fn log_failure(error: &NativeError) {
+    match error {
+        NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),
+        NativeError::Failed(CqlError::Failed(db::Error::Unavailable(why) | db::Error::TimedOut(why))) => {
+            tracing::debug!("{why}");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,83 @@
+//! The notations in which a body is written.
+
+use std::net::IpAddr;
+
+use bytes::{BufMut, BytesMut};
+
+use super::version::ProtocolVersion;
+
+/// Appends to a body. Texts that are longer than their length can say are cut.
+pub struct BodyWriter<'a> {
+    out: &'a mut BytesMut,
+    pub version: ProtocolVersion,
+}
+
+impl<'a> BodyWriter<'a> {
+    pub fn new(out: &'a mut BytesMut, version: ProtocolVersion) -> BodyWriter<'a> {
+        BodyWriter { out, version }
+    }
+
+    pub fn u8(&mut self, number: u8) {
+        self.out.put_u8(number);
+    }
+
+    pub fn u16(&mut self, number: u16) {
+        self.out.put_u16(number);
+    }
+
+    pub fn i32(&mut self, number: i32) {
+        self.out.put_i32(number);
+    }
+
+    /// The length of something as i32.
+    pub fn length(&mut self, length: usize) {
+        self.i32(i32::try_from(length).unwrap_or(i32::MAX));
+    }
+
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.out.put_slice(bytes);
+    }
+
+    pub fn string(&mut self, text: &str) {
+        let mut length = text.len().min(usize::from(u16::MAX));
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        self.short_bytes(&text.as_bytes()[..length]);
+    }
+
+    pub fn short_bytes(&mut self, bytes: &[u8]) {
+        let bytes = &bytes[..bytes.len().min(usize::from(u16::MAX))];
+        self.u16(u16::try_from(bytes.len()).unwrap_or(u16::MAX));
+        self.raw(bytes);
+    }
+
+    pub fn bytes(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => {
+                self.length(bytes.len());
+                self.raw(bytes);
+            }
+            None => self.i32(-1),
+        }
+    }
+
+    pub fn strings<'t>(&mut self, texts: impl ExactSizeIterator<Item = &'t str>) {
+        self.u16(u16::try_from(texts.len()).unwrap_or(u16::MAX));
+        texts.take(usize::from(u16::MAX)).for_each(|text| self.string(text));
+    }
+
+    pub fn inet(&mut self, address: IpAddr, port: u16) {
+        match address {
+            IpAddr::V4(address) => {
+                self.u8(4);
+                self.raw(&address.octets());
+            }
+            IpAddr::V6(address) => {
+                self.u8(16);
+                self.raw(&address.octets());
+            }
+        }
+        self.i32(i32::from(port));
+    }
+}

@@ -1,0 +1,137 @@
+//! What a client is told when its request fails: a code, a text, and what the code's kind adds.
+
+use bytes::BytesMut;
+
+use super::body_writer::BodyWriter;
+use super::consistency::consistency_code;
+use super::version::ProtocolVersion;
+use crate::cql::{CqlError, StatementId};
+use crate::db;
+use crate::model::ConsistencyLevel;
+use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+
+mod code {
+    pub const SERVER: i32 = 0x0000;
+    pub const PROTOCOL: i32 = 0x000a;
+    pub const BAD_CREDENTIALS: i32 = 0x0100;
+    pub const UNAVAILABLE: i32 = 0x1000;
+    pub const OVERLOADED: i32 = 0x1001;
+    pub const WRITE_TIMEOUT: i32 = 0x1100;
+    pub const READ_TIMEOUT: i32 = 0x1200;
+    pub const SYNTAX: i32 = 0x2000;
+    pub const UNAUTHORIZED: i32 = 0x2100;
+    pub const INVALID: i32 = 0x2200;
+    pub const CONFIGURATION: i32 = 0x2300;
+    pub const ALREADY_EXISTS: i32 = 0x2400;
+    pub const UNPREPARED: i32 = 0x2500;
+}
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum NativeError {
+    /// The frame is none that may come here and now.
+    #[error("{0}")]
+    Protocol(String),
+    /// More is asked at one time than may be.
+    #[error("{0}")]
+    Overloaded(String),
+    #[error(transparent)]
+    Failed(#[from] CqlError),
+    #[error("{}", .0.unknown())]
+    Unprepared(StatementId),
+}
+
+impl From<db::Error> for NativeError {
+    fn from(error: db::Error) -> NativeError {
+        NativeError::Failed(CqlError::Failed(error))
+    }
+}
+
+/// What was being done when it failed, for those errors that tell it.
+#[derive(Debug, Clone, Copy)]
+pub struct Doing {
+    pub consistency: ConsistencyLevel,
+    /// The kind of write, as the protocol names it; `None` for a read.
+    pub write_type: Option<&'static str>,
+}
+
+impl Default for Doing {
+    fn default() -> Doing {
+        Doing { consistency: ConsistencyLevel::One, write_type: None }
+    }
+}
+
+impl NativeError {
+    pub fn protocol(why: impl Into<String>) -> NativeError {
+        NativeError::Protocol(why.into())
+    }
+
+    /// A frame that is longer than may be.
+    pub fn too_long(length: usize) -> NativeError {
+        NativeError::Failed(CqlError::invalid(format!(
+            "Request is too big: length {length} exceeds maximum allowed length {NATIVE_FRAME_BYTES_MAX}."
+        )))
+    }
+
+    fn code(&self, doing: Doing) -> i32 {
+        match self {
+            NativeError::Protocol(_) => code::PROTOCOL,
+            NativeError::Overloaded(_) => code::OVERLOADED,
+            NativeError::Unprepared(_) => code::UNPREPARED,
+            NativeError::Failed(error) => match error {
+                CqlError::Syntax { .. } => code::SYNTAX,
+                CqlError::Configuration(_) => code::CONFIGURATION,
+                CqlError::AlreadyExists { .. } => code::ALREADY_EXISTS,
+                CqlError::Unauthorized(_) => code::UNAUTHORIZED,
+                CqlError::Unprepared(_) => code::INVALID,
+                CqlError::Failed(error) => match error {
+                    db::Error::InvalidRequest(_) => code::INVALID,
+                    db::Error::Unavailable(_) => code::UNAVAILABLE,
+                    db::Error::TimedOut(_) if doing.write_type.is_some() => code::WRITE_TIMEOUT,
+                    db::Error::TimedOut(_) => code::READ_TIMEOUT,
+                    db::Error::Authentication(_) => code::BAD_CREDENTIALS,
+                    db::Error::Authorization(_) => code::UNAUTHORIZED,
+                    db::Error::NotFound | db::Error::Internal(_) => code::SERVER,
+                },
+            },
+        }
+    }
+
+    /// The body of an ERROR frame.
+    pub fn write(&self, doing: Doing, version: ProtocolVersion, out: &mut BytesMut) {
+        let mut writer = BodyWriter::new(out, version);
+        let code = self.code(doing);
+        writer.i32(code);
+        writer.string(&self.to_string());
+        let level = consistency_code(doing.consistency);
+        // One replica is asked, and none was there.
+        match (self, code) {
+            (_, code::UNAVAILABLE) => {
+                writer.u16(level);
+                writer.i32(1);
+                writer.i32(0);
+            }
+            (_, code::WRITE_TIMEOUT) => {
+                writer.u16(level);
+                writer.i32(0);
+                writer.i32(1);
+                writer.string(doing.write_type.unwrap_or("SIMPLE"));
+                if version >= ProtocolVersion::V5 && doing.write_type == Some("CAS") {
+                    writer.u16(0);
+                }
+            }
+            (_, code::READ_TIMEOUT) => {
+                writer.u16(level);
+                writer.i32(0);
+                writer.i32(1);
+                writer.u8(0);
+            }
+            (NativeError::Failed(CqlError::AlreadyExists { keyspace, table, .. }), _) => {
+                writer.string(keyspace);
+                writer.string(table);
+            }
+            (NativeError::Unprepared(StatementId::Md5(id)), _) => writer.short_bytes(id),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What clients may be told without having asked.
+
+use std::net::IpAddr;
+
+use super::body_writer::BodyWriter;
+use super::version::ProtocolVersion;
+use crate::cql::{ChangeKind, ChangedTarget, SchemaChange};
+
+/// What a client registers for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// Nodes come and go. Ours has no others.
+    Topology,
+    Status,
+    Schema,
+}
+
+impl EventKind {
+    pub fn named(name: &str) -> Option<EventKind> {
+        match name {
+            "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
+            "STATUS_CHANGE" => Some(EventKind::Status),
+            "SCHEMA_CHANGE" => Some(EventKind::Schema),
+            _ => None,
+        }
+    }
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub enum Event {
+    Schema(SchemaChange),
+    /// The node at this address stops serving.
+    Down(IpAddr, u16),
+}
+
+impl Event {
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Event::Schema(_) => EventKind::Schema,
+            Event::Down(..) => EventKind::Status,
+        }
+    }
+
+    pub fn write(&self, writer: &mut BodyWriter<'_>) {
+        match self {
+            Event::Schema(change) => {
+                writer.string("SCHEMA_CHANGE");
+                write_change(writer, change);
+            }
+            Event::Down(address, port) => {
+                writer.string("STATUS_CHANGE");
+                writer.string("DOWN");
+                writer.inet(*address, *port);
+            }
+        }
+    }
+}
+
+/// What has changed, in a result as in an event. Before version 3 a type is told as its keyspace.
+pub fn write_change(writer: &mut BodyWriter<'_>, change: &SchemaChange) {
+    let kind = match change.change {
+        ChangeKind::Created => "CREATED",
+        ChangeKind::Updated => "UPDATED",
+        ChangeKind::Dropped => "DROPPED",
+    };
+    if writer.version < ProtocolVersion::V3 {
+        let (kind, table) = match &change.target {
+            None => (kind, ""),
+            Some(ChangedTarget::Table(table)) => (kind, &**table),
+            Some(ChangedTarget::Type(_)) => ("UPDATED", ""),
+        };
+        writer.string(kind);
+        writer.string(&change.keyspace);
+        writer.string(table);
+        return;
+    }
+    writer.string(kind);
+    let (target, name) = match &change.target {
+        None => ("KEYSPACE", None),
+        Some(ChangedTarget::Table(table)) => ("TABLE", Some(table)),
+        Some(ChangedTarget::Type(name)) => ("TYPE", Some(name)),
+    };
+    writer.string(target);
+    writer.string(&change.keyspace);
+    if let Some(name) = name {
+        writer.string(name);
+    }
+}

@@ -1,0 +1,212 @@
+//! Frames: a header that says what follows, and a body.
+//!
+//! ```text
+//!   version 1 and 2   version | flags | stream i8  | opcode | u32 length | body
+//!   version 3 to 5    version | flags | stream i16 | opcode | u32 length | body
+//! ```
+//!
+//! The highest bit of the version is set in what a server sends.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+use super::opcode::ResponseCode;
+use super::version::ProtocolVersion;
+use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+
+const FROM_SERVER: u8 = 0x80;
+
+/// What a frame's flags say.
+pub mod flag {
+    pub const COMPRESSED: u8 = 0x01;
+    pub const TRACING: u8 = 0x02;
+    pub const CUSTOM_PAYLOAD: u8 = 0x04;
+}
+
+/// A frame that has been received whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub version: ProtocolVersion,
+    pub flags: u8,
+    pub stream: i16,
+    pub opcode: u8,
+    pub body: Bytes,
+}
+
+/// What the bytes that have come hold.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NextFrame {
+    Frame(Frame),
+    /// A frame too long to be kept: its body is passed over, and its sender is told.
+    TooLong {
+        version: ProtocolVersion,
+        stream: i16,
+        length: usize,
+    },
+    Incomplete,
+}
+
+/// After which nothing can be read from a connection any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// In the words by which drivers know that they shall try a lower version.
+    #[error("Invalid or unsupported protocol version ({number}); highest supported is {highest} ",
+        highest = ProtocolVersion::HIGHEST.number())]
+    Version { number: u8 },
+    #[error(
+        "Invalid message version. Got {got} but previous messages on this connection had version {expected}"
+    )]
+    OtherVersion { got: ProtocolVersion, expected: ProtocolVersion, stream: i16 },
+    #[error("a frame that only servers send")]
+    FromServer,
+}
+
+/// Cuts frames off the front of what has been received.
+#[derive(Debug, Default)]
+pub struct FrameCutter {
+    /// The version of the connection's first frame, which all others have to have.
+    pub version: Option<ProtocolVersion>,
+    /// Bytes of a body that is too long, still to come.
+    to_skip: usize,
+}
+
+impl FrameCutter {
+    pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, FrameError> {
+        if self.to_skip > 0 {
+            let skipped = self.to_skip.min(buffer.len());
+            buffer.advance(skipped);
+            self.to_skip -= skipped;
+        }
+        let Some(first) = buffer.first().copied() else { return Ok(NextFrame::Incomplete) };
+        if first & FROM_SERVER != 0 {
+            return Err(FrameError::FromServer);
+        }
+        let version = ProtocolVersion::of_number(first).ok_or(FrameError::Version { number: first })?;
+        if buffer.len() < version.header_bytes() {
+            return Ok(NextFrame::Incomplete);
+        }
+        let mut header = &buffer[1..version.header_bytes()];
+        let flags = header.get_u8();
+        let stream =
+            if version < ProtocolVersion::V3 { i16::from(header.get_i8()) } else { header.get_i16() };
+        let opcode = header.get_u8();
+        let length = header.get_u32() as usize;
+        if let Some(expected) = self.version.filter(|expected| *expected != version) {
+            return Err(FrameError::OtherVersion { got: version, expected, stream });
+        }
+        self.version = Some(version);
+        if length > NATIVE_FRAME_BYTES_MAX {
+            buffer.advance(version.header_bytes());
+            self.to_skip = length;
+            return Ok(NextFrame::TooLong { version, stream, length });
+        }
+        if buffer.len() < version.header_bytes() + length {
+            return Ok(NextFrame::Incomplete);
+        }
+        buffer.advance(version.header_bytes());
+        let body = buffer.split_to(length).freeze();
+        Ok(NextFrame::Frame(Frame { version, flags, stream, opcode, body }))
+    }
+}
+
+/// Writes a frame of ours. The body is at most as long as a u32 can say.
+pub fn write_frame(
+    out: &mut BytesMut,
+    version: ProtocolVersion,
+    (flags, stream, opcode): (u8, i16, ResponseCode),
+    body: &[u8],
+) {
+    out.reserve(version.header_bytes() + body.len());
+    out.put_u8(version.number() | FROM_SERVER);
+    out.put_u8(flags);
+    if version < ProtocolVersion::V3 {
+        // A client of these versions has no others.
+        out.put_i8(i8::try_from(stream).unwrap_or(-1));
+    } else {
+        out.put_i16(stream);
+    }
+    out.put_u8(opcode as u8);
+    out.put_u32(u32::try_from(body.len()).unwrap_or(u32::MAX));
+    out.put_slice(body);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(bytes: &[u8]) -> Result<NextFrame, FrameError> {
+        FrameCutter::default().next_frame(&mut BytesMut::from(bytes))
+    }
+
+    #[test]
+    fn frames_are_cut_whole() {
+        let frame = Frame {
+            version: ProtocolVersion::V4,
+            flags: 2,
+            stream: 0x0102,
+            opcode: 7,
+            body: Bytes::from_static(b"ab"),
+        };
+        let bytes = b"\x04\x02\x01\x02\x07\0\0\0\x02ab\x04";
+        let mut buffer = BytesMut::from(&bytes[..]);
+        let mut cutter = FrameCutter::default();
+        assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Frame(frame)));
+        assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
+        assert_eq!(buffer, b"\x04"[..]);
+        for end in 0..11 {
+            assert_eq!(cut(&bytes[..end]), Ok(NextFrame::Incomplete), "{end}");
+        }
+    }
+
+    #[test]
+    fn streams_of_old_versions_have_one_byte() {
+        let Ok(NextFrame::Frame(frame)) = cut(b"\x02\0\xff\x05\0\0\0\0") else { unreachable!("no frame") };
+        assert_eq!((frame.version, frame.stream, frame.opcode), (ProtocolVersion::V2, -1, 5));
+        let mut out = BytesMut::new();
+        write_frame(&mut out, ProtocolVersion::V2, (0, 5, ResponseCode::Ready), b"");
+        assert_eq!(out, b"\x82\0\x05\x02\0\0\0\0"[..]);
+    }
+
+    #[test]
+    fn versions_that_are_not_spoken_are_refused_in_the_words_that_drivers_know() {
+        for number in [0, 6, 65, 66, 127] {
+            let error = cut(&[number]).unwrap_err();
+            assert_eq!(error, FrameError::Version { number });
+            let expected =
+                format!("Invalid or unsupported protocol version ({number}); highest supported is 5 ");
+            assert_eq!(error.to_string(), expected);
+        }
+        assert_eq!(cut(b"\x84"), Err(FrameError::FromServer));
+    }
+
+    #[test]
+    fn a_connection_keeps_its_version() {
+        let mut cutter = FrameCutter::default();
+        let mut buffer = BytesMut::from(&b"\x04\0\0\0\x05\0\0\0\0\x03\0\0\x09\x05\0\0\0\0"[..]);
+        assert!(matches!(cutter.next_frame(&mut buffer), Ok(NextFrame::Frame(_))));
+        let error = cutter.next_frame(&mut buffer).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Invalid message version. Got 3/v3 but previous messages on this connection had version 4/v4"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_passed_over() {
+        let length = NATIVE_FRAME_BYTES_MAX + 1;
+        let mut buffer = BytesMut::from(&b"\x04\0\0\x03\x07"[..]);
+        buffer.put_u32(u32::try_from(length).unwrap());
+        let mut cutter = FrameCutter::default();
+        let refused = NextFrame::TooLong { version: ProtocolVersion::V4, stream: 3, length };
+        assert_eq!(cutter.next_frame(&mut buffer), Ok(refused));
+        let mut left = length;
+        while left > 0 {
+            let part = left.min(1 << 20);
+            buffer.put_bytes(0x99, part);
+            left -= part;
+            assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
+            assert!(buffer.is_empty());
+        }
+        buffer.put_slice(b"\x04\0\0\x04\x05\0\0\0\0");
+        assert!(matches!(cutter.next_frame(&mut buffer), Ok(NextFrame::Frame(Frame { stream: 4, .. }))));
+    }
+}

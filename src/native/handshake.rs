@@ -1,0 +1,198 @@
+//! The start of a connection: STARTUP, login, what it listens to.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::body_reader::BodyReader;
+use super::body_writer::BodyWriter;
+use super::compression::Compression;
+use super::error::{Doing, NativeError};
+use super::event::EventKind;
+use super::identity::Identity;
+use super::opcode::{RequestCode, ResponseCode};
+use super::reply::Reply;
+use super::request;
+use super::service::NativeService;
+use super::version::ProtocolVersion;
+use crate::db::{Credential, Error};
+
+/// The class by which drivers know that a name and a password are asked for.
+const AUTHENTICATOR: &str = "org.apache.cassandra.auth.PasswordAuthenticator";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    /// A login is needed, and has not succeeded.
+    LoggingIn,
+    Ready,
+}
+
+/// One connection's way to being ready, and what it has chosen on it.
+#[derive(Debug)]
+pub struct Handshake {
+    phase: Phase,
+    pub identity: Arc<Identity>,
+    pub compression: Option<Compression>,
+    /// Events that it is told.
+    pub registered: Vec<EventKind>,
+}
+
+/// A short answer: what it is, and its body.
+type Answer = (ResponseCode, BytesMut);
+
+impl Handshake {
+    /// Of a client at this address.
+    pub fn new(client: IpAddr) -> Handshake {
+        let identity = Arc::new(Identity::new(client));
+        Handshake { phase: Phase::New, identity, compression: None, registered: Vec::new() }
+    }
+
+    /// Whether STARTUP has been answered.
+    pub fn has_started(&self) -> bool {
+        self.phase != Phase::New
+    }
+
+    /// Whether a request may come now; the words are Cassandra's.
+    pub fn check(&self, code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
+        use RequestCode::{AuthResponse, Credentials, Options, Startup};
+        let name = format!("{code:?}").to_ascii_uppercase();
+        match (self.phase, code) {
+            (_, Options) | (Phase::New, Startup) | (Phase::LoggingIn, AuthResponse | Credentials) => Ok(()),
+            (Phase::New, _) => {
+                Err(NativeError::protocol(format!("Unexpected message {name}, expecting STARTUP or OPTIONS")))
+            }
+            (Phase::LoggingIn, _) => {
+                let wanted = if version < ProtocolVersion::V2 { "CREDENTIALS" } else { "SASL_RESPONSE" };
+                Err(NativeError::protocol(format!("Unexpected message {name}, expecting {wanted}")))
+            }
+            (Phase::Ready, Startup | AuthResponse | Credentials) => Err(NativeError::protocol(format!(
+                "Unexpected message {name}, the connection is already initialized"
+            ))),
+            (Phase::Ready, _) => Ok(()),
+        }
+    }
+
+    /// Answers one of the requests that a connection has to wait for: what comes behind them depends on them.
+    pub async fn answer(
+        &mut self,
+        service: &NativeService,
+        code: RequestCode,
+        stream: i16,
+        body: BodyReader,
+    ) -> Reply {
+        let version = body.version;
+        match self.answered(service, code, body).await {
+            Ok((code, body)) => Reply::new(stream, code, body),
+            Err(error) => Reply::error(stream, &error, Doing::default(), version),
+        }
+    }
+
+    async fn answered(
+        &mut self,
+        service: &NativeService,
+        code: RequestCode,
+        mut body: BodyReader,
+    ) -> Result<Answer, NativeError> {
+        let version = body.version;
+        match code {
+            RequestCode::Startup => self.start(service, request::startup(&mut body)?, version),
+            RequestCode::Credentials => {
+                let named = |(name, value): (String, String)| (Bytes::from(name), Bytes::from(value));
+                let credentials = body.string_map()?.into_iter().map(named).collect();
+                self.log_in(service, credentials).await?;
+                Ok((ResponseCode::Ready, BytesMut::new()))
+            }
+            RequestCode::AuthResponse => {
+                let credentials = plain(&body.bytes()?.unwrap_or_default())?;
+                self.log_in(service, credentials).await?;
+                let mut answer = BytesMut::new();
+                BodyWriter::new(&mut answer, version).bytes(None);
+                Ok((ResponseCode::AuthSuccess, answer))
+            }
+            RequestCode::Register => {
+                for kind in request::register(&mut body)? {
+                    if !self.registered.contains(&kind) {
+                        self.registered.push(kind);
+                    }
+                }
+                Ok((ResponseCode::Ready, BytesMut::new()))
+            }
+            _ => Ok((ResponseCode::Supported, supported(service, version))),
+        }
+    }
+
+    fn start(
+        &mut self,
+        service: &NativeService,
+        options: BTreeMap<String, String>,
+        version: ProtocolVersion,
+    ) -> Result<Answer, NativeError> {
+        let Some(cql_version) = options.get("CQL_VERSION") else {
+            return Err(NativeError::protocol("Missing value CQL_VERSION in STARTUP message"));
+        };
+        let mut numbers = cql_version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        let leading = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        if leading < (2, 99) {
+            return Err(NativeError::protocol(format!(
+                "CQL version {cql_version} is not supported by the binary protocol (supported version are >= 3.0.0)"
+            )));
+        }
+        if let Some(name) = options.get("COMPRESSION") {
+            let known = Compression::named(name);
+            let compression = known.filter(|known| !version.has_segments() || *known == Compression::Lz4);
+            let unknown = || NativeError::protocol(format!("Unknown compression algorithm: {name}"));
+            self.compression = Some(compression.ok_or_else(unknown)?);
+        }
+        if service.database.requires_login() {
+            self.phase = Phase::LoggingIn;
+            let mut answer = BytesMut::new();
+            BodyWriter::new(&mut answer, version).string(AUTHENTICATOR);
+            return Ok((ResponseCode::Authenticate, answer));
+        }
+        self.phase = Phase::Ready;
+        Ok((ResponseCode::Ready, BytesMut::new()))
+    }
+
+    async fn log_in(
+        &mut self,
+        service: &NativeService,
+        credentials: Vec<Credential>,
+    ) -> Result<(), NativeError> {
+        let release = service.behaviour().release;
+        let user = service.database.authenticate(&credentials, release).await?;
+        self.identity.log_in(user);
+        self.phase = Phase::Ready;
+        Ok(())
+    }
+}
+
+/// The name and password of a SASL PLAIN token: `authorization 00 name 00 password`.
+fn plain(token: &Bytes) -> Result<Vec<Credential>, NativeError> {
+    let wrong = |what: &str| NativeError::from(Error::Authentication(what.to_owned()));
+    let mut parts = token.split(|byte| *byte == 0).skip(1);
+    let name = parts.next().filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| wrong("Authentication ID must not be null"))?;
+    let password = parts.next().filter(|password| !password.is_empty());
+    let password = password.ok_or_else(|| wrong("Password must not be null"))?;
+    let credential = |key: &'static str, value: &[u8]| (Bytes::from(key), Bytes::copy_from_slice(value));
+    Ok(vec![credential("username", name), credential("password", password)])
+}
+
+/// What clients may ask for.
+fn supported(service: &NativeService, version: ProtocolVersion) -> BytesMut {
+    let mut body = BytesMut::new();
+    let mut writer = BodyWriter::new(&mut body, version);
+    let compressions = if version.has_segments() { &Compression::NAMES[..1] } else { &Compression::NAMES };
+    let versions: Vec<String> = ProtocolVersion::ALL.iter().map(ProtocolVersion::to_string).collect();
+    writer.u16(3);
+    writer.string("COMPRESSION");
+    writer.strings(compressions.iter().copied());
+    writer.string("CQL_VERSION");
+    writer.strings(service.claim.supported_cql_versions().into_iter());
+    writer.string("PROTOCOL_VERSIONS");
+    writer.strings(versions.iter().map(String::as_str));
+    body
+}

@@ -1,0 +1,50 @@
+//! What a frame is.
+
+/// The kinds of frames that a client sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestCode {
+    Startup,
+    /// Version 1 only.
+    Credentials,
+    Options,
+    Query,
+    Prepare,
+    Execute,
+    Register,
+    Batch,
+    AuthResponse,
+}
+
+impl RequestCode {
+    /// Whether it has to do with statements, of which many may be under way.
+    pub fn has_statement(self) -> bool {
+        matches!(self, RequestCode::Query | RequestCode::Prepare | RequestCode::Execute | RequestCode::Batch)
+    }
+
+    pub fn of_number(number: u8) -> Option<RequestCode> {
+        Some(match number {
+            0x01 => RequestCode::Startup,
+            0x04 => RequestCode::Credentials,
+            0x05 => RequestCode::Options,
+            0x07 => RequestCode::Query,
+            0x09 => RequestCode::Prepare,
+            0x0a => RequestCode::Execute,
+            0x0b => RequestCode::Register,
+            0x0d => RequestCode::Batch,
+            0x0f => RequestCode::AuthResponse,
+            _ => return None,
+        })
+    }
+}
+
+/// The kinds of frames that a server sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseCode {
+    Error = 0x00,
+    Ready = 0x02,
+    Authenticate = 0x03,
+    Supported = 0x06,
+    Result = 0x08,
+    Event = 0x0c,
+    AuthSuccess = 0x10,
+}

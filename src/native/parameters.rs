@@ -1,0 +1,132 @@
+//! What comes along with a statement: level, values, paging.
+
+use super::body_reader::BodyReader;
+use super::error::NativeError;
+use super::version::ProtocolVersion;
+use crate::cql::{BoundValue, QueryOptions};
+use crate::model::ConsistencyLevel;
+
+mod flag {
+    pub const VALUES: u32 = 0x01;
+    pub const SKIP_METADATA: u32 = 0x02;
+    pub const PAGE_SIZE: u32 = 0x04;
+    pub const PAGING_STATE: u32 = 0x08;
+    pub const SERIAL_CONSISTENCY: u32 = 0x10;
+    pub const TIMESTAMP: u32 = 0x20;
+    pub const NAMES: u32 = 0x40;
+    pub const KEYSPACE: u32 = 0x80;
+    pub const NOW_IN_SECONDS: u32 = 0x100;
+}
+
+/// The parameters of a QUERY, EXECUTE or BATCH.
+#[derive(Debug, Default)]
+pub struct Parameters {
+    pub options: QueryOptions,
+    /// The client knows the columns of the result.
+    pub skips_metadata: bool,
+    /// Instead of the session's keyspace (version 5).
+    pub keyspace: Option<String>,
+}
+
+impl Parameters {
+    fn new(consistency: ConsistencyLevel, version: ProtocolVersion) -> Parameters {
+        let options = QueryOptions {
+            consistency,
+            collection_form: version.collection_form(),
+            ..QueryOptions::default()
+        };
+        Parameters { options, ..Parameters::default() }
+    }
+
+    /// Of a QUERY, and from version 2 on of an EXECUTE.
+    pub fn of_query(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+        let mut parameters = Parameters::new(body.consistency()?, body.version);
+        if body.version < ProtocolVersion::V2 {
+            return Ok(parameters);
+        }
+        let flags = flags(body)?;
+        if flags & flag::VALUES != 0 {
+            parameters.read_values(body, flags & flag::NAMES != 0)?;
+        }
+        parameters.skips_metadata = flags & flag::SKIP_METADATA != 0;
+        if flags & flag::PAGE_SIZE != 0 {
+            // A size that is none asks for all rows.
+            let size = body.i32()?;
+            parameters.options.page_size = usize::try_from(size).ok().filter(|size| *size > 0);
+        }
+        if flags & flag::PAGING_STATE != 0 {
+            parameters.options.paging_state = body.bytes()?.filter(|state| !state.is_empty());
+        }
+        parameters.read_rest(body, flags)?;
+        Ok(parameters)
+    }
+
+    /// Of an EXECUTE of version 1: values, then the level.
+    pub fn of_old_execute(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+        let count = body.u16()?;
+        let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
+        let mut parameters = Parameters::new(body.consistency()?, body.version);
+        parameters.options.values = values;
+        Ok(parameters)
+    }
+
+    /// Of a BATCH, whose values stand with its statements.
+    pub fn of_batch(body: &mut BodyReader) -> Result<Parameters, NativeError> {
+        let mut parameters = Parameters::new(body.consistency()?, body.version);
+        if body.version < ProtocolVersion::V3 {
+            return Ok(parameters);
+        }
+        let flags = flags(body)?;
+        if flags & flag::NAMES != 0 {
+            // The names would have to stand before values that have been read already.
+            return Err(NativeError::protocol("values by name are not possible in a BATCH"));
+        }
+        parameters.read_rest(body, flags)?;
+        Ok(parameters)
+    }
+
+    fn read_values(&mut self, body: &mut BodyReader, has_names: bool) -> Result<(), NativeError> {
+        let count = body.u16()?;
+        let mut names: Vec<String> = Vec::new();
+        let mut values: Vec<BoundValue> = Vec::new();
+        for _ in 0..count {
+            if has_names {
+                names.push(body.string()?);
+            }
+            values.push(body.value()?);
+        }
+        self.options.values = values;
+        self.options.names = names;
+        Ok(())
+    }
+
+    /// What all kinds have at their end.
+    fn read_rest(&mut self, body: &mut BodyReader, flags: u32) -> Result<(), NativeError> {
+        if flags & flag::SERIAL_CONSISTENCY != 0 {
+            self.options.serial_consistency = body.consistency()?;
+        }
+        if flags & flag::TIMESTAMP != 0 {
+            let timestamp = body.i64()?;
+            if timestamp == i64::MIN {
+                return Err(NativeError::protocol(format!(
+                    "Out of bound timestamp, must be in [{}, {}] (got {timestamp})",
+                    i64::MIN + 1,
+                    i64::MAX
+                )));
+            }
+            self.options.timestamp = Some(timestamp);
+        }
+        if flags & flag::KEYSPACE != 0 && body.version >= ProtocolVersion::V5 {
+            self.keyspace = Some(body.string()?);
+        }
+        if flags & flag::NOW_IN_SECONDS != 0 && body.version >= ProtocolVersion::V5 {
+            // For tests of servers: ours has one clock.
+            body.i32()?;
+        }
+        Ok(())
+    }
+}
+
+fn flags(body: &mut BodyReader) -> Result<u32, NativeError> {
+    if body.version >= ProtocolVersion::V5 { body.u32() } else { Ok(u32::from(body.u8()?)) }
+}

@@ -1,0 +1,93 @@
+//! A frame that is sent back.
+
+use bytes::{BufMut, BytesMut};
+
+use super::body_writer::BodyWriter;
+use super::compression::Compression;
+use super::error::{Doing, NativeError};
+use super::event::Event;
+use super::frame::{flag, write_frame};
+use super::opcode::ResponseCode;
+use super::version::ProtocolVersion;
+use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+
+/// Shorter bodies are sent as they are: packing them costs more than it saves.
+const COMPRESSED_BYTES_MIN: usize = 512;
+/// The stream of what nobody asked for.
+const EVENT_STREAM: i16 = -1;
+
+/// The body of a frame of ours, with what its header says.
+#[derive(Debug)]
+pub struct Reply {
+    pub stream: i16,
+    opcode: ResponseCode,
+    body: BytesMut,
+    /// The trace that the request asked for.
+    trace: Option<[u8; 16]>,
+}
+
+impl Reply {
+    pub fn new(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
+        if body.len() <= NATIVE_FRAME_BYTES_MAX {
+            return Reply { stream, opcode, body, trace: None };
+        }
+        let error = crate::db::Error::invalid(format!(
+            "the result has {} bytes, and a frame at most {NATIVE_FRAME_BYTES_MAX}: ask for it in pages",
+            body.len()
+        ));
+        // Every version reads this error alike.
+        Reply::error(stream, &error.into(), Doing::default(), ProtocolVersion::V1)
+    }
+
+    pub fn error(stream: i16, error: &NativeError, doing: Doing, version: ProtocolVersion) -> Reply {
+        let mut body = BytesMut::new();
+        error.write(doing, version, &mut body);
+        Reply { stream, opcode: ResponseCode::Error, body, trace: None }
+    }
+
+    /// An event for a client that has registered for its kind.
+    pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
+        let mut body = BytesMut::new();
+        event.write(&mut BodyWriter::new(&mut body, version));
+        Reply { stream: EVENT_STREAM, opcode: ResponseCode::Event, body, trace: None }
+    }
+
+    #[must_use]
+    pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
+        Reply { trace, ..self }
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.opcode == ResponseCode::Error
+    }
+
+    /// Bytes that wait to be sent.
+    pub fn len(&self) -> usize {
+        self.body.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.body.is_empty()
+    }
+
+    /// Appends the frame. Version 5 compresses segments instead of bodies.
+    pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
+        let mut flags = 0;
+        let mut body = self.body;
+        if let Some(trace) = self.trace {
+            flags |= flag::TRACING;
+            let untraced = std::mem::take(&mut body);
+            body.reserve(trace.len() + untraced.len());
+            body.put_slice(&trace);
+            body.put_slice(&untraced);
+        }
+        let compression =
+            compression.filter(|_| !version.has_segments() && body.len() >= COMPRESSED_BYTES_MIN);
+        match compression.and_then(|compression| compression.compress(&body)) {
+            Some(packed) => {
+                write_frame(out, version, (flags | flag::COMPRESSED, self.stream, self.opcode), &packed);
+            }
+            None => write_frame(out, version, (flags, self.stream, self.opcode), &body),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a client asks.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::body_reader::BodyReader;
+use super::error::NativeError;
+use super::event::EventKind;
+use super::parameters::Parameters;
+use super::version::ProtocolVersion;
+use crate::cql::syntax::BatchKind;
+use crate::cql::{BoundValue, StatementId};
+
+/// A statement with what comes along.
+#[derive(Debug)]
+pub struct Query {
+    pub text: String,
+    pub parameters: Parameters,
+}
+
+#[derive(Debug)]
+pub struct Prepare {
+    pub text: String,
+    /// Instead of the session's (version 5).
+    pub keyspace: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Execute {
+    pub id: StatementId,
+    /// What the client thinks that the columns of the result are (version 5).
+    pub result_id: Option<Bytes>,
+    pub parameters: Parameters,
+}
+
+#[derive(Debug)]
+pub struct BatchRequest {
+    pub kind: BatchKind,
+    pub items: Vec<BatchItem>,
+    pub parameters: Parameters,
+}
+
+/// One statement of a batch; its values are in its own parameters' place.
+#[derive(Debug)]
+pub struct BatchItem {
+    pub statement: BatchStatement,
+    pub values: Vec<BoundValue>,
+}
+
+#[derive(Debug)]
+pub enum BatchStatement {
+    Text(String),
+    Prepared(StatementId),
+}
+
+pub fn startup(body: &mut BodyReader) -> Result<BTreeMap<String, String>, NativeError> {
+    let options = body.string_map()?;
+    Ok(options.into_iter().map(|(name, value)| (name.to_ascii_uppercase(), value)).collect())
+}
+
+pub fn query(body: &mut BodyReader) -> Result<Query, NativeError> {
+    Ok(Query { text: body.long_string()?, parameters: Parameters::of_query(body)? })
+}
+
+pub fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
+    const WITH_KEYSPACE: u32 = 0x01;
+    let text = body.long_string()?;
+    let flags = if body.version >= ProtocolVersion::V5 { body.u32()? } else { 0 };
+    let keyspace = if flags & WITH_KEYSPACE == 0 { None } else { Some(body.string()?) };
+    Ok(Prepare { text, keyspace })
+}
+
+/// An id. One that is none of ours is that of no statement.
+fn statement_id(body: &mut BodyReader) -> Result<StatementId, NativeError> {
+    let id = body.short_bytes()?;
+    let md5 = <[u8; 16]>::try_from(&id[..]);
+    md5.map(StatementId::Md5).map_err(|_| NativeError::protocol("the id of a statement has 16 bytes"))
+}
+
+pub fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
+    let id = statement_id(body)?;
+    let result_id = if body.version >= ProtocolVersion::V5 { Some(body.short_bytes()?) } else { None };
+    let parameters = match body.version {
+        ProtocolVersion::V1 => Parameters::of_old_execute(body)?,
+        _ => Parameters::of_query(body)?,
+    };
+    Ok(Execute { id, result_id, parameters })
+}
+
+pub fn batch(body: &mut BodyReader) -> Result<BatchRequest, NativeError> {
+    let kind = match body.u8()? {
+        0 => BatchKind::Logged,
+        1 => BatchKind::Unlogged,
+        2 => BatchKind::Counter,
+        other => return Err(NativeError::protocol(format!("Invalid batch type {other}"))),
+    };
+    let count = body.u16()?;
+    let items = (0..count).map(|_| batch_item(body)).collect::<Result<Vec<_>, _>>()?;
+    Ok(BatchRequest { kind, items, parameters: Parameters::of_batch(body)? })
+}
+
+fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
+    let statement = match body.u8()? {
+        0 => BatchStatement::Text(body.long_string()?),
+        1 => BatchStatement::Prepared(statement_id(body)?),
+        _ => {
+            return Err(NativeError::protocol(
+                "Invalid query kind in BATCH messages. Must be 0 or 1 but got another",
+            ));
+        }
+    };
+    let count = body.u16()?;
+    let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
+    Ok(BatchItem { statement, values })
+}
+
+pub fn register(body: &mut BodyReader) -> Result<Vec<EventKind>, NativeError> {
+    let named = |name: String| {
+        EventKind::named(&name)
+            .ok_or_else(|| NativeError::protocol(format!("Invalid value '{name}' for Type")))
+    };
+    body.strings()?.into_iter().map(named).collect()
+}

@@ -1,0 +1,91 @@
+//! RESULT: what a statement answers.
+
+use bytes::{Bytes, BytesMut};
+
+use super::body_writer::BodyWriter;
+use super::event::write_change;
+use super::metadata::{ResultMetadata, result_id, write_markers, write_result_columns};
+use super::version::ProtocolVersion;
+use crate::cql::values::short_form;
+use crate::cql::{Outcome, Prepared, ResultSet, StatementId};
+
+mod kind {
+    pub const VOID: i32 = 1;
+    pub const ROWS: i32 = 2;
+    pub const KEYSPACE: i32 = 3;
+    pub const PREPARED: i32 = 4;
+    pub const SCHEMA_CHANGE: i32 = 5;
+}
+
+/// What a client knows of the columns that it gets.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// It does not want to be told them.
+    pub is_skipped: bool,
+    /// What names those that it knows (version 5).
+    pub id: Option<Bytes>,
+}
+
+/// The body of a RESULT.
+pub fn write_outcome(outcome: &Outcome, known: &Known, version: ProtocolVersion) -> BytesMut {
+    let mut body = BytesMut::new();
+    let mut writer = BodyWriter::new(&mut body, version);
+    match outcome {
+        Outcome::Void => writer.i32(kind::VOID),
+        Outcome::Rows(rows) => write_rows(&mut writer, rows, known),
+        Outcome::Keyspace(keyspace) => {
+            writer.i32(kind::KEYSPACE);
+            writer.string(keyspace);
+        }
+        Outcome::Schema(change) => {
+            writer.i32(kind::SCHEMA_CHANGE);
+            write_change(&mut writer, change);
+        }
+    }
+    body
+}
+
+fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &Known) {
+    let new_id = known.id.as_ref().and_then(|id| {
+        let now = result_id(&rows.columns);
+        (now != id).then_some(now)
+    });
+    let metadata = ResultMetadata {
+        columns: &rows.columns,
+        paging_state: rows.paging_state.as_deref(),
+        is_skipped: known.is_skipped && new_id.is_none(),
+        new_id,
+    };
+    writer.i32(kind::ROWS);
+    metadata.write(writer);
+    writer.length(rows.rows.len());
+    let is_old = writer.version < ProtocolVersion::V3;
+    for row in &rows.rows {
+        for (column, value) in rows.columns.iter().zip(row) {
+            match value {
+                Some(value) if is_old && column.cql_type.is_multi_cell() => {
+                    writer.bytes(Some(&short_form(&column.cql_type, value)));
+                }
+                value => writer.bytes(value.as_deref()),
+            }
+        }
+    }
+}
+
+/// The body of a RESULT that tells a prepared statement.
+pub fn write_prepared(id: StatementId, prepared: &Prepared, version: ProtocolVersion) -> BytesMut {
+    let mut body = BytesMut::new();
+    let mut writer = BodyWriter::new(&mut body, version);
+    writer.i32(kind::PREPARED);
+    if let StatementId::Md5(id) = id {
+        writer.short_bytes(&id);
+    }
+    if version >= ProtocolVersion::V5 {
+        writer.short_bytes(&result_id(prepared.columns()));
+    }
+    write_markers(&mut writer, prepared);
+    if version >= ProtocolVersion::V2 {
+        write_result_columns(&mut writer, prepared.columns());
+    }
+    body
+}

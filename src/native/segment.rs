@@ -1,0 +1,223 @@
+//! Segments: what version 5 puts frames into, with checksums.
+//!
+//! ```text
+//!   plain        17 bits length | self-contained | 6 bits 0 | CRC-24 of these 3 bytes | payload | CRC-32
+//!   compressed   17 bits length | 17 bits length before | self-contained | 5 bits 0 | CRC-24 | payload | CRC-32
+//! ```
+//!
+//! Numbers are little-endian. A self-contained segment holds whole frames; others hold the parts of one frame. A
+//! compressed segment whose length before is 0 is not compressed.
+
+use bytes::{Buf, BufMut, BytesMut};
+
+/// Longest payload of a segment, in bytes.
+pub const PAYLOAD_BYTES_MAX: usize = (1 << 17) - 1;
+
+const CRC24_START: u32 = 0x0087_5060;
+const CRC24_POLYNOMIAL: u32 = 0x0197_4f0b;
+/// What the CRC-32 of every payload begins with.
+const CRC32_START: [u8; 4] = [0xfa, 0x2d, 0x55, 0xca];
+const CHECKSUM_BYTES: usize = 4;
+/// The version, flags, stream and opcode, and the length of what follows.
+const FRAME_HEADER_BYTES: usize = 9;
+
+/// A segment that is damaged, after which the connection cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SegmentError {
+    #[error("a segment's header does not fit its checksum")]
+    Header,
+    #[error("a segment's payload does not fit its checksum")]
+    Payload,
+    #[error("a segment's payload cannot be decompressed")]
+    Compression,
+}
+
+/// Takes segments apart and makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentCodec {
+    /// Whether payloads are compressed, which they are with LZ4.
+    pub is_compressed: bool,
+}
+
+impl SegmentCodec {
+    fn fields_bytes(self) -> usize {
+        if self.is_compressed { 5 } else { 3 }
+    }
+
+    /// Moves the payload of the first segment of `input` to `frames`. False while it has not come whole.
+    pub fn take(self, input: &mut BytesMut, frames: &mut BytesMut) -> Result<bool, SegmentError> {
+        let fields = self.fields_bytes();
+        if input.len() < fields + 3 {
+            return Ok(false);
+        }
+        let number =
+            |bytes: &[u8]| bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        if number(&input[fields..fields + 3]) != u64::from(crc24(&input[..fields])) {
+            return Err(SegmentError::Header);
+        }
+        let header = number(&input[..fields]);
+        let length = usize::try_from(header & 0x1_ffff).unwrap_or(0);
+        let before =
+            if self.is_compressed { usize::try_from(header >> 17 & 0x1_ffff).unwrap_or(0) } else { 0 };
+        let whole = fields + 3 + length + CHECKSUM_BYTES;
+        if input.len() < whole {
+            return Ok(false);
+        }
+        let payload = &input[fields + 3..whole - CHECKSUM_BYTES];
+        if number(&input[whole - CHECKSUM_BYTES..whole]) != u64::from(crc32(payload)) {
+            return Err(SegmentError::Payload);
+        }
+        if before == 0 {
+            frames.extend_from_slice(payload);
+        } else {
+            let unpacked = lz4_flex::block::decompress(payload, before);
+            let unpacked = unpacked.ok().filter(|unpacked| unpacked.len() == before);
+            frames.extend_from_slice(&unpacked.ok_or(SegmentError::Compression)?);
+        }
+        input.advance(whole);
+        Ok(true)
+    }
+
+    /// Puts whole frames into segments: as many as fit into one, or one that fits into none into several.
+    pub fn put(self, frames: &[u8], out: &mut BytesMut) {
+        let mut rest = frames;
+        while !rest.is_empty() {
+            let (group, others) = rest.split_at(group_bytes(rest));
+            let is_self_contained = group.len() <= PAYLOAD_BYTES_MAX;
+            for payload in group.chunks(PAYLOAD_BYTES_MAX) {
+                self.put_one(payload, is_self_contained, out);
+            }
+            rest = others;
+        }
+    }
+
+    fn put_one(self, payload: &[u8], is_self_contained: bool, out: &mut BytesMut) {
+        let flag = u64::from(is_self_contained);
+        let packed = self.is_compressed.then(|| lz4_flex::block::compress(payload));
+        let packed = packed.filter(|packed| packed.len() < payload.len());
+        let (header, body) = match &packed {
+            Some(packed) => (packed.len() as u64 | (payload.len() as u64) << 17 | flag << 34, &packed[..]),
+            None if self.is_compressed => (payload.len() as u64 | flag << 34, payload),
+            None => (payload.len() as u64 | flag << 17, payload),
+        };
+        let fields = self.fields_bytes();
+        let header = &header.to_le_bytes()[..fields];
+        out.reserve(fields + 3 + body.len() + CHECKSUM_BYTES);
+        out.put_slice(header);
+        out.put_slice(&crc24(header).to_le_bytes()[..3]);
+        out.put_slice(body);
+        out.put_slice(&crc32(body).to_le_bytes());
+    }
+}
+
+/// Bytes of the frames at the front that go together: at least one.
+fn group_bytes(frames: &[u8]) -> usize {
+    let mut group = 0;
+    while let Some(header) = frames.get(group..group + FRAME_HEADER_BYTES) {
+        let length = u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize;
+        let end = (group + FRAME_HEADER_BYTES + length).min(frames.len());
+        if group > 0 && end > PAYLOAD_BYTES_MAX {
+            return group;
+        }
+        group = end;
+    }
+    if group == 0 { frames.len() } else { group }
+}
+
+fn crc24(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(CRC24_START, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte) << 16, |crc, _| {
+            let shifted = crc << 1;
+            if shifted & 0x0100_0000 == 0 { shifted } else { shifted ^ CRC24_POLYNOMIAL }
+        })
+    })
+}
+
+fn crc32(payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&CRC32_START);
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A frame with a body of so many bytes.
+    fn frame(length: usize) -> Vec<u8> {
+        let mut frame = vec![5, 0, 0, 1, 7];
+        frame.extend_from_slice(&u32::try_from(length).unwrap().to_be_bytes());
+        frame.extend((0..length).map(|at| ((at * at) >> 3) as u8));
+        frame
+    }
+
+    fn sent(codec: SegmentCodec, frames: &[u8]) -> BytesMut {
+        let mut out = BytesMut::new();
+        codec.put(frames, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_segment_is_laid_out_as_documented() {
+        let out = sent(SegmentCodec { is_compressed: false }, &frame(3));
+        assert_eq!(&out[..3], [12, 0, 2]);
+        assert_eq!(&out[6..18], &frame(3));
+        assert_eq!(out.len(), 22);
+    }
+
+    #[test]
+    fn frames_stay_whole_where_they_can() {
+        let codec = SegmentCodec { is_compressed: false };
+        let frames = [frame(100_000), frame(40_000), frame(300_000), frame(1)].concat();
+        let mut out = sent(codec, &frames);
+        let mut kinds = Vec::new();
+        while !out.is_empty() {
+            let is_self_contained = out[2] & 2 != 0;
+            let mut payload = BytesMut::new();
+            assert!(codec.take(&mut out, &mut payload).unwrap());
+            kinds.push((payload.len(), is_self_contained));
+        }
+        let whole = PAYLOAD_BYTES_MAX;
+        let expected = [
+            (100_009, true),
+            (40_009, true),
+            (whole, false),
+            (whole, false),
+            (300_009 - 2 * whole, false),
+            (10, true),
+        ];
+        assert_eq!(kinds, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_back(
+            is_compressed: bool,
+            lengths in prop::collection::vec(0usize..200_000, 0..6),
+            pieces in 1usize..5000,
+        ) {
+            let codec = SegmentCodec { is_compressed };
+            let frames: Vec<u8> = lengths.iter().flat_map(|length| frame(*length)).collect();
+            let sent = sent(codec, &frames);
+            let (mut input, mut received) = (BytesMut::new(), BytesMut::new());
+            for piece in sent.chunks(pieces.max(sent.len() / 50)) {
+                input.extend_from_slice(piece);
+                while codec.take(&mut input, &mut received).unwrap() {}
+            }
+            prop_assert!(input.is_empty());
+            prop_assert_eq!(&received[..], &frames[..]);
+        }
+
+        #[test]
+        fn damage_is_found(is_compressed: bool, length in 0usize..200, at: prop::sample::Index, bit in 0u8..8) {
+            let codec = SegmentCodec { is_compressed };
+            let mut sent = sent(codec, &frame(length));
+            let at = at.index(sent.len());
+            sent[at] ^= 1 << bit;
+            prop_assert!(codec.take(&mut sent, &mut BytesMut::new()).is_err());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What all connections share.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::identity::Identity;
+use super::version::ProtocolVersion;
+use crate::cql::{Claim, PreparedStatements, QueryState};
+use crate::db::{Database, User};
+use crate::model::Behaviour;
+use crate::util::Release;
+
+/// The release whose behaviour clients of the native protocol get.
+const RELEASE: Release = Release::V2_1;
+
+/// Serves the native protocol. Cheap to clone.
+#[derive(Clone)]
+pub struct NativeService {
+    pub database: Arc<Database>,
+    pub statements: Arc<PreparedStatements>,
+    /// What the server says it is.
+    pub claim: Arc<Claim>,
+}
+
+/// The session of one statement: who asks, in which keyspace.
+pub struct Asking {
+    keyspace: Option<Arc<str>>,
+    user: Option<Arc<User>>,
+}
+
+impl NativeService {
+    pub fn new(database: Arc<Database>, statements: Arc<PreparedStatements>, claim: Claim) -> NativeService {
+        let claim = Arc::new(claim.speaking(ProtocolVersion::HIGHEST.number()));
+        NativeService { database, statements, claim }
+    }
+
+    /// The same for a client that has come to this address of ours: it is told that, whatever the node calls itself.
+    #[must_use]
+    pub fn reached_at(self, address: SocketAddr) -> NativeService {
+        let claim = Arc::new(Claim::clone(&self.claim).reached_at(address));
+        NativeService { claim, ..self }
+    }
+
+    /// The session as it is at the moment, in the keyspace that a request names for itself.
+    pub(super) fn asking(&self, identity: &Identity, keyspace: Option<&str>) -> Asking {
+        let keyspace = keyspace.map(Arc::from).or_else(|| identity.keyspace());
+        Asking { keyspace, user: identity.user() }
+    }
+
+    pub(super) fn state<'a>(&'a self, asking: &'a Asking) -> QueryState<'a> {
+        QueryState {
+            database: &self.database,
+            claim: &self.claim,
+            behaviour: Behaviour::of(RELEASE),
+            keyspace: asking.keyspace.as_deref(),
+            user: asking.user.as_deref(),
+        }
+    }
+
+    pub(super) fn behaviour(&self) -> &'static Behaviour {
+        Behaviour::of(RELEASE)
+    }
+}

@@ -1,0 +1,167 @@
+//! QUERY, PREPARE, EXECUTE and BATCH.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+
+use super::body_reader::BodyReader;
+use super::error::{Doing, NativeError};
+use super::identity::Identity;
+use super::opcode::RequestCode;
+use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
+use super::result::{Known, write_outcome, write_prepared};
+use super::service::NativeService;
+use super::trace::Tracer;
+use crate::cql::syntax::BatchKind;
+use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, StatementId};
+
+/// A failure, and what was being done.
+pub type Failed = (NativeError, Doing);
+
+fn early(error: NativeError) -> Failed {
+    (error, Doing::default())
+}
+
+/// Runs one of the requests with statements; answers with the body of a RESULT.
+pub async fn run(
+    service: &NativeService,
+    identity: &Identity,
+    code: RequestCode,
+    body: BodyReader,
+    tracer: &mut Tracer<'_>,
+) -> Result<BytesMut, Failed> {
+    match code {
+        RequestCode::Query => query(service, identity, body, tracer).await,
+        RequestCode::Prepare => prepare(service, identity, body, tracer).map_err(early),
+        RequestCode::Execute => execute(service, identity, body, tracer).await,
+        _ => batch(service, identity, body, tracer).await,
+    }
+}
+
+async fn query(
+    service: &NativeService,
+    identity: &Identity,
+    mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
+) -> Result<BytesMut, Failed> {
+    let query = request::query(&mut body).map_err(early)?;
+    let asking = service.asking(identity, query.parameters.keyspace.as_deref());
+    let (state, options) = (service.state(&asking), &query.parameters.options);
+    tracer.parameter("query", || query.text.clone());
+    tracer.options(options);
+    tracer.step(|| format!("Parsing {}", query.text));
+    let prepared = cql::prepare(&state, &query.text).map_err(|error| early(error.into()))?;
+    tracer.step(|| "Executing statement".to_owned());
+    let outcome = cql::execute_once(&state, &prepared, options).await;
+    let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
+    tracer.outcome(&outcome);
+    enter(identity, &outcome);
+    Ok(write_outcome(&outcome, &Known::default(), body.version))
+}
+
+/// A USE that has succeeded holds for the requests that come after its answer.
+fn enter(identity: &Identity, outcome: &Outcome) {
+    if let Outcome::Keyspace(keyspace) = outcome {
+        identity.enter(keyspace);
+    }
+}
+
+fn doing(options: &QueryOptions, prepared: &Prepared) -> Doing {
+    Doing { consistency: options.consistency, write_type: prepared.write_type() }
+}
+
+fn prepare(
+    service: &NativeService,
+    identity: &Identity,
+    mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
+) -> Result<BytesMut, NativeError> {
+    let prepare = request::prepare(&mut body)?;
+    let asking = service.asking(identity, prepare.keyspace.as_deref());
+    let state = service.state(&asking);
+    tracer.parameter("query", || prepare.text.clone());
+    tracer.step(|| format!("Preparing {}", prepare.text));
+    let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
+    Ok(write_prepared(id, &prepared, body.version))
+}
+
+/// A statement that has been prepared; a client whose statement is not known prepares it anew.
+fn prepared(
+    service: &NativeService,
+    state: &QueryState<'_>,
+    id: StatementId,
+) -> Result<Arc<Prepared>, NativeError> {
+    service.statements.get(state, id).map_err(|error| match error {
+        CqlError::Unprepared(_) => NativeError::Unprepared(id),
+        error => error.into(),
+    })
+}
+
+async fn execute(
+    service: &NativeService,
+    identity: &Identity,
+    mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
+) -> Result<BytesMut, Failed> {
+    let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
+    let asking = service.asking(identity, parameters.keyspace.as_deref());
+    let state = service.state(&asking);
+    let prepared = prepared(service, &state, id).map_err(early)?;
+    tracer.parameter("query", || prepared.text.clone());
+    tracer.options(&parameters.options);
+    tracer.step(|| "Executing prepared statement".to_owned());
+    let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
+    let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
+    tracer.outcome(&outcome);
+    enter(identity, &outcome);
+    // Where nothing could be said beforehand the columns are told, wanted or not.
+    let is_skipped = parameters.skips_metadata && !prepared.columns().is_empty();
+    Ok(write_outcome(&outcome, &Known { is_skipped, id: result_id }, body.version))
+}
+
+async fn batch(
+    service: &NativeService,
+    identity: &Identity,
+    mut body: BodyReader,
+    tracer: &mut Tracer<'_>,
+) -> Result<BytesMut, Failed> {
+    let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
+    let asking = service.asking(identity, parameters.keyspace.as_deref());
+    let (state, options) = (service.state(&asking), &parameters.options);
+    let statements = items.into_iter().map(|item| statement(service, &state, options, item));
+    let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;
+    tracer.options(options);
+    tracer.step(|| format!("Executing a batch of {} statements", statements.len()));
+    let outcome = cql::execute_batch(&state, kind, &statements, options).await;
+    let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
+    tracer.outcome(&outcome);
+    Ok(write_outcome(&outcome, &Known::default(), body.version))
+}
+
+/// A statement of a batch, with its values.
+fn statement(
+    service: &NativeService,
+    state: &QueryState<'_>,
+    options: &QueryOptions,
+    item: BatchItem,
+) -> Result<(Arc<Prepared>, QueryOptions), NativeError> {
+    let prepared = match item.statement {
+        BatchStatement::Text(text) => cql::prepare(state, &text)?,
+        BatchStatement::Prepared(id) => prepared(service, state, id)?,
+    };
+    Ok((prepared, QueryOptions { values: item.values, ..options.clone() }))
+}
+
+fn doing_batch(
+    kind: BatchKind,
+    options: &QueryOptions,
+    statements: &[(Arc<Prepared>, QueryOptions)],
+) -> Doing {
+    let write_type = match kind {
+        _ if statements.iter().any(|(prepared, _)| prepared.write_type() == Some("CAS")) => "CAS",
+        BatchKind::Logged => "BATCH",
+        BatchKind::Unlogged => "UNLOGGED_BATCH",
+        BatchKind::Counter => "COUNTER",
+    };
+    Doing { consistency: options.consistency, write_type: Some(write_type) }
+}

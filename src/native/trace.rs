@@ -1,0 +1,103 @@
+//! The trace of a request that asks for one.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Instant;
+
+use super::opcode::RequestCode;
+use crate::cql::values::append_uuid;
+use crate::cql::{Outcome, QueryOptions};
+use crate::db::{Database, Trace, TraceEvent};
+
+/// Follows a request from its beginning to its end; one that asks for no trace costs nothing.
+pub struct Tracer<'a> {
+    open: Option<Open<'a>>,
+}
+
+struct Open<'a> {
+    database: &'a Database,
+    started: Instant,
+    trace: Trace,
+}
+
+impl<'a> Tracer<'a> {
+    /// Of a request that asks for no trace.
+    pub fn none() -> Tracer<'a> {
+        Tracer { open: None }
+    }
+
+    pub fn begin(database: &'a Database, code: RequestCode, client: IpAddr) -> Tracer<'a> {
+        let request = match code {
+            RequestCode::Query => "Execute CQL3 query",
+            RequestCode::Prepare => "Preparing CQL3 query",
+            RequestCode::Execute => "Execute CQL3 prepared query",
+            _ => "Execute batch of CQL3 queries",
+        };
+        let trace = Trace {
+            id: append_uuid(database),
+            client,
+            command: "QUERY",
+            request,
+            parameters: BTreeMap::new(),
+            started_at_ms: database.now_ms(),
+            duration_us: 0,
+            events: Vec::new(),
+        };
+        Tracer { open: Some(Open { database, started: Instant::now(), trace }) }
+    }
+
+    /// Notes what comes with a statement.
+    pub fn options(&mut self, options: &QueryOptions) {
+        self.parameter("consistency_level", || options.consistency.to_string());
+        self.parameter("serial_consistency_level", || options.serial_consistency.to_string());
+        if let Some(size) = options.page_size {
+            self.parameter("page_size", || size.to_string());
+        }
+        for (at, value) in options.values.iter().enumerate().take(self.values_shown()) {
+            self.parameter(&format!("bound_var_{at}"), || format!("{value:?}"));
+        }
+    }
+
+    fn values_shown(&self) -> usize {
+        const VALUES_SHOWN: usize = 32;
+        if self.open.is_some() { VALUES_SHOWN } else { 0 }
+    }
+
+    pub fn parameter(&mut self, name: &str, value: impl FnOnce() -> String) {
+        if let Some(open) = &mut self.open {
+            open.trace.parameters.insert(name.to_owned(), value());
+        }
+    }
+
+    /// Notes a step.
+    pub fn step(&mut self, activity: impl FnOnce() -> String) {
+        if let Some(open) = &mut self.open {
+            let elapsed_us = micros(open.started);
+            let id = append_uuid(open.database);
+            open.trace.events.push(TraceEvent { id, activity: activity(), elapsed_us });
+        }
+    }
+
+    /// Notes what came of it.
+    pub fn outcome(&mut self, outcome: &Outcome) {
+        self.step(|| match outcome {
+            Outcome::Void => "Done".to_owned(),
+            Outcome::Rows(rows) => format!("Read {} rows", rows.rows.len()),
+            Outcome::Keyspace(keyspace) => format!("Using keyspace {keyspace}"),
+            Outcome::Schema(_) => "Schema changed".to_owned(),
+        });
+    }
+
+    /// Keeps the trace; answers with its id.
+    pub fn end(self) -> Option<[u8; 16]> {
+        let Open { database, started, mut trace } = self.open?;
+        trace.duration_us = micros(started);
+        let id = trace.id;
+        database.keep_trace(trace);
+        Some(id)
+    }
+}
+
+fn micros(started: Instant) -> i32 {
+    i32::try_from(started.elapsed().as_micros()).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,62 @@
+//! The versions of the protocol.
+
+use std::fmt;
+
+use crate::cql::CollectionForm;
+
+/// A version of the protocol, with the first release that spoke it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProtocolVersion {
+    /// 1.2.
+    V1 = 1,
+    /// 2.0.
+    V2 = 2,
+    /// 2.1.
+    V3 = 3,
+    /// 2.2.
+    V4 = 4,
+    /// 4.0.
+    V5 = 5,
+}
+
+impl ProtocolVersion {
+    pub const ALL: [ProtocolVersion; 5] = [
+        ProtocolVersion::V1,
+        ProtocolVersion::V2,
+        ProtocolVersion::V3,
+        ProtocolVersion::V4,
+        ProtocolVersion::V5,
+    ];
+
+    pub const HIGHEST: ProtocolVersion = ProtocolVersion::V5;
+
+    /// The version of a number; `None` for one that is not spoken here.
+    pub fn of_number(number: u8) -> Option<ProtocolVersion> {
+        ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
+    }
+
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Bytes of a frame's header: the stream's number has two bytes from version 3 on.
+    pub fn header_bytes(self) -> usize {
+        if self < ProtocolVersion::V3 { 8 } else { 9 }
+    }
+
+    /// Whether frames are sent in segments with checksums, once the connection has started.
+    pub fn has_segments(self) -> bool {
+        self >= ProtocolVersion::V5
+    }
+
+    pub fn collection_form(self) -> CollectionForm {
+        if self < ProtocolVersion::V3 { CollectionForm::Short } else { CollectionForm::Long }
+    }
+}
+
+impl fmt::Display for ProtocolVersion {
+    /// As SUPPORTED lists it: `4/v4`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{0}/v{0}", self.number())
+    }
+}

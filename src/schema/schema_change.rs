@@ -1,0 +1,93 @@
+//! What differs between two schemas, as clients are told it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Catalog, KeyspaceDef};
+
+/// What has changed in the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaChange {
+    pub change: ChangeKind,
+    pub keyspace: String,
+    /// `None`: the keyspace itself.
+    pub target: Option<ChangedTarget>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    Created,
+    Updated,
+    Dropped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangedTarget {
+    Table(String),
+    Type(String),
+}
+
+impl SchemaChange {
+    /// All that a client has to look at anew: keyspaces first, then types and tables. A keyspace that is gone stands
+    /// for all that was in it.
+    pub fn between(old: &Catalog, new: &Catalog) -> Vec<SchemaChange> {
+        let mut changes = Vec::new();
+        for name in old.keyspaces.keys().filter(|name| !new.keyspaces.contains_key(*name)) {
+            changes.push(of(ChangeKind::Dropped, name, None));
+        }
+        let nothing = KeyspaceDef::new("");
+        for (name, keyspace) in &new.keyspaces {
+            match old.keyspaces.get(name) {
+                None => {
+                    changes.push(of(ChangeKind::Created, name, None));
+                    add_parts(&nothing, keyspace, &mut changes);
+                }
+                Some(before) => {
+                    if !is_replicated_alike(before, keyspace) {
+                        changes.push(of(ChangeKind::Updated, name, None));
+                    }
+                    add_parts(before, keyspace, &mut changes);
+                }
+            }
+        }
+        changes
+    }
+}
+
+fn of(change: ChangeKind, keyspace: &str, target: Option<ChangedTarget>) -> SchemaChange {
+    SchemaChange { change, keyspace: keyspace.to_owned(), target }
+}
+
+fn is_replicated_alike(old: &KeyspaceDef, new: &KeyspaceDef) -> bool {
+    old.strategy_class == new.strategy_class
+        && old.strategy_options == new.strategy_options
+        && old.replication_factor == new.replication_factor
+        && old.durable_writes == new.durable_writes
+}
+
+fn add_parts(old: &KeyspaceDef, new: &KeyspaceDef, changes: &mut Vec<SchemaChange>) {
+    let types = differences(&old.user_types, &new.user_types);
+    let types = types.into_iter().map(|(change, name)| (change, ChangedTarget::Type(name)));
+    let tables = differences(&old.column_families, &new.column_families);
+    let tables = tables.into_iter().map(|(change, name)| (change, ChangedTarget::Table(name)));
+    changes.extend(types.chain(tables).map(|(change, target)| of(change, &new.name, Some(target))));
+}
+
+/// Definitions are shared between schemas as long as they stay the same.
+fn differences<T>(
+    old: &BTreeMap<String, Arc<T>>,
+    new: &BTreeMap<String, Arc<T>>,
+) -> Vec<(ChangeKind, String)> {
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    let mut found: Vec<(ChangeKind, String)> = gone.map(|name| (ChangeKind::Dropped, name.clone())).collect();
+    for (name, definition) in new {
+        match old.get(name) {
+            None => found.push((ChangeKind::Created, name.clone())),
+            Some(before) if !Arc::ptr_eq(before, definition) => {
+                found.push((ChangeKind::Updated, name.clone()));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,37 @@
+//! What all ports together let in.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::encryption::Encryption;
+use super::memory_budget::MemoryBudget;
+use super::shutdown::ShutdownSignal;
+use crate::util::limits::CONNECTIONS_MAX;
+
+/// The limits that the connections of all ports share, whether they are encrypted, and the sign that ends them. Give a clone of it to each
+/// listener.
+#[derive(Clone)]
+pub struct Admission {
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) budget: MemoryBudget,
+    pub(super) shutdown: ShutdownSignal,
+    pub(super) encryption: Option<Arc<Encryption>>,
+}
+
+impl Admission {
+    pub fn new(shutdown: ShutdownSignal) -> Admission {
+        Admission {
+            permits: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            budget: MemoryBudget::new(),
+            shutdown,
+            encryption: None,
+        }
+    }
+
+    /// The same with TLS.
+    #[must_use]
+    pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {
+        Admission { encryption, ..self }
+    }
+}

@@ -1,0 +1,89 @@
+//! The bytes to and from a client, whether they are encrypted or not.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+/// How long a client may take to let the end of an encrypted connection be told to it.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// A client's stream. What is written to it may wait for a flush.
+#[derive(Debug)]
+pub enum ClientStream {
+    Plain(TcpStream),
+    /// After the handshake. Boxed, because it is a thousand bytes and most clients do not have it.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl ClientStream {
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self, ClientStream::Tls(_))
+    }
+
+    /// Ends the connection. An encrypted one says so, or its client must take it for cut off.
+    pub async fn close(mut self) {
+        if let ClientStream::Tls(stream) = &mut self {
+            // A client that has gone does not need to be told.
+            let _ = tokio::time::timeout(GOODBYE, stream.shutdown()).await;
+        }
+    }
+}
+
+impl AsyncRead for ClientStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for ClientStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            ClientStream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            ClientStream::Plain(stream) => Pin::new(stream).poll_write_vectored(context, slices),
+            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            ClientStream::Plain(stream) => stream.is_write_vectored(),
+            ClientStream::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(stream) => Pin::new(stream).poll_flush(context),
+            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            ClientStream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            ClientStream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
+        }
+    }
+}

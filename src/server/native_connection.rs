@@ -1,0 +1,325 @@
+//! One connection of the CQL native protocol, from its first byte to its last.
+//!
+//! Requests of a connection run at the same time, each with its stream's number, and are answered as they are done. Those
+//! that change the connection itself (STARTUP, login) are answered before the next frame is looked at.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::broadcast;
+
+use super::client_stream::ClientStream;
+use super::handler::{Client, ConnectionEnd, ConnectionHandler};
+use super::memory_budget::Share;
+use super::shutdown::ShutdownSignal;
+use crate::native::{
+    Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError, NativeService,
+    NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, answer, open_body,
+};
+use crate::schema::SchemaChange;
+use crate::util::limits::{IDLE_BUFFER_BYTES_MAX, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH};
+
+/// First room of a connection's buffers, in bytes.
+const BUFFER_BYTES: usize = 4 * 1024;
+
+/// Why a connection ends before its client ends it.
+#[derive(Debug, thiserror::Error)]
+pub enum NativeConnectionError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
+    #[error("all connections together hold more unfinished messages and unread replies than may be")]
+    OutOfMemory,
+}
+
+impl From<NativeConnectionError> for ConnectionEnd {
+    fn from(error: NativeConnectionError) -> ConnectionEnd {
+        match error {
+            NativeConnectionError::Io(error) => ConnectionEnd::Lost(error),
+            NativeConnectionError::Frame(FrameError::Version { .. }) => {
+                ConnectionEnd::OtherVersion(error.into())
+            }
+            error => ConnectionEnd::Closed(error.into()),
+        }
+    }
+}
+
+impl ConnectionHandler for NativeService {
+    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+        Ok(NativeConnection::new(client, self).serve().await?)
+    }
+}
+
+type Answering = Pin<Box<dyn Future<Output = (usize, Reply)> + Send>>;
+
+/// What a connection waits for.
+enum Happened {
+    Answered(usize, Reply),
+    Written,
+    Read(usize),
+    Changed(Option<SchemaChange>),
+    Ending,
+}
+
+/// A client's connection.
+struct NativeConnection {
+    stream: ClientStream,
+    address: SocketAddr,
+    service: NativeService,
+    handshake: Handshake,
+    cutter: FrameCutter,
+    /// From the answer to STARTUP on, in version 5.
+    segments: Option<SegmentCodec>,
+    /// What has come, in segments or not.
+    input: BytesMut,
+    /// What was in segments.
+    frames: BytesMut,
+    /// Frames of ours that are in no segment yet.
+    replies: BytesMut,
+    /// What is being sent.
+    output: BytesMut,
+    /// Something has been written that the stream may still keep.
+    needs_flush: bool,
+    answering: FuturesUnordered<Answering>,
+    /// Bytes of the requests that are being answered.
+    asked_bytes: usize,
+    changes: Option<broadcast::Receiver<SchemaChange>>,
+    share: Share,
+    shutdown: ShutdownSignal,
+    is_ending: bool,
+}
+
+impl NativeConnection {
+    fn new(client: Client, service: NativeService) -> NativeConnection {
+        let Client { stream, peer, share, shutdown, local: address } = client;
+        NativeConnection {
+            stream,
+            address,
+            service: service.reached_at(address),
+            handshake: Handshake::new(peer.ip()),
+            cutter: FrameCutter::default(),
+            segments: None,
+            input: BytesMut::with_capacity(BUFFER_BYTES),
+            frames: BytesMut::new(),
+            replies: BytesMut::new(),
+            output: BytesMut::with_capacity(BUFFER_BYTES),
+            needs_flush: false,
+            answering: FuturesUnordered::new(),
+            asked_bytes: 0,
+            changes: None,
+            share,
+            shutdown,
+            is_ending: false,
+        }
+    }
+
+    /// Serves the connection until the client closes it, it breaks, or the server ends. What has been read whole is
+    /// answered first.
+    async fn serve(mut self) -> Result<(), NativeConnectionError> {
+        let end = self.converse().await;
+        if let Err(NativeConnectionError::Frame(error)) = &end {
+            self.tell_end(*error);
+        }
+        let told = self.send_all().await;
+        self.stream.close().await;
+        end.and(told.map_err(NativeConnectionError::from))
+    }
+
+    async fn converse(&mut self) -> Result<(), NativeConnectionError> {
+        loop {
+            self.take_frames().await?;
+            self.fill_output();
+            if self.is_ending && self.answering.is_empty() && self.output.is_empty() && !self.needs_flush {
+                return Ok(());
+            }
+            if !self.share.fit([self.input.capacity() + self.asked_bytes, self.output.capacity()]) {
+                self.output = BytesMut::new();
+                return Err(NativeConnectionError::OutOfMemory);
+            }
+            match self.wait().await? {
+                Happened::Answered(bytes, reply) => self.push_answer(bytes, reply),
+                Happened::Written => self.give_back(),
+                Happened::Read(0) => self.is_ending = true,
+                Happened::Read(_) | Happened::Changed(None) => {}
+                Happened::Changed(Some(change)) => self.push_event(&Event::Schema(change)),
+                Happened::Ending => {
+                    self.is_ending = true;
+                    self.push_event(&Event::Down(self.address.ip(), self.address.port()));
+                }
+            }
+        }
+    }
+
+    /// Waits for the next thing to happen. Answers that are ready come first, so that they are sent together.
+    async fn wait(&mut self) -> Result<Happened, NativeConnectionError> {
+        let has_room = self.output.len() + self.replies.len() < REPLY_BYTES_BEFORE_FLUSH;
+        let may_read = has_room && !self.is_ending && self.answering.len() < NATIVE_REQUESTS_MAX;
+        let may_answer = has_room && !self.answering.is_empty();
+        let has_output = !self.output.is_empty() || self.needs_flush;
+        // A client that does not read its answers is not asked for more requests.
+        let moving = async {
+            if has_output {
+                self.needs_flush = true;
+                send(&mut self.stream, &mut self.output).await?;
+                self.needs_flush = false;
+                return Ok(Happened::Written);
+            }
+            self.stream.read_buf(&mut self.input).await.map(Happened::Read)
+        };
+        tokio::select! {
+            biased;
+            Some((bytes, reply)) = self.answering.next(), if may_answer => Ok(Happened::Answered(bytes, reply)),
+            moved = moving, if has_output || may_read => Ok(moved?),
+            change = next_change(&mut self.changes) => Ok(Happened::Changed(change)),
+            () = self.shutdown.told(), if !self.is_ending => Ok(Happened::Ending),
+        }
+    }
+
+    /// Takes up what has come whole, as far as there is room for answers.
+    async fn take_frames(&mut self) -> Result<(), NativeConnectionError> {
+        while self.answering.len() < NATIVE_REQUESTS_MAX
+            && self.replies.len() + self.output.len() < REPLY_BYTES_BEFORE_FLUSH
+        {
+            if let Some(codec) = self.segments {
+                while codec.take(&mut self.input, &mut self.frames)? {}
+            }
+            let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
+            match self.cutter.next_frame(source)? {
+                NextFrame::Incomplete => return Ok(()),
+                NextFrame::Frame(frame) => self.take_up(frame).await,
+                NextFrame::TooLong { version, stream, length } => {
+                    let error = NativeError::too_long(length);
+                    self.push(Reply::error(stream, &error, Doing::default(), version));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers a frame, or begins to.
+    async fn take_up(&mut self, frame: Frame) {
+        let (version, stream) = (frame.version, frame.stream);
+        let Some(code) = RequestCode::of_number(frame.opcode) else {
+            let error = NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
+            return self.push(Reply::error(stream, &error, Doing::default(), version));
+        };
+        if let Err(error) = self.handshake.check(code, version) {
+            return self.push(Reply::error(stream, &error, Doing::default(), version));
+        }
+        if code.has_statement() {
+            let bytes = frame.body.len();
+            let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
+            let compression = self.handshake.compression;
+            self.asked_bytes += bytes;
+            self.answering.push(Box::pin(async move {
+                (bytes, answer(service, identity, compression, code, frame).await)
+            }));
+            return;
+        }
+        let reply = match open_body(&frame, self.handshake.compression) {
+            Ok(body) => self.handshake.answer(&self.service, code, stream, body).await,
+            Err(error) => Reply::error(stream, &error, Doing::default(), version),
+        };
+        self.push(reply);
+        self.follow(version);
+    }
+
+    /// Does what the handshake has decided.
+    fn follow(&mut self, version: ProtocolVersion) {
+        if version.has_segments() && self.segments.is_none() && self.handshake.has_started() {
+            // The answer to STARTUP is the last that is in no segment.
+            self.fill_output();
+            self.segments = Some(SegmentCodec { is_compressed: self.handshake.compression.is_some() });
+        }
+        if self.changes.is_none() && self.handshake.registered.contains(&EventKind::Schema) {
+            self.changes = Some(self.service.database.schema_events());
+        }
+    }
+
+    fn push_answer(&mut self, bytes: usize, reply: Reply) {
+        self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
+        self.push(reply);
+    }
+
+    fn push(&mut self, reply: Reply) {
+        let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+        reply.write(version, self.handshake.compression, &mut self.replies);
+    }
+
+    fn push_event(&mut self, event: &Event) {
+        if self.handshake.registered.contains(&event.kind()) {
+            let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+            self.push(Reply::event(event, version));
+        }
+    }
+
+    /// The last words to a client whose frames cannot be read. One that speaks a version that is too high learns from
+    /// the header which would do.
+    fn tell_end(&mut self, error: FrameError) {
+        let stream = match error {
+            FrameError::OtherVersion { stream, .. } => stream,
+            FrameError::Version { .. } | FrameError::FromServer => 0,
+        };
+        let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+        let error = NativeError::protocol(error.to_string());
+        self.push(Reply::error(stream, &error, Doing::default(), version));
+        self.fill_output();
+    }
+
+    /// Moves replies to what is being sent.
+    fn fill_output(&mut self) {
+        if self.replies.is_empty() {
+            return;
+        }
+        match self.segments {
+            Some(codec) => {
+                codec.put(&self.replies, &mut self.output);
+                self.replies.clear();
+            }
+            None if self.output.is_empty() => std::mem::swap(&mut self.replies, &mut self.output),
+            None => {
+                self.output.extend_from_slice(&self.replies);
+                self.replies.clear();
+            }
+        }
+    }
+
+    async fn send_all(&mut self) -> io::Result<()> {
+        send(&mut self.stream, &mut self.output).await
+    }
+
+    /// Lets go of buffers that a large message has left behind.
+    fn give_back(&mut self) {
+        for buffer in [&mut self.input, &mut self.frames, &mut self.replies, &mut self.output] {
+            if buffer.is_empty() && buffer.capacity() > IDLE_BUFFER_BYTES_MAX {
+                *buffer = BytesMut::with_capacity(BUFFER_BYTES);
+            }
+        }
+    }
+}
+
+/// Sends what there is; what has been sent is taken off, even where this is not waited for to its end.
+async fn send(writer: &mut (impl AsyncWriteExt + Unpin), output: &mut BytesMut) -> io::Result<()> {
+    while !output.is_empty() {
+        if writer.write_buf(output).await? == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+    }
+    writer.flush().await
+}
+
+/// The next change of the schema; `None` where some were missed. Never returns for those that want none.
+async fn next_change(changes: &mut Option<broadcast::Receiver<SchemaChange>>) -> Option<SchemaChange> {
+    match changes {
+        Some(changes) => changes.recv().await.ok(),
+        None => std::future::pending().await,
+    }
+}
