@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
+use crate::marshal::Types;
 use crate::model::Behaviour;
 use crate::schema::{CfDef, TableDef};
 use crate::util::Release;
@@ -19,6 +20,13 @@ pub struct QueryState<'a> {
     /// The keyspace that the session uses.
     pub keyspace: Option<&'a str>,
     pub user: Option<&'a User>,
+}
+
+/// How values are read and written.
+#[derive(Clone, Copy)]
+pub struct TypesOf<'a> {
+    pub types: &'a Types,
+    pub release: Release,
 }
 
 /// A table, with the column family that holds it.

@@ -6,11 +6,12 @@ use bytes::Bytes;
 
 use super::compatible::{keeps_order, takes_elements, takes_values};
 use super::index::indexed_part;
+use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
@@ -25,17 +26,15 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
         let scope = TypeScope { keyspace, types, release };
-        let table = TableDef::of(&old, release);
-        let change = Change { old: &old, table: &table, types };
-        let cf = match alter {
-            Alter::Add { column, cql_type, is_static } => {
-                change.add(column, (cql_type, &scope), *is_static)?
-            }
-            Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
-            Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
-            Alter::Rename(names) => change.rename(names)?,
-            Alter::With(properties) => change.with(properties)?,
+        let steps = match alter {
+            Alter::Several(steps) => &steps[..],
+            one => std::slice::from_ref(one),
         };
+        let mut cf = CfDef::clone(&old);
+        for step in steps {
+            let table = TableDef::of(&cf, release);
+            cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
+        }
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };
@@ -51,6 +50,18 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
+    /// The column family after one step.
+    fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
+        match step {
+            Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
+            Alter::Drop { column } => self.drop(column, state.database.next_micros()),
+            Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
+            Alter::Rename(names) => self.rename(names),
+            Alter::With(properties) => self.with(state.claim, properties),
+            Alter::Several(_) => Err(syntax("changes of a table do not stand in one another")),
+        }
+    }
+
     fn is_key(&self, name: &str) -> bool {
         self.table.partition_key.iter().chain(&self.table.clustering).any(|column| column.name == name)
     }
@@ -276,12 +287,12 @@ impl Change<'_> {
         Ok(cf)
     }
 
-    fn with(&self, properties: &Properties) -> Result<CfDef, CqlError> {
+    fn with(&self, claim: &Claim, properties: &Properties) -> Result<CfDef, CqlError> {
         if properties.0.is_empty() {
             return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
         }
         let mut cf = self.old.clone();
-        options::apply(&mut cf, properties)?;
+        options::apply(&mut cf, &in_old_words(claim, properties))?;
         let has_ttl = cf.default_ttl_s().is_some();
         if has_ttl && cf.is_counter() {
             return invalid("Cannot set default_time_to_live on a table with counters");
