@@ -1,11 +1,11 @@
 //! What a client is told when its request fails: a code, a text, and what the code's kind adds.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use super::body_writer::BodyWriter;
 use super::consistency::consistency_code;
 use super::version::ProtocolVersion;
-use crate::cql::{CqlError, StatementId};
+use crate::cql::{self, CqlError};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
@@ -37,14 +37,19 @@ pub enum NativeError {
     Overloaded(String),
     #[error(transparent)]
     Failed(#[from] CqlError),
-    #[error("{}", .0.unknown())]
-    Unprepared(StatementId),
+    /// The statement of this id is not known (any more): its client prepares it anew.
+    #[error("{}", cql::unknown_statement(&hex(.0)))]
+    Unprepared(Bytes),
 }
 
 impl From<db::Error> for NativeError {
     fn from(error: db::Error) -> NativeError {
         NativeError::Failed(CqlError::Failed(error))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What was being done when it failed, for those errors that tell it.
@@ -64,6 +69,10 @@ impl Default for Doing {
 impl NativeError {
     pub fn protocol(why: impl Into<String>) -> NativeError {
         NativeError::Protocol(why.into())
+    }
+
+    pub fn unprepared(id: impl Into<Bytes>) -> NativeError {
+        NativeError::Unprepared(id.into())
     }
 
     /// A frame that is longer than may be.
@@ -130,7 +139,7 @@ impl NativeError {
                 writer.string(keyspace);
                 writer.string(table);
             }
-            (NativeError::Unprepared(StatementId::Md5(id)), _) => writer.short_bytes(id),
+            (NativeError::Unprepared(id), _) => writer.short_bytes(id),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use super::body_reader::BodyReader;
 use super::error::{Doing, NativeError};
@@ -91,9 +91,9 @@ fn prepared(
     state: &QueryState<'_>,
     id: StatementId,
 ) -> Result<Arc<Prepared>, NativeError> {
-    service.statements.get(state, id).map_err(|error| match error {
-        CqlError::Unprepared(_) => NativeError::Unprepared(id),
-        error => error.into(),
+    service.statements.get(state, id).map_err(|error| match (error, id) {
+        (CqlError::Unprepared(_), StatementId::Md5(id)) => NativeError::unprepared(id.to_vec()),
+        (error, _) => error.into(),
     })
 }
 
@@ -114,9 +114,18 @@ async fn execute(
     let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
-    // Where nothing could be said beforehand the columns are told, wanted or not.
-    let is_skipped = parameters.skips_metadata && !prepared.columns().is_empty();
-    Ok(write_outcome(&outcome, &Known { is_skipped, id: result_id }, body.version))
+    let known = known(&prepared, &outcome, parameters.skips_metadata, result_id);
+    Ok(write_outcome(&outcome, &known, body.version))
+}
+
+/// What the client knows of a result's columns. They are told, wanted or not, where they could not be said beforehand (as
+/// with conditions, whose columns have no name either), and before version 5 where clients may know others.
+fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> Known {
+    let columns = prepared.columns();
+    let are_those = matches!(outcome, Outcome::Rows(rows) if std::ptr::eq(&*rows.columns, columns));
+    let id = id.filter(|_| !columns.is_empty());
+    let is_skipped = skips_metadata && are_those && (id.is_some() || !prepared.had_other_columns());
+    Known { is_skipped, id }
 }
 
 async fn batch(
