@@ -172,6 +172,7 @@ fn kind_of(error: &CqlError) -> &'static str {
         CqlError::Configuration(_) => "configuration",
         CqlError::AlreadyExists { .. } => "exists",
         CqlError::Unauthorized(_) => "unauthorized",
+        CqlError::PagingState => "paging",
         CqlError::Unprepared(_) => "unprepared",
         CqlError::Failed(_) => "failed",
     }

@@ -93,6 +93,7 @@ impl NativeError {
                 CqlError::AlreadyExists { .. } => code::ALREADY_EXISTS,
                 CqlError::Unauthorized(_) => code::UNAUTHORIZED,
                 CqlError::Unprepared(_) => code::INVALID,
+                CqlError::PagingState => code::PROTOCOL,
                 CqlError::Failed(error) => match error {
                     db::Error::InvalidRequest(_) => code::INVALID,
                     db::Error::Unavailable(_) => code::UNAVAILABLE,

@@ -286,7 +286,7 @@ impl SelectPlan {
                 None => position.super_column.is_empty() && outer.validate(&position.name).is_ok(),
             };
             if !is_known {
-                return Err(CqlError::invalid("Invalid value for the paging state"));
+                return Err(CqlError::PagingState);
             }
         }
         Ok(state)
