@@ -1,8 +1,6 @@
 //! What strangers, broken clients and bad networks send to the native protocol's port. After each the server still
 //! answers, and its memory is small.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 mod support;
 
 use std::io::{ErrorKind, Write};

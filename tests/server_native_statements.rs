@@ -1,7 +1,5 @@
 //! Statements over the native protocol: how they are asked for and answered in each version.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 mod support;
 
 use std::collections::BTreeSet;
@@ -13,8 +11,8 @@ use support::native_body::{Asked, Body, Bound, int, text};
 use support::server::Server;
 use tempfile::TempDir;
 
-const SERVER: i32 = 0;
 const PROTOCOL: i32 = 0x0a;
+const UNAVAILABLE: i32 = 0x1000;
 const SYNTAX: i32 = 0x2000;
 const UNAUTHORIZED: i32 = 0x2100;
 const INVALID: i32 = 0x2200;
@@ -399,8 +397,8 @@ fn mistakes_have_the_codes_of_their_kinds() {
         assert_eq!((code, more), (ALREADY_EXISTS, Body::new().string("ks").string("t").0));
         // More replicas than there are.
         let asked = Asked { consistency: 2, ..Asked::values([]) };
-        let (code, _, more) = client.query_with("SELECT * FROM ks.t", &asked).error();
-        assert!([0x1000, SERVER].contains(&code) || code == INVALID, "{code:x} {more:?}");
+        let (code, text, more) = client.query_with("SELECT * FROM ks.t", &asked).error();
+        assert_eq!((code, more), (UNAVAILABLE, Body::new().u16(2).i32(2).i32(1).0), "{text}");
         let asked = Asked { consistency: 11, ..Asked::values([]) };
         client.query_with("SELECT * FROM ks.t", &asked).refused(PROTOCOL);
         // After all of them the connection is as it was.
@@ -466,6 +464,52 @@ fn streams_are_given_back_as_they_came() {
                 &client.query_body("SELECT key FROM system.local", &Asked::values([])).0,
             );
             assert_eq!(client.receive().stream, stream);
+        }
+    }
+    server.stop();
+}
+
+#[test]
+fn warnings_come_with_the_answer() {
+    let (server, address, _first, _directory) = start();
+    let cases = VERSIONS
+        .map(|version| (version, Packing::None))
+        .into_iter()
+        .chain([(4, Packing::Lz4), (5, Packing::Lz4)]);
+    for (version, packing) in cases {
+        let mut client = NativeClient::packed(address, version, packing);
+        let warned = |warning: &str| if version < 4 { vec![] } else { vec![warning.to_owned()] };
+        let count = client.query("SELECT count(*) FROM ks.t");
+        assert_eq!(count.warnings, warned("Aggregation query used without partition key"));
+        assert_eq!(count.rows().rows.len(), 1);
+        let count = client.query("SELECT count(*) FROM ks.t WHERE k IN (1, 2)");
+        assert_eq!(
+            count.warnings,
+            warned("Aggregation query used on multiple partition keys (IN restriction)")
+        );
+        assert_eq!(client.query("SELECT count(*) FROM ks.t WHERE k = 1").warnings, [""; 0]);
+        let prepared = client.prepare("SELECT count(*) FROM ks.t");
+        let count = client.execute(&prepared, &Asked::values([]));
+        assert_eq!(count.warnings, warned("Aggregation query used without partition key"));
+        let batch = |kind: &str, partitions: i32| {
+            let inserts =
+                (0..partitions * 2).map(|at| format!("INSERT INTO ks.t (k, c) VALUES ({}, {at}); ", at / 2));
+            format!("BEGIN {kind} BATCH {} APPLY BATCH", inserts.collect::<String>())
+        };
+        let expected = "Unlogged batch covering 11 partitions detected against table [ks.t]. You should use a logged \
+                        batch for atomicity, or asynchronous writes for performance.";
+        assert_eq!(client.query(&batch("UNLOGGED", 10)).warnings, [""; 0]);
+        assert_eq!(client.query(&batch("UNLOGGED", 11)).warnings, warned(expected));
+        assert_eq!(client.query(&batch("", 11)).warnings, [""; 0]);
+        if version > 1 {
+            let mut body = Body::new().u8(1).u16(11);
+            for k in 0..11 {
+                body = body.u8(0).long_string("INSERT INTO ks.t (k, c) VALUES (?, 1)").values(&[int(k)]);
+            }
+            client.send_flagged(2, 1, BATCH, &body.u16(1).raw(&[0; 4]).0);
+            let answer = client.receive();
+            assert_eq!((&answer.warnings, answer.trace.is_some()), (&warned(expected), true));
+            answer.void();
         }
     }
     server.stop();

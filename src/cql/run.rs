@@ -69,6 +69,14 @@ impl Prepared {
         }
     }
 
+    /// What its author should know, whatever comes of it.
+    pub fn warning(&self) -> Option<&'static str> {
+        match &self.plan {
+            Plan::Select(plan) => plan.warning(),
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => None,
+        }
+    }
+
     /// For each column of the partition key the place of the marker that is its value; empty where not every column has
     /// just one.
     pub fn pk_indices(&self) -> &[u16] {

@@ -51,7 +51,7 @@ pub async fn answer(
         _ => Tracer::begin(&service.database, code, identity.address),
     };
     let reply = match statements::run(&service, &identity, code, body, &mut tracer).await {
-        Ok(body) => Reply::new(stream, ResponseCode::Result, body),
+        Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {
             log_failure(&error);
             tracer.step(|| format!("Failed: {error}"));
@@ -65,7 +65,9 @@ pub async fn answer(
 fn log_failure(error: &NativeError) {
     match error {
         NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),
-        NativeError::Failed(CqlError::Failed(db::Error::Unavailable(why) | db::Error::TimedOut(why))) => {
+        NativeError::Failed(CqlError::Failed(
+            db::Error::Unavailable { why, .. } | db::Error::TimedOut(why),
+        )) => {
             tracing::debug!("{why}");
         }
         _ => {}

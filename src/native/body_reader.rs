@@ -25,8 +25,8 @@ impl BodyReader {
         BodyReader { rest: body, version }
     }
 
-    /// Bytes that have not been read.
-    pub fn len(&self) -> usize {
+    /// How many bytes have not been read.
+    pub fn bytes_left(&self) -> usize {
         self.rest.len()
     }
 

@@ -96,7 +96,7 @@ impl NativeError {
                 CqlError::PagingState => code::PROTOCOL,
                 CqlError::Failed(error) => match error {
                     db::Error::InvalidRequest(_) => code::INVALID,
-                    db::Error::Unavailable(_) => code::UNAVAILABLE,
+                    db::Error::Unavailable { .. } => code::UNAVAILABLE,
                     db::Error::TimedOut(_) if doing.write_type.is_some() => code::WRITE_TIMEOUT,
                     db::Error::TimedOut(_) => code::READ_TIMEOUT,
                     db::Error::Authentication(_) => code::BAD_CREDENTIALS,
@@ -114,13 +114,13 @@ impl NativeError {
         writer.i32(code);
         writer.string(&self.to_string());
         let level = consistency_code(doing.consistency);
-        // One replica is asked, and none was there.
         match (self, code) {
-            (_, code::UNAVAILABLE) => {
+            (NativeError::Failed(CqlError::Failed(db::Error::Unavailable { required, alive, .. })), _) => {
                 writer.u16(level);
-                writer.i32(1);
-                writer.i32(0);
+                writer.i32(*required);
+                writer.i32(*alive);
             }
+            // One replica is asked, and did not answer.
             (_, code::WRITE_TIMEOUT) => {
                 writer.u16(level);
                 writer.i32(0);

@@ -266,7 +266,7 @@ impl NativeConnection {
             self.follow(version);
             return Ok(());
         }
-        let bytes = body.len();
+        let bytes = body.bytes_left();
         self.asked_bytes += bytes;
         if bytes > MESSAGE_BYTES_FREE {
             self.fit()?;
