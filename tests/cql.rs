@@ -155,7 +155,7 @@ impl Run {
                     Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
                 }
                 "with" => {
-                    let (values, text) = rest.split_once(": ").unwrap();
+                    let (values, text) = unquoted_split(rest, ": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;
                     let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
                     Ok(told(database, outcome))
@@ -178,10 +178,21 @@ fn kind_of(error: &CqlError) -> &'static str {
     }
 }
 
+/// What stands before and after a separator that is not in single quotes.
+fn unquoted_split<'t>(text: &'t str, separator: &str) -> Option<(&'t str, &'t str)> {
+    let is_outside = |at: &usize| text[..*at].matches('\'').count().is_multiple_of(2);
+    let at = text.match_indices(separator).map(|(at, _)| at).find(is_outside)?;
+    Some((&text[..at], &text[at + separator.len()..]))
+}
+
 /// Values of markers, by their places or by their names.
 fn with(words: &str) -> QueryOptions {
     let mut options = QueryOptions::default();
-    for word in words.split(", ") {
+    let mut rest = Some(words);
+    while let Some(words) = rest {
+        let (word, after) =
+            unquoted_split(words, ", ").map_or((words, None), |(word, after)| (word, Some(after)));
+        rest = after;
         let is_name = |name: &str| !name.starts_with('\'');
         let (name, word) = word.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("", word));
         options.names.extend((!name.is_empty()).then(|| name.to_owned()));

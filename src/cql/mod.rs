@@ -4,8 +4,10 @@ mod access;
 mod claim;
 pub mod cql2;
 pub mod define;
+mod describe;
 mod error;
 mod explain;
+pub mod json;
 pub mod modify;
 mod options;
 mod outcome;
@@ -28,5 +30,5 @@ pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, Sch
 pub use prepared::{PreparedStatements, StatementId, unknown_statement};
 pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
 pub use script::statements;
-pub use state::{QueryState, Table};
+pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 
 use super::access;
 use super::define::define;
+use super::describe::describe;
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::SelectPlan;
 use super::syntax::{self, BatchKind, Parsed, Statement};
@@ -164,7 +165,7 @@ pub async fn execute(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
-        return run_late(state, &prepared.parsed.statement).await;
+        return run_late(state, &prepared.parsed.statement, options).await;
     }
     // Whoever drops a table waits for those that hold the schema with it.
     let catalog = state.database.catalog();
@@ -184,8 +185,13 @@ async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Res
     }
 }
 
-async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
+async fn run_late(
+    state: &QueryState<'_>,
+    statement: &Statement,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
     match statement {
+        Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::refuse(state, statement),
         Statement::Refused(what) => Err(CqlError::invalid(format!(

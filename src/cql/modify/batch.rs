@@ -1,5 +1,6 @@
 //! BATCH: statements that are applied together.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -94,9 +95,15 @@ async fn run_steps(
     steps: &[Step<'_>],
     (options, now): (&QueryOptions, Option<i64>),
 ) -> Result<Outcome, CqlError> {
+    let mut bound = Vec::with_capacity(steps.len());
     for step in steps {
         step.plan.check(state)?;
+        let mut own = Cow::Borrowed(step.options);
+        step.plan.bind_json(&mut own, state)?;
+        bound.push(own);
     }
+    let with_json = steps.iter().zip(&bound).map(|(step, own)| Step { plan: step.plan, options: own });
+    let steps = &with_json.collect::<Vec<_>>()[..];
     if steps.iter().any(|step| step.plan.has_conditions()) {
         return conditional::run(state, options, steps, true).await;
     }

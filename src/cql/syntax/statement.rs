@@ -1,6 +1,6 @@
 //! Statements, as they are written: nothing is looked up yet.
 
-use super::{Alter, Conditions, CreateTable, Properties, Relation, Term, TypeName};
+use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
 
 /// A table, and its keyspace where the statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ pub enum Statement {
         name: TableName,
         if_exists: bool,
     },
+    Describe(Describe),
     /// Users, roles and permissions.
     Access(AccessStatement),
     /// Triggers, functions and aggregates, which this server refuses: what was asked for, in words.
@@ -76,8 +77,10 @@ pub struct Select {
     pub is_distinct: bool,
     pub selection: Selection,
     pub relations: Vec<Relation>,
+    pub group_by: Vec<String>,
     /// Columns, and whether each goes backwards.
     pub order_by: Vec<(String, bool)>,
+    pub per_partition_limit: Option<Term>,
     pub limit: Option<Term>,
     pub allow_filtering: bool,
 }
@@ -103,6 +106,13 @@ pub enum Selector {
     Column(String),
     WriteTime(String),
     Ttl(String),
+    /// `count(*)` or `count(1)` among others.
+    CountRows,
+    /// `CAST(selector AS type)`.
+    Cast {
+        of: Box<Selector>,
+        cql_type: String,
+    },
     /// The name as it was typed, which is the result's.
     Function {
         keyspace: Option<String>,
@@ -131,8 +141,11 @@ pub enum Change {
         columns: Vec<String>,
         values: Vec<Term>,
     },
-    /// `INSERT ... JSON`, of 2.2.
-    InsertJson(Term),
+    /// `INSERT ... JSON`, of 2.2; whether columns that it does not name stay as they are (DEFAULT UNSET).
+    InsertJson {
+        json: Term,
+        keeps_omitted: bool,
+    },
     Update {
         assignments: Vec<Assignment>,
         relations: Vec<Relation>,
@@ -185,11 +198,11 @@ pub struct Batch {
     pub statements: Vec<Modify>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexTarget {
     Values,
     Keys,
-    Entries,
+    /// A frozen collection as the one value that it is.
     Full,
 }
 

@@ -12,8 +12,8 @@ use crate::util::Release;
 /// in Cassandra.
 pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> bool {
     use Native::{
-        Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Float, Inet, Int, OldTimestamp,
-        Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
+        Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Duration, Float, Inet, Int,
+        OldTimestamp, Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
     };
     let native = match cql_type {
         CqlType::Native(native) => *native,
@@ -24,7 +24,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
         // 1.2 still took hex in quotes for a blob.
         ConstantKind::String if native == Blob => release < Release::V2_0,
         ConstantKind::String => {
-            matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time)
+            matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time | Duration)
         }
         ConstantKind::Integer => matches!(
             native,
@@ -46,6 +46,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
         ConstantKind::Float => matches!(native, Decimal | Double | Float),
         ConstantKind::Boolean => native == Boolean,
         ConstantKind::Hex => native == Blob,
+        ConstantKind::Duration => native == Duration,
     }
 }
 
@@ -58,6 +59,7 @@ fn kind_name(kind: ConstantKind) -> &'static str {
         ConstantKind::Float => "FLOAT",
         ConstantKind::Boolean => "BOOLEAN",
         ConstantKind::Hex => "HEX",
+        ConstantKind::Duration => "DURATION",
     }
 }
 
