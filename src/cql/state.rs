@@ -40,8 +40,12 @@ impl<'a> QueryState<'a> {
     /// Whether the session's user may do this.
     pub fn check(&self, access: Access<'_>) -> Result<(), CqlError> {
         match self.user {
-            Some(user) => Ok(user.check(access, self.behaviour.release)?),
-            None if self.database.requires_login() => Err(CqlError::invalid("You have not logged in")),
+            Some(user) => user
+                .check(access, self.behaviour.release)
+                .map_err(|refusal| CqlError::Unauthorized(refusal.to_string())),
+            None if self.database.requires_login() => {
+                Err(CqlError::Unauthorized("You have not logged in".to_owned()))
+            }
             None => Ok(()),
         }
     }

@@ -260,8 +260,42 @@ pub enum AccessStatement {
         of: Option<String>,
         is_recursive: bool,
     },
-    /// CREATE, ALTER, DROP and LIST ROLE and the granting of roles, of 2.2: what was asked for, in words.
-    Role(&'static str),
+    /// The statements of roles, of 2.2.
+    CreateRole {
+        name: String,
+        if_not_exists: bool,
+        options: RoleOptions,
+    },
+    AlterRole {
+        name: String,
+        options: RoleOptions,
+    },
+    DropRole {
+        name: String,
+        if_exists: bool,
+    },
+    ListRoles {
+        of: Option<String>,
+        is_recursive: bool,
+    },
+    GrantRole {
+        role: String,
+        to: String,
+    },
+    RevokeRole {
+        role: String,
+        from: String,
+    },
+}
+
+/// What stands after WITH in a statement about a role.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoleOptions {
+    pub password: Option<String>,
+    pub login: Option<bool>,
+    pub superuser: Option<bool>,
+    /// OPTIONS, which no role of this server has.
+    pub has_custom: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,4 +303,6 @@ pub enum Resource {
     AllKeyspaces,
     Keyspace(String),
     Table(TableName),
+    AllRoles,
+    Role(String),
 }

@@ -82,12 +82,14 @@ pub(super) fn bytes_of(
     if is_moment && text.eq_ignore_ascii_case("now") {
         return Ok(None);
     }
+    let class = cql_type.type_ref(scope.types);
+    let class = at(&*class, scope.release);
     let parsed = if kind == ConstantKind::Hex {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-        BytesType.parse_text(digits)
+        // A class, or a type of several fields, does not take all bytes.
+        BytesType.parse_text(digits).and_then(|bytes| class.validate(&bytes).map(|()| bytes))
     } else {
-        let class = cql_type.type_ref(scope.types);
-        at(&*class, scope.release).parse_text(text)
+        class.parse_text(text)
     };
     match parsed {
         Ok(bytes) => Ok(Some(Bytes::from(bytes))),
