@@ -165,7 +165,7 @@ pub async fn execute(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
-        return run_late(state, &prepared.parsed.statement, options).await;
+        return Box::pin(run_late(state, &prepared.parsed.statement, options)).await;
     }
     // Whoever drops a table waits for those that hold the schema with it.
     let catalog = state.database.catalog();
@@ -178,7 +178,8 @@ pub async fn execute(
 
 async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
     match plan {
-        Plan::Select(plan) => plan.execute(state, options).await,
+        // A SELECT's state is three times that of all others, which would have to make room for it.
+        Plan::Select(plan) => Box::pin(plan.execute(state, options)).await,
         Plan::Modify(plan) => plan.execute(state, options).await,
         Plan::Batch(plan) => plan.execute(state, options).await,
         Plan::Late => Ok(Outcome::Void),
