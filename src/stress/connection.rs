@@ -110,11 +110,8 @@ impl<'p> Connection<'p> {
 
     /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
     pub async fn drive(mut self, mut stream: tokio::net::TcpStream, budget: &Budget, tally: &RefCell<Tally>) {
-        if let Err(failure) = self.exchange(&mut stream, budget, tally).await {
-            let mut tally = tally.borrow_mut();
-            tally.connections_lost += 1;
-            tally.failure(failure);
-        }
+        let end = self.exchange(&mut stream, budget, tally).await;
+        tally.borrow_mut().end_of_connection(end);
     }
 
     async fn exchange(

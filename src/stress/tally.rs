@@ -53,6 +53,14 @@ impl Tally {
         tally.count += 1;
     }
 
+    /// Counts a connection that has ended before its time.
+    pub fn end_of_connection(&mut self, end: Result<(), Failure>) {
+        if let Err(failure) = end {
+            self.connections_lost += 1;
+            self.failure(failure);
+        }
+    }
+
     pub fn merge(&mut self, other: Tally) -> Result<(), String> {
         for (call, theirs) in other.calls {
             let ours = self.calls.entry(call).or_insert_with(CallTally::new);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use md5::{Digest, Md5};
 use uuid::Uuid;
 
+use super::shown::{self, int, options, text};
 use crate::cql::values::name_text;
 use crate::marshal::CqlType;
-use crate::schema::{CfDef, KeyspaceDef, SETTINGS, Setting, TableColumn};
-use crate::util::Release;
+use crate::schema::{CfDef, KeyspaceDef, TableColumn};
 
 type Map = BTreeMap<String, String>;
 
@@ -123,41 +123,9 @@ impl TableOptions {
     }
 }
 
-/// What a setting is shown as.
-fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
-}
-
-fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
-    match setting(cf, name) {
-        Some(Setting::Int(number)) => number,
-        _ => default,
-    }
-}
-
-fn text(cf: &CfDef, name: &str) -> String {
-    match setting(cf, name) {
-        Some(Setting::Text(text)) => text,
-        _ => String::new(),
-    }
-}
-
-fn options(cf: &CfDef, name: &str) -> Map {
-    match setting(cf, name) {
-        Some(Setting::Map(map)) => map,
-        _ => Map::new(),
-    }
-}
-
 fn caching(cf: &CfDef) -> Map {
-    let rows = text(cf, "cells_per_row_to_cache");
-    let (keys, rows) = match &*text(cf, "caching") {
-        "ALL" => ("ALL", &*rows),
-        "ROWS_ONLY" => ("NONE", &*rows),
-        "NONE" => ("NONE", "NONE"),
-        _ => ("ALL", "NONE"),
-    };
-    map([("keys", keys), ("rows_per_partition", rows)])
+    let (keys, rows) = shown::caching(cf);
+    map([("keys", keys), ("rows_per_partition", &*rows)])
 }
 
 fn compaction(cf: &CfDef) -> Map {

@@ -2,10 +2,11 @@
 
 use super::element::{replication, table_id};
 use super::row::Row;
+use super::shown::{self, double, int, options, text};
 use super::{Wanted, for_each_keyspace, for_each_table};
 use crate::cql::QueryState;
 use crate::marshal::{CqlType, Native, PACKAGE, composite_parts};
-use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, SETTINGS, Setting, TableColumn, TableDef};
+use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
 use crate::util::Release;
 
 fn json<T: serde::Serialize>(value: &T) -> String {
@@ -26,41 +27,9 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     rows
 }
 
-/// What a setting is shown as.
-fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
-}
-
-fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
-    match setting(cf, name) {
-        Some(Setting::Int(number)) => number,
-        _ => default,
-    }
-}
-
-fn double(cf: &CfDef, name: &str, default: f64) -> f64 {
-    match setting(cf, name) {
-        Some(Setting::Double(number)) => number,
-        _ => default,
-    }
-}
-
-fn text(cf: &CfDef, name: &str) -> String {
-    match setting(cf, name) {
-        Some(Setting::Text(text)) => text,
-        Some(Setting::Map(map)) => json(&map),
-        _ => String::new(),
-    }
-}
-
-/// Caching in the form of 2.1.
+/// Caching in the form of 2.1, whose JSON has a space here.
 fn caching(cf: &CfDef) -> String {
-    let (keys, rows) = match &*text(cf, "caching") {
-        "ALL" => ("ALL", text(cf, "cells_per_row_to_cache")),
-        "ROWS_ONLY" => ("NONE", text(cf, "cells_per_row_to_cache")),
-        "NONE" => ("NONE", "NONE".to_owned()),
-        _ => ("ALL", "NONE".to_owned()),
-    };
+    let (keys, rows) = shown::caching(cf);
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
@@ -93,9 +62,9 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("column_aliases", names(&def.clustering))
         .text("comment", cf.comment.clone().unwrap_or_default())
         .text("compaction_strategy_class", text(cf, "compaction_strategy"))
-        .text("compaction_strategy_options", text(cf, "compaction_strategy_options"))
+        .text("compaction_strategy_options", json(&options(cf, "compaction_strategy_options")))
         .text("comparator", cf.comparator.class_name())
-        .text("compression_parameters", text(cf, "compression_options"))
+        .text("compression_parameters", json(&options(cf, "compression_options")))
         .int("default_time_to_live", int(cf, "default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
         .numbers("dropped_columns", def.dropped.iter().map(|(name, column)| (name, &column.at_us)))

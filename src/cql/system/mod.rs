@@ -10,6 +10,7 @@ mod legacy;
 mod modern;
 mod node;
 mod row;
+mod shown;
 mod traces;
 
 use std::sync::Arc;

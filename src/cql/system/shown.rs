@@ -1,0 +1,49 @@
+//! Settings of column families as the schema tables show them.
+
+use std::collections::BTreeMap;
+
+use crate::schema::{CfDef, SETTINGS, Setting};
+use crate::util::Release;
+
+fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
+}
+
+pub fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
+    match setting(cf, name) {
+        Some(Setting::Int(number)) => number,
+        _ => default,
+    }
+}
+
+pub fn double(cf: &CfDef, name: &str, default: f64) -> f64 {
+    match setting(cf, name) {
+        Some(Setting::Double(number)) => number,
+        _ => default,
+    }
+}
+
+pub fn text(cf: &CfDef, name: &str) -> String {
+    match setting(cf, name) {
+        Some(Setting::Text(text)) => text,
+        _ => String::new(),
+    }
+}
+
+pub fn options(cf: &CfDef, name: &str) -> BTreeMap<String, String> {
+    match setting(cf, name) {
+        Some(Setting::Map(map)) => map,
+        _ => BTreeMap::new(),
+    }
+}
+
+/// What is cached, in the form of 2.1: `keys`, and the rows of a partition.
+pub fn caching(cf: &CfDef) -> (&'static str, String) {
+    let rows = || text(cf, "cells_per_row_to_cache");
+    match &*text(cf, "caching") {
+        "ALL" => ("ALL", rows()),
+        "ROWS_ONLY" => ("NONE", rows()),
+        "NONE" => ("NONE", "NONE".to_owned()),
+        _ => ("ALL", "NONE".to_owned()),
+    }
+}
