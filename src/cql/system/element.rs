@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::shown::{self, int, options, text};
 use crate::cql::values::name_text;
 use crate::marshal::CqlType;
-use crate::schema::{CfDef, KeyspaceDef, TableColumn};
+use crate::schema::{CfDef, KeyspaceDef, Setting, TableColumn};
 
 type Map = BTreeMap<String, String>;
 
