@@ -1,7 +1,7 @@
 //! USE, and the statements of users and permissions, which this server refuses.
 
 use super::syntax::AccessStatement;
-use super::{CqlError, Outcome, QueryState};
+use super::{CqlError, Outcome, QueryState, system};
 
 /// What is said to a user of the files who would change them by statements.
 const IN_FILES: &str = "the users of this server are kept in its passwd file and their rights in its access file: \
@@ -9,7 +9,9 @@ const IN_FILES: &str = "the users of this server are kept in its passwd file and
 
 /// USE: the keyspace must be there, and nothing is asked about the right to what is in it.
 pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
-    state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+    if !system::is_system(keyspace) {
+        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+    }
     Ok(Outcome::Keyspace(keyspace.to_owned()))
 }
 

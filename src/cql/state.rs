@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::syntax::TableName;
-use super::{Claim, CqlError};
+use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
 use crate::model::Behaviour;
 use crate::schema::{CfDef, TableDef};
@@ -50,15 +50,24 @@ impl<'a> QueryState<'a> {
         named.or(self.keyspace).ok_or_else(|| CqlError::invalid(text))
     }
 
+    /// 2.2 and later say "table".
+    fn no_table(&self, name: &str) -> CqlError {
+        let what = if self.claim.is_at_least(2, 2) { "table" } else { "columnfamily" };
+        CqlError::invalid(format!("unconfigured {what} {name}"))
+    }
+
     /// The table that a statement means.
     pub fn table(&self, name: &TableName) -> Result<Table, CqlError> {
         let keyspace = self.keyspace_of(name.keyspace.as_deref())?;
+        if system::is_system(keyspace) {
+            return Err(self.no_table(&name.name));
+        }
         let catalog = self.database.catalog();
         let Some(found) = catalog.keyspace(keyspace) else {
             return Err(CqlError::invalid(format!("Keyspace {keyspace} does not exist")));
         };
         let Some(cf) = found.column_families.get(&name.name) else {
-            return Err(CqlError::invalid(format!("unconfigured columnfamily {}", name.name)));
+            return Err(self.no_table(&name.name));
         };
         Ok(Table { cf: cf.clone(), def: TableDef::of(cf, self.behaviour.release) })
     }

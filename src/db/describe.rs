@@ -189,30 +189,62 @@ fn modern_system_keyspace() -> KeyspaceDef {
     keyspace
 }
 
-/// The version of CQL that a client may ask for, as it is understood.
-pub fn cql_version(text: &str) -> Result<String, Error> {
-    let parts: Vec<Option<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
-    let [Some(major), Some(minor), Some(patch)] = parts[..] else {
+/// The version of CQL that a client may ask for, as it is understood: one of 2, or one of 3 up to the release's own.
+pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
+    let Some(asked) = CqlVersion::parse(text) else {
         return Err(Error::invalid(format!(
             "Invalid version value: {text} (see http://semver.org/ for details)"
         )));
     };
-    let is_covered = |(of_major, of_minor, of_patch): &(u32, u32, u32)| {
-        major == *of_major && (minor, patch) <= (*of_minor, *of_patch)
-    };
-    if CQL_VERSIONS.iter().any(is_covered) {
+    let supported = ["2.0.0", cql3_version(release)];
+    let covers = |own: &&str| CqlVersion::parse(own).is_some_and(|own| own.covers(&asked));
+    if supported.iter().any(covers) {
         return Ok(text.to_owned());
     }
-    let supported: Vec<String> =
-        CQL_VERSIONS.iter().map(|(major, minor, patch)| format!("{major}.{minor}.{patch}")).collect();
     Err(Error::invalid(format!(
         "Provided version {text} is not supported by this server (supported: {})",
         supported.join(", ")
     )))
 }
 
-/// The versions of CQL 2 and 3 that 2.1 has.
-const CQL_VERSIONS: [(u32, u32, u32); 2] = [(2, 0, 0), (3, 2, 1)];
+/// The version of CQL 3 that a release has. The first was not done.
+fn cql3_version(release: Release) -> &'static str {
+    match release {
+        Release::V2_1 => "3.2.1",
+        Release::V2_0 => "3.1.7",
+        Release::V1_2 => "3.0.5",
+        _ => "3.0.0-beta1",
+    }
+}
+
+/// A version as semver.org has it, without what was built.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct CqlVersion {
+    numbers: [u32; 3],
+    is_done: bool,
+    /// What stands after a hyphen where it is not.
+    stage: String,
+}
+
+impl CqlVersion {
+    fn parse(text: &str) -> Option<CqlVersion> {
+        let (numbers, stage) = match text.split_once('-') {
+            Some((numbers, stage)) => (numbers, Some(stage)),
+            None => (text, None),
+        };
+        let is_word = |stage: &str| {
+            !stage.is_empty() && stage.chars().all(|c| c == '.' || c == '_' || c.is_ascii_alphanumeric())
+        };
+        let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let numbers = <[u32; 3]>::try_from(numbers).ok().filter(|_| stage.is_none_or(is_word))?;
+        Some(CqlVersion { numbers, is_done: stage.is_none(), stage: stage.unwrap_or_default().to_owned() })
+    }
+
+    /// Whether a server of this version serves clients of another.
+    fn covers(&self, asked: &CqlVersion) -> bool {
+        self.numbers[0] == asked.numbers[0] && asked <= self
+    }
+}
 
 fn json_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
@@ -289,4 +321,34 @@ fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
         family(SYSTEM_FAMILIES[0], "Standard", "persistent metadata for the local node"),
         family(SYSTEM_FAMILIES[1], "Super", "hinted handoff data"),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_cql_are_those_of_the_release() {
+        let told = |text, release| match cql_version(text, release) {
+            Ok(version) => version,
+            Err(error) => error.to_string(),
+        };
+        for (text, release) in
+            [("3.0.0-beta1", Release::V1_1), ("3.0.0-beta1", Release::V2_1), ("3.2.1", Release::V2_1)]
+        {
+            assert_eq!(told(text, release), text);
+        }
+        assert_eq!(
+            told("3.0.0", Release::V1_1),
+            "Provided version 3.0.0 is not supported by this server (supported: 2.0.0, 3.0.0-beta1)"
+        );
+        assert_eq!(
+            told("3.1.0", Release::V1_2),
+            "Provided version 3.1.0 is not supported by this server (supported: 2.0.0, 3.0.5)"
+        );
+        for text in ["3.1", "3.0.0-", "3.0.0-be ta", "a.b.c", "", "1.2.3.4"] {
+            let expected = format!("Invalid version value: {text} (see http://semver.org/ for details)");
+            assert_eq!(told(text, Release::V2_1), expected);
+        }
+    }
 }

@@ -83,6 +83,7 @@ mod tests {
                 .into_iter()
                 .collect(),
             others,
+            dropped: BTreeMap::new(),
         }));
         cf
     }

@@ -43,6 +43,15 @@ pub fn components(name: &[u8]) -> Option<Vec<&[u8]>> {
     Some(found)
 }
 
+/// The component of a stored name at a place; `None` where there are fewer whole ones.
+pub fn component_at(name: &[u8], place: usize) -> Option<&[u8]> {
+    let mut rest = name;
+    for _ in 0..place {
+        take(&mut rest)?.ok()?;
+    }
+    Some(take(&mut rest)?.ok()?.value)
+}
+
 /// Whether a name is a static one, and what follows the sign of that.
 fn split_static(name: &[u8]) -> (bool, &[u8]) {
     match name.strip_prefix(&STATIC_PREFIX) {

@@ -111,6 +111,16 @@ impl Native {
 }
 
 impl CqlType {
+    /// Whether it is a collection that is a single value.
+    pub fn is_frozen_collection(&self) -> bool {
+        matches!(
+            self,
+            CqlType::List { is_frozen: true, .. }
+                | CqlType::Set { is_frozen: true, .. }
+                | CqlType::Map { is_frozen: true, .. }
+        )
+    }
+
     /// Whether it takes a cell for each element.
     pub fn is_multi_cell(&self) -> bool {
         matches!(

@@ -37,7 +37,7 @@ pub use ascii_type::AsciiType;
 pub use bytes_type::BytesType;
 pub use collection_type::{CollectionKind, CollectionType};
 pub use column_to_collection_type::ColumnToCollectionType;
-pub use composite_type::{CompositeType, STATIC_PREFIX, components, push_component};
+pub use composite_type::{CompositeType, STATIC_PREFIX, component_at, components, push_component};
 pub use cql_class::{composite_parts, split_arguments, split_class, unreversed};
 pub use cql_type::{CqlType, NATIVES, Native, UserType};
 pub use decimal_type::DecimalType;

@@ -15,11 +15,21 @@ pub fn may_succeed(old: &str, new: &str) -> bool {
     let (new_parts, new_collections) = without_collections(&new_parts);
     let keep_type = old_collections.iter().all(|old| {
         let name = |text: &str| text.split_once(':').map(|(name, _)| name.to_owned());
-        new_collections.iter().all(|new| name(old) != name(new) || in_names(old) == in_names(new))
+        new_collections.iter().all(|new| name(old) != name(new) || same_in_names(old, new))
     });
     keep_type
         && old_parts.len() == new_parts.len()
         && old_parts.iter().zip(new_parts).all(|(old, new)| widens(old, new))
+}
+
+/// Whether names that hold an element of one collection hold one of the other.
+fn same_in_names(old: &str, new: &str) -> bool {
+    let kind = |collection: &str| {
+        let (_, class) = collection.split_once(':')?;
+        Some(split_class(class).0.to_owned())
+    };
+    let is_wider = |(old, new)| widens(old, new);
+    kind(old) == kind(new) && in_names(old).zip(in_names(new)).is_some_and(is_wider)
 }
 
 /// The part of a collection that stands in cells' names: a map's keys, a set's elements, a list's time UUIDs.
@@ -41,14 +51,48 @@ fn without_collections<'a, 'b>(parts: &'b [&'a str]) -> (&'b [&'a str], Vec<&'a 
     (parts, Vec::new())
 }
 
-/// Whether every value of one type is one of another, in the same order: text of ASCII is text, and both are bytes.
+/// Whether every value of one type is one of another, in the same order and stored by the same bytes: text of ASCII is
+/// text, and both are bytes. What is made of others may have wider ones, and a tuple or a user's type more fields: values
+/// that lack the last ones are values still.
 pub fn widens(old: &str, new: &str) -> bool {
     let ((old, old_reversed), (new, new_reversed)) = (unreversed(old), unreversed(new));
     let rank = |class: &str| {
         ["AsciiType", "UTF8Type", "BytesType"].iter().position(|known| split_class(class) == (*known, None))
     };
     old_reversed == new_reversed
-        && (old == new || matches!((rank(old), rank(new)), (Some(old), Some(new)) if old <= new))
+        && (old == new
+            || matches!((rank(old), rank(new)), (Some(old), Some(new)) if old <= new)
+            || widens_parts(old, new))
+}
+
+/// The same of types that are made of others. The depth of a class is capped where it is read.
+fn widens_parts(old: &str, new: &str) -> bool {
+    let ((old, Some(old_parts)), (new, Some(new_parts))) = (split_class(old), split_class(new)) else {
+        return false;
+    };
+    let (mut old_parts, mut new_parts) = (split_arguments(old_parts), split_arguments(new_parts));
+    let may_grow = match old {
+        _ if old != new => return false,
+        "FrozenType" | "ListType" | "SetType" | "MapType" => false,
+        "TupleType" => true,
+        "UserType" => {
+            let is_same_type = old_parts.len() >= 2 && old_parts.get(..2) == new_parts.get(..2);
+            if !is_same_type {
+                return false;
+            }
+            // What fields are called stands in no value.
+            for parts in [&mut old_parts, &mut new_parts] {
+                parts.drain(..2);
+                parts
+                    .iter_mut()
+                    .for_each(|field| *field = field.split_once(':').map_or("", |(_, class)| class));
+            }
+            true
+        }
+        _ => return false,
+    };
+    (old_parts.len() == new_parts.len() || may_grow && old_parts.len() < new_parts.len())
+        && old_parts.iter().zip(&new_parts).all(|(old, new)| widens(old, new))
 }
 
 #[cfg(test)]
@@ -72,5 +116,23 @@ mod tests {
         assert!(may_succeed("AsciiType", "UTF8Type") && !may_succeed("UTF8Type", "AsciiType"));
         assert!(may_succeed("ReversedType(UTF8Type)", "ReversedType(BytesType)"));
         assert!(!may_succeed("ReversedType(UTF8Type)", "UTF8Type"));
+    }
+
+    #[test]
+    fn types_of_fields_may_have_more_of_them() {
+        let tuple = "FrozenType(ListType(TupleType(Int32Type,AsciiType)))";
+        assert!(may_succeed(tuple, "FrozenType(ListType(TupleType(Int32Type,UTF8Type,LongType)))"));
+        assert!(!may_succeed(tuple, "FrozenType(ListType(TupleType(LongType,AsciiType)))"));
+        assert!(!may_succeed(tuple, "FrozenType(ListType(TupleType(Int32Type)))"));
+        assert!(!may_succeed(tuple, "FrozenType(SetType(TupleType(Int32Type,AsciiType)))"));
+        let user = "ReversedType(UserType(k,61,62:Int32Type))";
+        assert!(may_succeed(user, "ReversedType(UserType(k,61,63:Int32Type,64:TupleType(AsciiType)))"));
+        assert!(!may_succeed(user, "ReversedType(UserType(k,62,62:Int32Type))"));
+        assert!(!may_succeed(user, "ReversedType(TupleType(k,61,Int32Type))"));
+        let set =
+            |element: &str| format!("CompositeType(UTF8Type,ColumnToCollectionType(73:SetType({element})))");
+        let (old, new) =
+            (set("UserType(k,61,62:Int32Type)"), set("UserType(k,61,62:Int32Type,63:Int32Type)"));
+        assert!(may_succeed(&old, &new) && !may_succeed(&new, &old));
     }
 }

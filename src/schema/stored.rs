@@ -254,6 +254,28 @@ mod tests {
     }
 
     #[test]
+    fn a_table_from_before_drops_were_noted_is_read() {
+        let marshal = "org.apache.cassandra.db.marshal";
+        let dropped = [r#""#, r#","dropped":[{"name":"v","at_us":1400000000000000}]"#];
+        for dropped in dropped {
+            let note = format!(
+                r#"{{"version":1,"name":"k","strategy_class":"org.apache.cassandra.locator.SimpleStrategy",
+                "strategy_options":{{}},"replication_factor":1,"durable_writes":true,"column_families":[{{"name":"t",
+                "id":1000,"comparator":"{marshal}.CompositeType({marshal}.UTF8Type)","gc_grace_seconds":864000,
+                "default_validator":"{marshal}.BytesType","table":{{"partition_key":[{{"name":"k","type":
+                "{marshal}.Int32Type"}}],"columns":[{{"name":"w","type":"{marshal}.UTF8Type"}}]{dropped}}}}}]}}"#
+            );
+            let keyspace = keyspace_from_json(note.as_bytes(), &Types::builtin()).unwrap();
+            let table = keyspace.column_families["t"].table.clone().unwrap();
+            let drops: Vec<_> = table.dropped.iter().map(|(name, at_us)| (&name[..], *at_us)).collect();
+            let expected = [(&b"v"[..], 1_400_000_000_000_000)];
+            assert_eq!(drops, expected[..usize::from(!dropped.is_empty())]);
+            let again = keyspace_to_json(&keyspace);
+            assert_eq!(again.contains("dropped"), !dropped.is_empty());
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_is_said() {
         let types = Types::builtin();
         assert!(matches!(keyspace_from_json(b"{", &types), Err(StoredError::Malformed(_))));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{ColumnKind, CompactNames, Layout, TableColumn, TableDef};
@@ -15,6 +16,15 @@ pub(super) struct StoredTable {
     clustering: Vec<StoredTableColumn>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     columns: Vec<StoredTableColumn>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dropped: Vec<StoredDrop>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredDrop {
+    name: String,
+    /// Microseconds since 1970.
+    at_us: i64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,6 +64,7 @@ impl StoredTable {
             partition_key: table.partition_key.iter().map(StoredTableColumn::of).collect(),
             clustering: table.clustering.iter().map(StoredTableColumn::of).collect(),
             columns: table.others.values().map(StoredTableColumn::of).collect(),
+            dropped: table.dropped.iter().map(StoredDrop::of).collect(),
         }
     }
 
@@ -70,7 +81,18 @@ impl StoredTable {
             partition_key: all(self.partition_key, ColumnKind::PartitionKey),
             clustering: all(self.clustering, ColumnKind::Clustering),
             others: others.collect(),
+            dropped: self
+                .dropped
+                .into_iter()
+                .map(|drop| (drop.name.into_bytes().into(), drop.at_us))
+                .collect(),
         }
+    }
+}
+
+impl StoredDrop {
+    fn of((name, at_us): (&Bytes, &i64)) -> StoredDrop {
+        StoredDrop { name: String::from_utf8_lossy(name).into_owned(), at_us: *at_us }
     }
 }
 

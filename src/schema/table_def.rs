@@ -71,6 +71,9 @@ pub struct TableDef {
     pub clustering: Vec<TableColumn>,
     /// Static and regular columns and a dense table's value, by their names: the order of `SELECT *`.
     pub others: BTreeMap<String, TableColumn>,
+    /// Columns that were dropped: their names in cells, and the microsecond of the last drop. Their cells stay stored,
+    /// and nobody sees those with this timestamp or an older one, even when a column of the name is there again.
+    pub dropped: BTreeMap<Bytes, i64>,
 }
 
 impl TableDef {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Layout, TableDef};
-use crate::marshal::{STATIC_PREFIX, components, push_component};
+use crate::marshal::{STATIC_PREFIX, component_at, components, push_component};
 
 /// A row key of the partition key's values: one stands alone, several are a composite.
 pub fn row_key(values: &[Bytes]) -> Bytes {
@@ -113,6 +113,17 @@ impl TableDef {
         }
     }
 
+    /// Whether a cell belongs to a column that was dropped after it had been written. Of a Sparse table: the others
+    /// drop no columns.
+    pub fn is_dropped(&self, name: &[u8], timestamp: i64) -> bool {
+        if self.dropped.is_empty() {
+            return false;
+        }
+        let column = component_at(name.strip_prefix(&STATIC_PREFIX).unwrap_or(name), self.clustering.len());
+        let dropped_at = column.and_then(|column| self.dropped.get(column));
+        dropped_at.is_some_and(|dropped_at| timestamp <= *dropped_at)
+    }
+
     fn sparse_place_of(&self, name: &Bytes) -> Option<CellPlace> {
         let is_static = name.starts_with(&STATIC_PREFIX);
         let parts = components(if is_static { &name[STATIC_PREFIX.len()..] } else { name })?;
@@ -155,6 +166,7 @@ mod tests {
             partition_key: Vec::new(),
             clustering: (0..clustering).map(column).collect(),
             others: BTreeMap::new(),
+            dropped: BTreeMap::new(),
         }
     }
 
@@ -182,6 +194,22 @@ mod tests {
         let place = table(2).place_of(&table(2).sparse_name(true, &[], b"s", None, 0)).unwrap();
         assert!(place.is_static && place.clustering.is_empty());
         assert_eq!(table(2).place_of(&Bytes::from_static(b"\0\x01a\0")), None);
+    }
+
+    #[test]
+    fn cells_of_dropped_columns_are_told_by_name_and_timestamp() {
+        let dropped = BTreeMap::from([(Bytes::from_static(b"v"), 100)]);
+        let table = TableDef { dropped, ..table(2) };
+        let values = [Bytes::from_static(b"v"), Bytes::from_static(b"")];
+        let is_dropped = |is_static, column: &[u8], element, timestamp| {
+            let name = table.sparse_name(is_static, &values, column, element, 0);
+            table.is_dropped(&name, timestamp)
+        };
+        assert!(is_dropped(false, b"v", None, 100) && is_dropped(true, b"v", None, 100));
+        assert!(is_dropped(false, b"v", Some(&b"k"[..]), i64::MIN));
+        assert!(!is_dropped(false, b"v", None, 101));
+        assert!(!is_dropped(false, b"", None, 0) && !is_dropped(false, b"w", Some(&b"v"[..]), 0));
+        assert!(!table.is_dropped(b"", 0) && !table.is_dropped(b"\0\x01v\0", 0));
     }
 
     #[test]

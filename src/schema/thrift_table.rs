@@ -32,7 +32,7 @@ pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
         true => declared(cf, release),
         false => value_of(cf, &mut taken).map(|value| (value.name.clone(), value)).into_iter().collect(),
     };
-    TableDef { layout, partition_key, clustering, others }
+    TableDef { layout, partition_key, clustering, others, dropped: BTreeMap::new() }
 }
 
 /// A type and whether it sorts backwards.

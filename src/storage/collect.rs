@@ -67,8 +67,12 @@ pub fn collect_cells(
     if count == 0 {
         return Ok(found);
     }
+    let table = command.cf.table.as_deref();
     for cell in cells {
         let cell = cell?.at(command.now_s, command.behaviour);
+        if table.is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp)) {
+            continue;
+        }
         counted += usize::from(shadows.counts(&cell));
         if shadows.admits(&cell, command) {
             found.push(cell);

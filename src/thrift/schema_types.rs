@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-
 use super::failure::Failure;
 use super::types::{list, map, missing};
 use super::wire::{Reader, TType, Writer};
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
+use crate::marshal::{TypeRef, composite_parts};
 use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, SETTINGS, Setting, SettingDef, SettingKind};
 use crate::util::Release;
 
@@ -173,7 +172,7 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
         let bytes_type = "org.apache.cassandra.db.marshal.BytesType";
         let key_validator = cf.key_validator.as_ref().map_or(bytes_type, |validator| validator.class_name());
         writer.field_string(26, key_validator.as_bytes());
-        write_key_alias(writer, cf.key_alias.as_ref(), release);
+        write_key_alias(writer, cf, release);
     }
     for setting in SETTINGS {
         if let Some(value) = setting.shown(&cf.settings, release) {
@@ -187,14 +186,19 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     writer.stop();
 }
 
-/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 only when it was said, 1.2 and later always again.
-fn write_key_alias(writer: &mut Writer<'_>, alias: Option<&Bytes>, release: Release) {
+/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 only when it was said, 1.2 and later always again, unless
+/// it is several columns.
+fn write_key_alias(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
+    let is_composite = |validator: &TypeRef| composite_parts(validator.class_name()).is_some();
+    if release >= Release::V1_2 && cf.key_validator.as_ref().is_some_and(is_composite) {
+        return;
+    }
     let default: Option<&[u8]> = match release {
         Release::V1_1 => None,
         release if release < Release::V1_1 => Some(b"KEY"),
         _ => Some(b"key"),
     };
-    if let Some(alias) = alias.map(|alias| &alias[..]).or(default) {
+    if let Some(alias) = cf.key_alias.as_deref().or(default) {
         writer.field_string(28, alias);
     }
 }

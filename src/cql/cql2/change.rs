@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::lookup::Family;
+use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
 use super::statement::{Change2, Changes, NewValue, Values, What2};
 use crate::cql::{CqlError, QueryState};
@@ -80,13 +80,19 @@ impl Writer<'_> {
         let mutations = match &self.change.what {
             What2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
-                    self.insert(name.bytes(self.family.comparator(), self.values)?, value)
+                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    check_name(&name)?;
+                    self.insert(name, value)
                 });
                 columns.collect::<Result<Vec<_>, CqlError>>()?
             }
             What2::Delete(names) => {
-                let names = names.iter().map(|name| name.bytes(self.family.comparator(), self.values));
-                vec![self.deletion(names.collect::<Result<_, _>>()?)]
+                let names = names.iter().map(|name| {
+                    let name = name.bytes(self.family.comparator(), self.values)?;
+                    check_name(&name)?;
+                    Ok(name)
+                });
+                vec![self.deletion(names.collect::<Result<_, CqlError>>()?)]
             }
         };
         let row = |key: Bytes| RowBatch { key, families: vec![(self.family.name(), mutations.clone())] };

@@ -62,6 +62,11 @@ pub async fn create_index(
     column: &Term2,
     values: Values<'_>,
 ) -> Result<Cql2Outcome, CqlError> {
+    let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
+    if state.database.catalog().column_family(keyspace, &table.name).is_none() {
+        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+        return Err(CqlError::invalid(format!("No such column family: {}", table.name)));
+    }
     let family = Family::find_to_change(state, table)?;
     state.check(Access::UpdateFamily { keyspace: family.keyspace(), family: family.cf.name.as_bytes() })?;
     let column_name: Bytes = column.bytes(family.comparator(), values)?;

@@ -8,6 +8,7 @@ use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
 use crate::marshal::{self, AbstractType, PACKAGE, TypeRef};
 use crate::schema::CfDef;
+use crate::util::limits::NAME_BYTES_MAX;
 
 /// What the row key is called, where nothing else was said.
 const KEY: &str = "KEY";
@@ -94,6 +95,18 @@ impl<'a> Family<'a> {
             None => KEY.to_owned(),
         }
     }
+}
+
+/// Whether a name may be a column's.
+pub fn check_name(name: &[u8]) -> Result<(), CqlError> {
+    if name.is_empty() {
+        return Err(CqlError::invalid("zero-length column name"));
+    }
+    if name.len() > NAME_BYTES_MAX {
+        let length = name.len();
+        return Err(CqlError::invalid(format!("column name is too long ({length} > {NAME_BYTES_MAX})")));
+    }
+    Ok(())
 }
 
 /// A class without Cassandra's package.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::lookup::{Family, short_name};
+use super::lookup::{Family, check_name, short_name};
 use super::outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use super::statement::{Columns2, Relation2, Select2, Term2, Values};
 use crate::cql::{CqlError, QueryState};
@@ -128,6 +128,12 @@ impl Reader<'_> {
     }
 
     fn check(&self, conditions: &Where) -> Result<(), CqlError> {
+        if conditions.start.is_none() && conditions.finish.is_some() {
+            return Err(CqlError::invalid("Key range clauses must include a start key (i.e. KEY > term)"));
+        }
+        if conditions.start.is_some() && conditions.is_by_key {
+            return Err(CqlError::invalid("You cannot combine key range and by-key clauses in a SELECT"));
+        }
         if conditions.finish.is_some() && !conditions.expressions.is_empty() {
             return Err(CqlError::invalid("You cannot combine key range and by-column clauses in a SELECT"));
         }
@@ -138,7 +144,34 @@ impl Reader<'_> {
         if !conditions.expressions.is_empty() && !conditions.expressions.iter().any(is_indexed) {
             return Err(not_indexed());
         }
-        Ok(())
+        self.check_key_order(conditions)
+    }
+
+    /// Whether the first key of a range comes before the last, in the ring.
+    fn check_key_order(&self, conditions: &Where) -> Result<(), CqlError> {
+        let (Some((start, _)), Some((finish, _))) = (&conditions.start, &conditions.finish) else {
+            return Ok(());
+        };
+        let database = self.state.database;
+        if finish.is_empty() || (database.token(start), start) <= (database.token(finish), finish) {
+            return Ok(());
+        }
+        Err(CqlError::invalid(match database.partitioner().class_name().ends_with("RandomPartitioner") {
+            true => {
+                "Start key sorts after end key. This is not allowed; you probably should not specify end key at all, \
+                 under RandomPartitioner"
+            }
+            false => "Start key must sort before (or equal to) finish key in your partitioner!",
+        }))
+    }
+
+    fn check_column_order(&self, start: &Bytes, finish: &Bytes) -> Result<(), CqlError> {
+        let order = self.family.comparator().compare(start, finish);
+        let order = if self.select.is_reversed { order.reverse() } else { order };
+        if start.is_empty() || finish.is_empty() || order.is_le() {
+            return Ok(());
+        }
+        Err(CqlError::invalid("range finish must come after start in traversal order"))
     }
 
     fn predicate(&self) -> Result<SlicePredicate, CqlError> {
@@ -147,8 +180,12 @@ impl Reader<'_> {
             Columns2::Names(names) => {
                 let alias = self.family.key_alias();
                 let names = names.iter().filter(|name| !name.is_key(&alias));
-                let names = names.map(|name| name.bytes(comparator, self.values));
-                let column_names = Some(names.collect::<Result<_, _>>()?);
+                let names = names.map(|name| {
+                    let name = name.bytes(comparator, self.values)?;
+                    check_name(&name)?;
+                    Ok(name)
+                });
+                let column_names = Some(names.collect::<Result<_, CqlError>>()?);
                 return Ok(SlicePredicate { column_names, slice_range: None });
             }
             Columns2::Range(start, finish) => {
@@ -156,6 +193,7 @@ impl Reader<'_> {
             }
             Columns2::All | Columns2::Count => (Bytes::new(), Bytes::new()),
         };
+        self.check_column_order(&start, &finish)?;
         let count = self.select.first.unwrap_or(COLUMNS);
         let range = RequestedRange { start, finish, reversed: self.select.is_reversed, count };
         Ok(SlicePredicate { column_names: None, slice_range: Some(range) })

@@ -127,7 +127,7 @@ async fn columns_are_read_by_ranges() {
         "bob: password=hidden@10 gender=m@10 extra=more@10 birth_year=1975@10 KEY=bob@-1"
     );
     assert_eq!(bob("REVERSED 'h'..'e'").await, "bob: gender=m@10 extra=more@10");
-    assert_eq!(bob("'h'..'e'").await, "range finish must come after start in the order of traversal");
+    assert_eq!(bob("'h'..'e'").await, "range finish must come after start in traversal order");
 }
 
 #[tokio::test]
@@ -167,7 +167,23 @@ async fn rows_are_read_by_ranges() {
         session.rows("SELECT gender FROM users WHERE KEY >= 'anna' LIMIT 1").await,
         "anna: gender=f@10"
     );
-    assert_eq!(session.rows("SELECT gender FROM users WHERE KEY < 'bob'").await, "anna: gender=f@10");
+    assert_eq!(
+        session.rows("SELECT gender FROM users WHERE KEY >= 'anna' AND KEY < 'bob'").await,
+        "anna: gender=f@10"
+    );
+    assert_eq!(
+        session.rows("SELECT gender FROM users WHERE KEY < 'bob'").await,
+        "Key range clauses must include a start key (i.e. KEY > term)"
+    );
+    assert_eq!(
+        session.rows("SELECT gender FROM users WHERE KEY > 'anna' AND KEY = 'bob'").await,
+        "You cannot combine key range and by-key clauses in a SELECT"
+    );
+    assert_eq!(
+        session.rows("SELECT gender FROM users WHERE KEY > 'bob' AND KEY < 'anna'").await,
+        "Start key must sort before (or equal to) finish key in your partitioner!"
+    );
+    assert_eq!(session.rows("SELECT '' FROM users WHERE KEY = 'bob'").await, "zero-length column name");
     session.run("DELETE FROM users WHERE KEY = 'bob'", &[]).await.unwrap();
     assert_eq!(session.rows("SELECT KEY FROM users WHERE KEY > 'anna'").await, "bob: KEY=bob@-1");
 }
@@ -194,7 +210,7 @@ async fn rows_are_read_by_indexes() {
     assert_eq!(session.rows("SELECT KEY FROM users WHERE birth_year = 1975 AND gender = 'f'").await, "");
     assert_eq!(session.rows("SELECT KEY FROM users WHERE birth_year > 1970 AND gender = 'm'").await, none);
     assert_eq!(
-        session.rows("SELECT KEY FROM users WHERE KEY < 'x' AND birth_year = 1").await,
+        session.rows("SELECT KEY FROM users WHERE KEY > 'a' AND KEY < 'x' AND birth_year = 1").await,
         "You cannot combine key range and by-column clauses in a SELECT"
     );
     session.run("DROP INDEX users_birth", &[]).await.unwrap();

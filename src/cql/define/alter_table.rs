@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::compatible::{keeps_order, takes_elements, takes_values};
+use super::index::indexed_part;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
-use crate::marshal::{CqlType, Native, Types, widens};
+use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
@@ -29,7 +31,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             Alter::Add { column, cql_type, is_static } => {
                 change.add(column, (cql_type, &scope), *is_static)?
             }
-            Alter::Drop { column } => change.drop(column)?,
+            Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
             Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
             Alter::Rename(names) => change.rename(names)?,
             Alter::With(properties) => change.with(properties)?,
@@ -87,6 +89,9 @@ impl Change<'_> {
             let what = if self.is_key(name) { "a PRIMARY KEY part" } else { "an existing column" };
             return invalid(format!("Invalid column name {name} because it conflicts with {what}"));
         }
+        if self.old.is_counter() && self.table.dropped.contains_key(name.as_bytes()) {
+            return invalid(format!("Cannot re-add previously dropped counter column {name}"));
+        }
         let cql_type = scope.resolve(cql_type)?;
         if cql_type.is_multi_cell() {
             self.check_collection(name, &cql_type)?;
@@ -111,7 +116,7 @@ impl Change<'_> {
         }
         let before = comparator::collections_of(self.old);
         match before.iter().find(|(known, _)| known == name.as_bytes()) {
-            Some((_, known)) if known != cql_type => invalid(format!(
+            Some((_, known)) if !takes_elements(cql_type, known) => invalid(format!(
                 "Cannot add a collection with the name {name} because a collection with the same name and a different \
                  type has already been used in the past"
             )),
@@ -131,7 +136,8 @@ impl Change<'_> {
         }
     }
 
-    fn drop(&self, name: &str) -> Result<CfDef, CqlError> {
+    /// Takes a column away, and notes the microsecond: what its cells held before is not to come back.
+    fn drop(&self, name: &str, now_us: i64) -> Result<CfDef, CqlError> {
         if self.table.is_compact() {
             return invalid("Cannot drop columns from a non-CQL3 table");
         }
@@ -144,6 +150,7 @@ impl Change<'_> {
         let mut table = self.table.clone();
         let cell_name = column.cell_name.clone();
         table.others.remove(name);
+        table.dropped.insert(cell_name.clone(), now_us);
         let mut cf = self.redeclared(table)?;
         cf.column_metadata.remove(&cell_name);
         Ok(cf)
@@ -162,14 +169,25 @@ impl Change<'_> {
                 ColumnKind::PartitionKey if cql_type.is_counter() => {
                     return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
                 }
-                ColumnKind::Clustering if !widens(&old.class_name(), &cql_type.class_name()) => {
+                ColumnKind::Clustering if !keeps_order(&cql_type, old) => {
                     return change("types are not order-compatible.");
                 }
-                _ if old.is_multi_cell() || !takes_values(&cql_type, old) => {
+                _ if old.is_multi_cell() && !takes_elements(&cql_type, old) => {
+                    return change("types are incompatible.");
+                }
+                _ if !old.is_multi_cell() && !takes_values(&cql_type, old) => {
                     return change("types are incompatible.");
                 }
                 _ => {}
             }
+        }
+        let definition = self.old.column_metadata.get(&column.cell_name);
+        if let Some(index) = definition.and_then(|definition| definition.index.as_ref())
+            && !keeps_order(indexed_part(&cql_type, index), indexed_part(old, index))
+        {
+            return configuration(format!(
+                "Cannot modify validator to a non-order-compatible one for column {name} since an index is set"
+            ));
         }
         if self.table.is_compact() {
             return self.set_compact_type(column, &cql_type);
@@ -181,7 +199,8 @@ impl Change<'_> {
         }
         let mut cf = self.redeclared(table)?;
         if let Some(definition) = cf.column_metadata.get_mut(name.as_bytes()) {
-            definition.validator = cql_type.type_ref(self.types);
+            let part = definition.index.as_ref().map_or(&cql_type, |index| indexed_part(&cql_type, index));
+            definition.validator = part.type_ref(self.types);
         }
         Ok(cf)
     }
@@ -210,6 +229,7 @@ impl Change<'_> {
         let mut cf = self.old.clone();
         let mut table = self.table.clone();
         for (from, to) in names {
+            // Cassandra says keyspace, and then what the table is called.
             let Some(column) = table.column(from).cloned() else {
                 return invalid(format!("Cannot rename unknown column {from} in keyspace {}", self.old.name));
             };
@@ -218,6 +238,11 @@ impl Change<'_> {
                     "Cannot rename column {from} to {to} in keyspace {}; another column of that name already exist",
                     self.old.name
                 ));
+            }
+            let is_key = matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering);
+            let definition = cf.column_metadata.get(&column.cell_name);
+            if is_key && definition.is_some_and(|definition| definition.index.is_some()) {
+                return invalid(format!("Cannot rename column {from} because it is secondary indexed"));
             }
             let renamed = TableColumn {
                 name: to.clone(),
@@ -239,10 +264,6 @@ impl Change<'_> {
                     table.others.insert(to.clone(), renamed);
                 }
                 _ => return invalid(format!("Cannot rename non PRIMARY KEY part {from}")),
-            }
-            if let Some(mut definition) = cf.column_metadata.remove(&column.cell_name) {
-                definition.name = Bytes::copy_from_slice(to.as_bytes());
-                cf.column_metadata.insert(definition.name.clone(), definition);
             }
         }
         if let [key] = &table.partition_key[..] {
@@ -266,23 +287,5 @@ impl Change<'_> {
             return invalid("Cannot set default_time_to_live on a table with counters");
         }
         Ok(cf)
-    }
-}
-
-/// Whether values of one type are values of another.
-fn takes_values(new: &CqlType, old: &CqlType) -> bool {
-    let native = |cql_type: &CqlType| match cql_type {
-        CqlType::Native(native) => Some(*native),
-        _ => None,
-    };
-    match (native(new), native(old)) {
-        (Some(Native::Blob), Some(old)) => old != Native::Counter,
-        (Some(Native::Blob), None) => true,
-        (Some(Native::Text), Some(Native::Ascii))
-        | (Some(Native::Uuid), Some(Native::Timeuuid))
-        | (Some(Native::Varint), Some(Native::Int | Native::Bigint | Native::Timestamp))
-        | (Some(Native::Bigint), Some(Native::Timestamp))
-        | (Some(Native::Timestamp), Some(Native::Bigint)) => true,
-        _ => widens(&old.class_name(), &new.class_name()),
     }
 }

@@ -72,6 +72,9 @@ pub fn column_family(
     }
     declare(&mut cf, table, types)?;
     options::apply(&mut cf, &create.properties)?;
+    if cf.is_counter() && cf.default_ttl_s().is_some() {
+        return invalid("Cannot set default_time_to_live on a table with counters");
+    }
     Ok(cf)
 }
 
@@ -115,7 +118,6 @@ fn declare(cf: &mut CfDef, table: TableDef, types: &Types) -> Result<(), CqlErro
 /// The columns that a statement lists, while the primary key takes its own from them.
 struct Columns {
     left: BTreeMap<String, (CqlType, bool)>,
-    all: Vec<String>,
     primary_key: PrimaryKey,
 }
 
@@ -137,17 +139,13 @@ impl Columns {
         if keys.next().is_some() {
             return invalid("Multiple PRIMARY KEYs specifed (exactly one required)");
         }
-        let all = create.columns.iter().map(|column| column.name.clone()).collect();
-        Ok(Columns { left, all, primary_key })
+        Ok(Columns { left, primary_key })
     }
 
     /// Takes a column of the primary key.
     fn take(&mut self, name: &str, kind: ColumnKind, position: usize) -> Result<TableColumn, CqlError> {
         let Some((cql_type, is_static)) = self.left.remove(name) else {
-            return match self.all.iter().any(|column| column == name) {
-                true => invalid(format!("Multiple definition of identifier {name}")),
-                false => invalid(format!("Unknown definition {name} referenced in PRIMARY KEY")),
-            };
+            return invalid(format!("Unknown definition {name} referenced in PRIMARY KEY"));
         };
         if cql_type.is_multi_cell() {
             return invalid(format!("Invalid collection type for PRIMARY KEY component {name}"));
@@ -175,7 +173,10 @@ impl Columns {
         }
         let mut clustering = columns;
         if create.is_compact && has_collections {
-            return invalid("Non-frozen collection types are not supported with COMPACT STORAGE");
+            return invalid(match clustering.is_empty() {
+                true => "Non-frozen collection types are not supported with COMPACT STORAGE",
+                false => "Collection types are not supported with COMPACT STORAGE",
+            });
         }
         if self.left.values().any(|(_, is_static)| *is_static) {
             if create.is_compact {
@@ -197,7 +198,8 @@ impl Columns {
             };
             (name.clone(), TableColumn::new(&name, kind, 0, cql_type))
         });
-        Ok(TableDef { layout, partition_key, clustering, others: others.collect() })
+        let dropped = BTreeMap::new();
+        Ok(TableDef { layout, partition_key, clustering, others: others.collect(), dropped })
     }
 
     fn layout(&self, create: &CreateTable, clustering: &[TableColumn]) -> Result<Layout, CqlError> {

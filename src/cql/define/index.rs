@@ -45,11 +45,13 @@ fn indexed(
     let Some(column) = table.column(&create.column) else {
         return invalid(format!("No column definition found for column {}", create.column));
     };
-    let has_index = old.column_metadata.get(&column.cell_name).is_some_and(|known| known.index.is_some());
-    if has_index {
+    let value = indexed_type(create, column)?;
+    if let Some(known) = old.column_metadata.get(&column.cell_name).and_then(|known| known.index.as_ref()) {
+        check_other_half(create, column, known)?;
         return if create.if_not_exists { Ok(None) } else { invalid("Index already exists") };
     }
-    let value = indexed_type(create, &table, column, release)?;
+    check_class(create)?;
+    check_place(&table, column, release)?;
     let name = match &create.name {
         Some(name) => name.clone(),
         None => default_name(keyspace, &old.name, &column.name),
@@ -82,13 +84,61 @@ fn indexed(
 }
 
 /// The type of the values that the index is by.
-fn indexed_type(
-    create: &CreateIndex,
-    table: &TableDef,
-    column: &TableColumn,
-    release: Release,
-) -> Result<CqlType, CqlError> {
+fn indexed_type(create: &CreateIndex, column: &TableColumn) -> Result<CqlType, CqlError> {
     let name = &column.name;
+    match (&column.cql_type, create.target) {
+        (CqlType::Map { key, is_frozen: false, .. }, IndexTarget::Keys) => Ok((**key).clone()),
+        (CqlType::Map { is_frozen: true, .. }, IndexTarget::Keys) => {
+            invalid(format!("Cannot create index on keys of frozen<map> column {name}"))
+        }
+        (_, IndexTarget::Keys) => {
+            invalid(format!("Cannot create index on keys of column {name} with non-map type"))
+        }
+        (of, IndexTarget::Full) if !of.is_frozen_collection() => {
+            invalid("full() indexes can only be created on frozen collections")
+        }
+        (of, IndexTarget::Values) if of.is_frozen_collection() => invalid(
+            "Frozen collections currently only support full-collection indexes. For example, 'CREATE INDEX ON \
+             <table>(full(<columnName>))'.",
+        ),
+        (CqlType::Map { value, is_frozen: false, .. }, _) => Ok((**value).clone()),
+        (CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false }, _) => {
+            Ok((**element).clone())
+        }
+        (other, _) => Ok(other.clone()),
+    }
+}
+
+/// What of a column's type an index is by: of a collection its elements, or its keys.
+pub fn indexed_part<'t>(cql_type: &'t CqlType, index: &IndexDef) -> &'t CqlType {
+    let by_keys = index.options.as_ref().is_some_and(|options| options.contains_key(INDEX_KEYS));
+    match cql_type {
+        CqlType::Map { key, is_frozen: false, .. } if by_keys => key,
+        CqlType::Map { value: part, is_frozen: false, .. }
+        | CqlType::List { element: part, is_frozen: false }
+        | CqlType::Set { element: part, is_frozen: false } => part,
+        single => single,
+    }
+}
+
+/// A map that is indexed by its keys cannot be by its values, and the other way round.
+fn check_other_half(create: &CreateIndex, column: &TableColumn, known: &IndexDef) -> Result<(), CqlError> {
+    let half = |is_keys: bool| if is_keys { "keys" } else { "values" };
+    let is_keys = create.target == IndexTarget::Keys;
+    let was_keys = known.options.as_ref().is_some_and(|options| options.contains_key(INDEX_KEYS));
+    if !matches!(column.cql_type, CqlType::Map { .. }) || is_keys == was_keys {
+        return Ok(());
+    }
+    let name = &column.name;
+    invalid(format!(
+        "Cannot create index on {name} {}, an index on {name} {} already exists and indexing a map on both keys and \
+         values at the same time is not currently supported",
+        half(is_keys),
+        half(was_keys)
+    ))
+}
+
+fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
     if create.is_custom && create.class.is_none() {
         return invalid("CUSTOM index requires specifiying the index class");
     }
@@ -98,9 +148,20 @@ fn indexed_type(
     if !create.is_custom && !create.properties.0.is_empty() {
         return invalid("Cannot specify options for a non-CUSTOM index");
     }
+    Ok(())
+}
+
+/// Whether a column may be indexed where it stands.
+fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Result<(), CqlError> {
+    let name = &column.name;
     if table.is_compact() && !table.clustering.is_empty() {
         return invalid(
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
+        );
+    }
+    if table.is_compact() && column.kind == ColumnKind::PartitionKey && release >= Release::V2_1 {
+        return invalid(
+            "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
         );
     }
     if column.kind == ColumnKind::Static {
@@ -113,17 +174,7 @@ fn indexed_type(
             format!("Cannot create secondary index on partition key column {name}")
         });
     }
-    match (&column.cql_type, &create.target) {
-        (CqlType::Map { key, is_frozen: false, .. }, IndexTarget::Keys) => Ok((**key).clone()),
-        (_, IndexTarget::Keys) => {
-            invalid(format!("Cannot create index on keys of column {name} with non-map type"))
-        }
-        (CqlType::Map { value, is_frozen: false, .. }, _) => Ok((**value).clone()),
-        (CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false }, _) => {
-            Ok((**element).clone())
-        }
-        (other, _) => Ok(other.clone()),
-    }
+    Ok(())
 }
 
 fn index_names(keyspace: &KeyspaceDef) -> impl Iterator<Item = &str> {
@@ -157,6 +208,9 @@ pub async fn drop_index(
     });
     drop(catalog);
     let Some(holder) = holder else {
+        if state.database.catalog().keyspace(keyspace).is_none() {
+            return invalid(format!("Keyspace {keyspace} does not exist"));
+        }
         if if_exists {
             return Ok(Outcome::Void);
         }

@@ -2,6 +2,7 @@
 
 mod alter_table;
 mod comparator;
+mod compatible;
 mod create_table;
 mod index;
 mod keyspace;
@@ -9,6 +10,8 @@ mod names;
 mod options;
 mod table;
 mod user_type;
+
+pub use create_table::column_family;
 
 use super::syntax::Statement;
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};

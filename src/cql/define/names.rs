@@ -1,10 +1,8 @@
 //! Names of keyspaces and tables, and who may change them.
 
+use crate::cql::system::is_system;
 use crate::cql::{CqlError, Place, QueryState};
 use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
-
-/// The keyspace that the server describes itself in.
-pub const SYSTEM: &str = "system";
 
 fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -12,8 +10,8 @@ fn is_word(name: &str) -> bool {
 
 /// The name of a keyspace that is to be made.
 pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
-    if name == SYSTEM {
-        return Err(CqlError::invalid("system keyspace is not user-modifiable"));
+    if is_system(name) {
+        return Err(CqlError::invalid(format!("{name} keyspace is not user-modifiable")));
     }
     if !is_word(name) {
         return Err(CqlError::invalid(format!("\"{name}\" is not a valid keyspace name")));
@@ -42,7 +40,7 @@ fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
 
 /// Refuses changes of what the server describes itself in.
 pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
-    if keyspace.eq_ignore_ascii_case(SYSTEM) {
+    if is_system(&keyspace.to_ascii_lowercase()) {
         return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
     }
     Ok(())

@@ -141,6 +141,11 @@ fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Resu
         "compaction" => compaction(cf, map)?,
         "compression" => {
             let mut options = map.clone();
+            if !options.is_empty() && !options.contains_key("sstable_compression") {
+                return configuration(
+                    "Missing sub-option 'sstable_compression' for the 'compression' option.",
+                );
+            }
             if let Some(class) = options.get_mut("sstable_compression").filter(|class| !class.is_empty()) {
                 *class = known_class(class, COMPRESSION_PACKAGE, &COMPRESSORS).ok_or_else(|| {
                     CqlError::Configuration(format!(

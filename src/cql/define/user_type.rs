@@ -1,16 +1,17 @@
 //! CREATE, ALTER and DROP TYPE.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::compatible::keeps_order;
 use super::names::{invalid, keyspace_of};
 use super::{changed, comparator};
 use crate::cql::syntax::{AlterType, TableName, TypeName};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
 use crate::db::Access;
-use crate::marshal::{CqlType, Native, Types, UserType, widens};
-use crate::schema::{CfDef, KeyspaceDef, TableDef};
+use crate::marshal::{CqlType, Types, UserType};
+use crate::schema::{CfDef, KeyspaceDef, Layout, TableDef};
 use crate::util::Release;
 
 fn outcome(change: ChangeKind, keyspace: &str, name: &str) -> Outcome {
@@ -39,14 +40,11 @@ pub async fn create(
             };
         }
         let scope = TypeScope { keyspace, types, release };
-        let mut made: Vec<(String, CqlType)> = Vec::new();
-        for (field, cql_type) in fields {
-            if made.iter().any(|(known, _)| known == field) {
-                return invalid(format!("Duplicate field name {field} in type {}", name.name));
-            }
-            made.push((field.clone(), field_type(cql_type, &scope)?));
-        }
-        let user_type = UserType { keyspace: keyspace.name.clone(), name: name.name.clone(), fields: made };
+        let typed =
+            |(field, cql_type): &(String, TypeName)| Ok((field.clone(), field_type(cql_type, &scope)?));
+        let fields = fields.iter().map(typed).collect::<Result<_, CqlError>>()?;
+        let user_type = UserType { keyspace: keyspace.name.clone(), name: name.name.clone(), fields };
+        check_fields(&user_type)?;
         keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
         Ok(true)
     };
@@ -58,6 +56,9 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let (types, release) = (state.database.types(), state.behaviour.release);
+    if state.database.catalog().keyspace(keyspace).is_none() {
+        return invalid(format!("Cannot alter type in unknown keyspace {keyspace}"));
+    }
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
@@ -80,24 +81,31 @@ fn field_type(name: &TypeName, scope: &TypeScope<'_>) -> Result<CqlType, CqlErro
     Ok(cql_type)
 }
 
+fn check_fields(user_type: &UserType) -> Result<(), CqlError> {
+    let mut seen = BTreeSet::new();
+    match user_type.fields.iter().find(|(field, _)| !seen.insert(field)) {
+        Some((field, _)) => invalid(format!("Duplicate field name {field} in type {}", user_type.name)),
+        None => Ok(()),
+    }
+}
+
 fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<UserType, CqlError> {
     let mut new = old.clone();
     let place =
         |fields: &[(String, CqlType)], field: &str| fields.iter().position(|(known, _)| known == field);
-    let unknown = |field: &str| CqlError::invalid(format!("Unknown field {field} in type {}", old.name));
+    let name = format!("{}.{}", old.keyspace, old.name);
+    let unknown = |field: &str| CqlError::invalid(format!("Unknown field {field} in type {name}"));
     match alter {
         AlterType::Add { field, cql_type } => {
             if place(&new.fields, field).is_some() {
                 return invalid(format!(
-                    "Cannot add new field {field} to type {}: a field of the same name already exists",
-                    old.name
+                    "Cannot add new field {field} to type {name}: a field of the same name already exists"
                 ));
             }
             let cql_type = field_type(cql_type, scope)?;
             if uses(&cql_type, old) {
                 return invalid(format!(
-                    "Cannot add new field {field} of type {cql_type} to type {0} as this would create a circular reference",
-                    old.name
+                    "Cannot add new field {field} of type {cql_type} to type {name} as this would create a circular reference"
                 ));
             }
             new.fields.push((field.clone(), cql_type));
@@ -106,25 +114,21 @@ fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<U
             let at = place(&new.fields, field).ok_or_else(|| unknown(field))?;
             let cql_type = field_type(cql_type, scope)?;
             let before = &new.fields[at].1;
-            let is_compatible = *before == cql_type
-                || matches!(cql_type, CqlType::Native(Native::Blob))
-                || widens(&before.class_name(), &cql_type.class_name());
-            if !is_compatible {
+            // Values may stand in cells' names: their order must stay.
+            if !keeps_order(&cql_type, before) {
                 return invalid(format!(
-                    "Type {cql_type} is incompatible with previous type {before} of field {field} in user type {}",
-                    old.name
+                    "Type {cql_type} is incompatible with previous type {before} of field {field} in user type {name}"
                 ));
             }
             new.fields[at].1 = cql_type;
         }
         AlterType::Rename(names) => {
+            // By the names of before: so two fields may change theirs.
             for (from, to) in names {
-                let at = place(&new.fields, from).ok_or_else(|| unknown(from))?;
-                if place(&new.fields, to).is_some() {
-                    return invalid(format!("Duplicate field name {to} in type {}", old.name));
-                }
+                let at = place(&old.fields, from).ok_or_else(|| unknown(from))?;
                 new.fields[at].0 = to.clone();
             }
+            check_fields(&new)?;
         }
     }
     Ok(new)
@@ -214,11 +218,17 @@ fn renewed_family(
     if uses(&old, user) {
         cf.default_validator = renewed(&old, user).type_ref(types);
     }
-    if !table.is_compact() {
-        cf.comparator = comparator::comparator(&table, Some(&cf), types)?;
-        cf.table = Some(Arc::new(table));
+    match table.layout {
+        Layout::Sparse => {
+            cf.comparator = comparator::comparator(&table, Some(&cf), types)?;
+            cf.table = Some(Arc::new(table));
+        }
+        Layout::Dense | Layout::CompositeDense => {
+            cf.comparator = comparator::comparator(&table, None, types)?
+        }
+        Layout::StaticCompact | Layout::Super => {}
     }
-    Ok(cf)
+    Ok(cf.with_indexes())
 }
 
 pub async fn drop_type(
@@ -243,20 +253,21 @@ pub async fn drop_type(
                 false => invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name)),
             };
         };
-        let refusal = |what: &str, holder: &str| {
+        // Another type is told without its keyspace.
+        let refusal = |holder: &str| {
             invalid(format!(
-                "Cannot drop user type {0}.{1} as it is still used by {what} {0}.{holder}",
+                "Cannot drop user type {}.{} as it is still used by {holder}",
                 keyspace.name, name.name
             ))
         };
         for other in keyspace.user_types.values().filter(|other| other.name != user.name) {
             if other.fields.iter().any(|(_, field)| uses(field, &user)) {
-                return refusal("user type", &other.name);
+                return refusal(&format!("user type {}", other.name));
             }
         }
         for cf in keyspace.column_families.values() {
             if TableDef::of(cf, release).columns().any(|column| uses(&column.cql_type, &user)) {
-                return refusal("table", &cf.name);
+                return refusal(&format!("table {}.{}", keyspace.name, cf.name));
             }
         }
         keyspace.user_types.remove(&name.name);

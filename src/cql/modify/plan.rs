@@ -13,7 +13,7 @@ use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
-use crate::cql::system::SYSTEM;
+use crate::cql::system::is_system;
 use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
@@ -62,10 +62,11 @@ impl ModifyPlan {
         modify: &Modify,
         markers: &mut Markers,
     ) -> Result<ModifyPlan, CqlError> {
-        let table = state.table(&modify.table).map_err(|error| match modify.table.keyspace.as_deref() {
-            Some(SYSTEM) => CqlError::Unauthorized(format!("{SYSTEM} keyspace is not user-modifiable.")),
-            _ => error,
-        })?;
+        let keyspace = modify.table.keyspace.as_deref().or(state.keyspace);
+        if let Some(keyspace) = keyspace.filter(|keyspace| is_system(keyspace)) {
+            return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        }
+        let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
             return Err(no_table(&modify.table));

@@ -1,7 +1,6 @@
 //! A SELECT that has been checked, and may be run many times.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -17,12 +16,12 @@ use super::rows::CellColumns;
 use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select};
-use crate::cql::system::system_table;
+use crate::cql::system;
 use crate::cql::values::{Markers, TableOf, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
-use crate::schema::{CfDef, ColumnKind, Layout, TableColumn};
+use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use crate::util::Release;
 
 /// Rows of a SELECT without LIMIT, before 2.0.
@@ -104,7 +103,8 @@ impl SelectPlan {
         let mut execution = self.begin(state, options)?;
         if let Some(Start { partitions, index, resume }) = execution.start.take() {
             if self.target.is_system {
-                execution.walk.system_rows(&self.target, partitions)?;
+                let wanted = self.wanted(&partitions, Bound { options, database: state.database })?;
+                execution.walk.system_rows(&wanted, partitions, resume)?;
             } else {
                 execution.walk.run(partitions, index, resume).await?;
             }
@@ -123,7 +123,7 @@ impl SelectPlan {
         self.check(state, options)?;
         let bound = Bound { options, database: state.database };
         let mut limit = self.limit(bound, release)?;
-        let page_size = options.page_size.filter(|_| !self.picked.is_count && !self.target.is_system);
+        let page_size = options.page_size.filter(|_| !self.picked.is_count);
         if page_size.is_some() && self.sorts() {
             return Err(CqlError::invalid(
                 "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either \
@@ -145,6 +145,21 @@ impl SelectPlan {
         let walk = Walk { want: page_size.map_or(limit, |page| limit.min(page.max(1))), ..walk };
         let start = (limit > 0).then_some(Start { partitions, index, resume });
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
+    }
+
+    /// Which of the system's own rows need to be made.
+    fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::Wanted, CqlError> {
+        let keys = match partitions {
+            Partitions::Keys(keys) => Some(keys.clone()),
+            Partitions::Range(_) => None,
+        };
+        let first = match self.restrictions.of_clustering_at(0) {
+            Some(Restriction { is_tuple: false, asked: Asked::Eq(operand), .. }) => {
+                Some(operand.values(bound)?.into_iter().flatten().collect())
+            }
+            _ => None,
+        };
+        Ok(system::Wanted { keys, first })
     }
 
     fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
@@ -372,7 +387,7 @@ fn indexed_value(
         Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
         }
-        Asked::Contains(elements) => {
+        Asked::Contains(elements) if indexed != IndexedBy::Value => {
             let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
             match elements.iter().find(is_asked) {
                 Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
@@ -412,11 +427,10 @@ fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release
 /// The table of a SELECT.
 fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
     let keyspace = state.keyspace_of(select.table.keyspace.as_deref())?;
-    if let Some(system) = system_table(state, keyspace, &select.table.name) {
-        let name = select.table.name.clone();
-        let cf = CfDef { table: Some(system.def.clone()), ..CfDef::new(keyspace, &name) };
-        let (keyspace, def) = (keyspace.to_owned(), system.def);
-        return Ok(Target { keyspace, name, def, cf: Arc::new(cf), is_system: true });
+    if let Some(cf) = system::definition(state.claim, keyspace, &select.table.name) {
+        let (keyspace, name) = (cf.keyspace.clone(), cf.name.clone());
+        let def = TableDef::of(cf, state.behaviour.release);
+        return Ok(Target { keyspace, name, def, cf: cf.clone(), is_system: true });
     }
     let table = state.table(&select.table)?;
     if table.def.layout == Layout::Super && state.behaviour.release < Release::V2_0 {

@@ -5,39 +5,74 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::keys::Partitions;
-use super::restrictions::Target;
+use super::paging::{PagingState, Position};
 use super::rows::{Held, Row};
 use super::walk::Walk;
 use crate::cql::CqlError;
-use crate::cql::system::system_table;
+use crate::cql::system::{self, SystemRow, Wanted};
+use crate::marshal::components;
 use crate::model::Cell;
 use crate::schema::row_key;
 
 impl Walk<'_> {
-    /// Takes the rows of a table that pass.
-    pub fn system_rows(&mut self, target: &Target, partitions: Partitions) -> Result<(), CqlError> {
-        let Some(table) = system_table(self.state, &target.keyspace, &target.name) else {
-            return Ok(());
-        };
+    /// Takes the rows of a table that pass, from where an earlier page ended.
+    pub fn system_rows(
+        &mut self,
+        wanted: &Wanted,
+        partitions: Partitions,
+        resume: Option<PagingState>,
+    ) -> Result<(), CqlError> {
         let is_meant = |key: &Bytes| match &partitions {
             Partitions::Keys(keys) => keys.contains(key),
             Partitions::Range(None) => false,
             Partitions::Range(Some(range)) => range.holds(&self.state.database.token(key)),
         };
-        let rows = table.rows.into_iter().map(|values| self.system_row(values));
-        let mut rows: Vec<Row> = rows.filter(|row| is_meant(&row.key)).collect();
+        let mut rows = system::rows(self.state, &self.cf, wanted);
         if self.is_reversed {
             rows.reverse();
         }
+        if let Some(resume) = &resume {
+            self.skip(&mut rows, resume);
+        }
+        let rows = rows.into_iter().map(|row| self.system_row(row.values));
+        let rows: Vec<Row> = rows.filter(|row| is_meant(&row.key)).collect();
         let mut before = None;
         for row in rows {
+            if self.is_full() {
+                break;
+            }
             if self.is_distinct && before.as_ref() == Some(&row.key) {
                 continue;
             }
-            self.answer(&row, None)?;
+            let position = if self.is_distinct { None } else { self.position(&row) };
+            self.answer(&row, position)?;
             before = Some(row.key);
         }
         Ok(())
+    }
+
+    /// Where a row stands in its partition.
+    fn position(&self, row: &Row) -> Option<Position> {
+        let clustering: Vec<Bytes> = row.clustering.iter().cloned().map(Option::unwrap_or_default).collect();
+        let name = self.cells.def.clustering_prefix(&clustering, 0);
+        (!name.is_empty()).then(|| Position { super_column: Bytes::new(), name })
+    }
+
+    /// Leaves out what earlier pages had: rows come by their places, backwards if need be.
+    fn skip(&self, rows: &mut Vec<SystemRow>, resume: &PagingState) {
+        let ring = self.state.database.ring_position(&resume.key);
+        let clustering: Option<Vec<Bytes>> = resume.position.as_ref().map(|position| {
+            let parts = components(&position.name).unwrap_or_default();
+            let parts = parts.into_iter().map(Bytes::copy_from_slice).collect();
+            system::sorting(&self.cells.def, parts)
+        });
+        rows.retain(|row| {
+            let order = match (row.place.0.cmp(&ring), &clustering) {
+                (std::cmp::Ordering::Equal, Some(clustering)) => row.place.1.cmp(clustering),
+                (order, _) => order,
+            };
+            if self.is_reversed { order.is_lt() } else { order.is_gt() }
+        });
     }
 
     fn system_row(&self, values: Vec<Option<Bytes>>) -> Row {

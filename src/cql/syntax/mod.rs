@@ -14,6 +14,7 @@ pub(super) mod token;
 mod type_name;
 
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
+pub use keywords::is_reserved;
 pub(super) use parser::Parser;
 pub use parser::{parse, parse_as};
 pub use place::{hint, show_place};

@@ -185,11 +185,11 @@ pub struct Batch {
     pub statements: Vec<Modify>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexTarget {
     Values,
     Keys,
-    Entries,
+    /// A frozen collection as the one value that it is.
     Full,
 }
 

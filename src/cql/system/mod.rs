@@ -1,99 +1,128 @@
-//! The keyspace `system`: tables that are made of what the server knows of itself whenever they are read.
+//! The system's own keyspaces: tables that are made of what the server knows of itself whenever they are read.
 //!
-//! Columns and values are those of Cassandra 2.1. Clients read the schema from them: cqlsh, drivers, cassandra-cli.
+//! Clients read the node and the schema from them: cqlsh, drivers, cassandra-cli. Which tables they ask follows from
+//! `Claim`.
 
+mod definitions;
+mod element;
+mod legacy;
+mod modern;
 mod node;
 mod row;
-mod schema;
+mod traces;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::QueryState;
 use crate::marshal::{CqlType, Native};
-use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
+use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
-/// The keyspace's name.
-pub const SYSTEM: &str = "system";
+pub use definitions::{SYSTEM, VIRTUAL, definition, is_system, keyspaces};
+pub use element::{TableOptions, replication, table_id, type_text};
 
-/// A table with all its rows, in the order of the ring and then of the clustering columns.
+/// Which partitions and tables are asked for; `None`: all.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    pub keys: Option<Vec<Bytes>>,
+    /// Values of the first clustering column.
+    pub first: Option<Vec<Bytes>>,
+}
+
+impl Wanted {
+    fn takes(wanted: &Option<Vec<Bytes>>, name: &str) -> bool {
+        wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|value| value == name.as_bytes()))
+    }
+
+    fn takes_key(&self, name: &str) -> bool {
+        Wanted::takes(&self.keys, name)
+    }
+
+    fn takes_first(&self, name: &str) -> bool {
+        Wanted::takes(&self.first, name)
+    }
+}
+
+/// A row of a table: its place in the ring and among the rows of its partition, and values in the order of
+/// `TableDef::columns`. `None` is null.
 #[derive(Debug, Clone)]
-pub struct SystemTable {
-    pub def: Arc<TableDef>,
-    /// Values in the order of `TableDef::columns`; `None` is null.
-    pub rows: Vec<Vec<Option<Bytes>>>,
+pub struct SystemRow {
+    pub place: (Vec<u8>, Vec<Bytes>),
+    pub values: Vec<Option<Bytes>>,
 }
 
-/// A table of the keyspace; `None` where there is none of this name.
-pub fn system_table(state: &QueryState<'_>, keyspace: &str, table: &str) -> Option<SystemTable> {
-    if keyspace != SYSTEM {
-        return None;
+/// The rows of a table of the system's own, in the order of the ring and then of the clustering columns. Rows that are
+/// not wanted may be among them.
+pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &Wanted) -> Vec<SystemRow> {
+    let Some(def) = &cf.table else { return Vec::new() };
+    let rows = made(state, &cf.keyspace, &cf.name, wanted);
+    let mut rows: Vec<SystemRow> = rows.into_iter().map(|row| placed(state, def, row)).collect();
+    rows.sort_by(|left, right| left.place.cmp(&right.place));
+    rows
+}
+
+fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) -> Vec<Row> {
+    match (keyspace, table) {
+        (SYSTEM, "local") => vec![node::local(state)],
+        (SYSTEM, "schema_keyspaces") => legacy::keyspaces(state, wanted),
+        (SYSTEM, "schema_columnfamilies") => legacy::families(state, wanted),
+        (SYSTEM, "schema_columns") => legacy::columns(state, wanted),
+        (SYSTEM, "schema_usertypes") => legacy::user_types(state, wanted),
+        (definitions::SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
+        (definitions::SCHEMA, "tables") => modern::tables(state, wanted),
+        (definitions::SCHEMA, "columns") => modern::columns(state, wanted),
+        (definitions::SCHEMA, "indexes") => modern::indexes(state, wanted),
+        (definitions::SCHEMA, "types") => modern::types(state, wanted),
+        (definitions::TRACES, "sessions") => traces::sessions(state, wanted),
+        (definitions::TRACES, "events") => traces::events(state, wanted),
+        (VIRTUAL, "keyspaces") => modern::virtual_keyspaces(state),
+        (VIRTUAL, "tables") => modern::virtual_tables(state),
+        (VIRTUAL, "columns") => modern::virtual_columns(state),
+        _ => Vec::new(),
     }
-    let (def, rows) = match table {
-        "local" => (node::local_table(state.claim), vec![node::local(state)]),
-        "peers" => (node::peers_table(), Vec::new()),
-        "schema_keyspaces" => (schema::keyspaces_table(), schema::keyspaces(state)),
-        "schema_columnfamilies" => (schema::families_table(), schema::families(state)),
-        "schema_columns" => (schema::columns_table(), schema::columns(state)),
-        "schema_usertypes" => (schema::user_types_table(), schema::user_types(state)),
-        "schema_triggers" => (schema::triggers_table(), Vec::new()),
-        _ => return None,
-    };
-    Some(sorted(state, def, rows))
 }
 
-fn sorted(state: &QueryState<'_>, def: TableDef, rows: Vec<Row>) -> SystemTable {
+fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
     let keys = def.partition_key.len();
-    let keyed = rows.into_iter().map(|mut row| {
-        let values: Vec<Option<Bytes>> = def.columns().map(|column| row.take(&column.name)).collect();
-        let key = values.first().cloned().flatten().unwrap_or_default();
-        let clustering = values[keys..keys + def.clustering.len()].to_vec();
-        ((state.database.ring_position(&key), clustering), values)
+    let values: Vec<Option<Bytes>> = def.columns().map(|column| row.take(&column.name)).collect();
+    let key = values.first().cloned().flatten().unwrap_or_default();
+    let clustering = values[keys..keys + def.clustering.len()].iter().cloned();
+    let clustering = sorting(def, clustering.map(Option::unwrap_or_default).collect());
+    SystemRow { place: (state.database.ring_position(&key), clustering), values }
+}
+
+/// The bytes by which clustering columns sort: those of texts are their own, and of time UUIDs the time comes first. There
+/// are no others.
+pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
+    let values = def.clustering.iter().zip(clustering);
+    let sorting = |(column, value): (&TableColumn, Bytes)| match (&column.cql_type, &value[..]) {
+        (CqlType::Native(Native::Timeuuid), [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..]) => {
+            [&[h0 & 0x0f, *h1, *m0, *m1, *l0, *l1, *l2, *l3][..], rest].concat().into()
+        }
+        _ => value,
+    };
+    values.map(sorting).collect()
+}
+
+/// Every keyspace that the schema tables tell of, the system's own first.
+fn for_each_keyspace(state: &QueryState<'_>, wanted: &Wanted, mut take: impl FnMut(&KeyspaceDef)) {
+    let system = keyspaces(state.claim);
+    let catalog = state.database.catalog();
+    let own = system.iter().filter(|keyspace| keyspace.name != VIRTUAL);
+    own.chain(catalog.keyspaces.values())
+        .filter(|keyspace| wanted.takes_key(&keyspace.name))
+        .for_each(&mut take);
+}
+
+/// The same for tables.
+fn for_each_table(state: &QueryState<'_>, wanted: &Wanted, mut take: impl FnMut(&CfDef, &Arc<TableDef>)) {
+    for_each_keyspace(state, wanted, |keyspace| {
+        for cf in keyspace.column_families.values().filter(|cf| wanted.takes_first(&cf.name)) {
+            take(cf, &TableDef::of(cf, state.behaviour.release));
+        }
     });
-    let mut rows: Vec<_> = keyed.collect();
-    rows.sort_by(|(left, _), (right, _)| left.cmp(right));
-    SystemTable { def: Arc::new(def), rows: rows.into_iter().map(|(_, values)| values).collect() }
-}
-
-/// A type by the name that CQL has for it.
-fn native(name: &str) -> CqlType {
-    CqlType::Native(Native::named(name).unwrap_or(Native::Blob))
-}
-
-fn set_of(element: &str) -> CqlType {
-    CqlType::Set { element: Box::new(native(element)), is_frozen: false }
-}
-
-fn list_of(element: &str) -> CqlType {
-    CqlType::List { element: Box::new(native(element)), is_frozen: false }
-}
-
-fn map_of(key: &str, value: &str) -> CqlType {
-    CqlType::Map { key: Box::new(native(key)), value: Box::new(native(value)), is_frozen: false }
-}
-
-/// A table whose key columns are texts, unless said otherwise.
-fn table(
-    (key, key_type): (&str, &str),
-    clustering: &[&str],
-    others: impl IntoIterator<Item = (&'static str, CqlType)>,
-) -> TableDef {
-    let clustered = clustering.iter().enumerate();
-    let others = others.into_iter();
-    let others: BTreeMap<String, TableColumn> = others
-        .map(|(name, cql_type)| (name.to_owned(), TableColumn::new(name, ColumnKind::Regular, 0, cql_type)))
-        .collect();
-    TableDef {
-        layout: Layout::Sparse,
-        partition_key: vec![TableColumn::new(key, ColumnKind::PartitionKey, 0, native(key_type))],
-        clustering: clustered
-            .map(|(position, name)| TableColumn::new(name, ColumnKind::Clustering, position, native("text")))
-            .collect(),
-        others,
-    }
 }
 
 #[cfg(test)]

@@ -5,55 +5,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use md5::{Digest, Md5};
 
 use super::row::Row;
-use super::{map_of, native, set_of, table};
-use crate::cql::{Claim, QueryState};
+use crate::cql::QueryState;
 use crate::db::api_version;
-use crate::schema::TableDef;
 
 /// Where nodes would talk to each other.
 const STORAGE_PORT: i32 = 7000;
-
-pub fn local_table(claim: &Claim) -> TableDef {
-    let texts = [
-        "bootstrapped",
-        "cluster_name",
-        "cql_version",
-        "data_center",
-        "native_protocol_version",
-        "partitioner",
-        "rack",
-        "release_version",
-        "thrift_version",
-    ];
-    let others = [
-        ("broadcast_address", native("inet")),
-        ("gossip_generation", native("int")),
-        ("host_id", native("uuid")),
-        ("listen_address", native("inet")),
-        ("rpc_address", native("inet")),
-        ("schema_version", native("uuid")),
-        ("tokens", set_of("text")),
-        ("truncated_at", map_of("uuid", "blob")),
-    ];
-    let ports = ["broadcast_port", "listen_port", "rpc_port"].map(|name| (name, native("int")));
-    let ports = ports.into_iter().filter(|_| claim.is_at_least(4, 0));
-    let texts = texts.map(|name| (name, native("text")));
-    table(("key", "text"), &[], texts.into_iter().chain(others).chain(ports))
-}
-
-pub fn peers_table() -> TableDef {
-    let others = [
-        ("data_center", native("text")),
-        ("host_id", native("uuid")),
-        ("preferred_ip", native("inet")),
-        ("rack", native("text")),
-        ("release_version", native("text")),
-        ("rpc_address", native("inet")),
-        ("schema_version", native("uuid")),
-        ("tokens", set_of("text")),
-    ];
-    table(("peer", "inet"), &[], others)
-}
 
 /// An address as the type inet has it.
 fn inet(address: IpAddr) -> Vec<u8> {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
+use crate::cql::CollectionForm;
+use crate::cql::values::map_to_bytes;
+
 /// Values by their columns' names. What is not set is null.
 #[derive(Debug, Default)]
 pub struct Row(BTreeMap<&'static str, Bytes>);
@@ -45,6 +48,32 @@ impl Row {
         for value in values {
             bytes.extend_from_slice(&length(value.len()));
             bytes.extend_from_slice(value.as_bytes());
+        }
+        self.bytes(name, bytes)
+    }
+
+    /// A map from texts to numbers; one without entries is null.
+    pub fn numbers<'n>(
+        self,
+        name: &'static str,
+        entries: impl ExactSizeIterator<Item = (&'n Bytes, &'n i64)>,
+    ) -> Row {
+        if entries.len() == 0 {
+            return self;
+        }
+        let entries: Vec<(Bytes, Bytes)> = entries
+            .map(|(key, number)| (key.clone(), Bytes::copy_from_slice(&number.to_be_bytes())))
+            .collect();
+        self.bytes(name, map_to_bytes(&entries, CollectionForm::Long))
+    }
+
+    /// A map of texts.
+    pub fn map(self, name: &'static str, values: &BTreeMap<String, String>) -> Row {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
+        let mut bytes = length(values.len()).to_vec();
+        for text in values.iter().flat_map(|(key, value)| [key, value]) {
+            bytes.extend_from_slice(&length(text.len()));
+            bytes.extend_from_slice(text.as_bytes());
         }
         self.bytes(name, bytes)
     }

@@ -14,12 +14,15 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
     let state = QueryState { database: &database, behaviour, claim, keyspace: None, user: None };
-    let table = system_table(&state, "system", table).unwrap();
-    let names: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
-    let text = |row: &Vec<Option<Bytes>>| {
+    let table = definition(claim, "system", table).unwrap();
+    let names: Vec<String> =
+        table.table.as_ref().unwrap().columns().map(|column| column.name.clone()).collect();
+    let text = |row: &SystemRow| {
         let value = |name: &&str| {
             let at = names.iter().position(|known| known == name).unwrap();
-            row[at].as_ref().map_or("-".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
+            row.values[at]
+                .as_ref()
+                .map_or("-".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
         };
         columns
             .iter()
@@ -28,7 +31,9 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
             .join(" ")
             .replace("org.apache.cassandra.db.marshal.", "")
     };
-    table.rows.iter().map(text).collect()
+    let wanted = Wanted { keys: Some(vec![Bytes::from_static(b"k")]), first: None };
+    let wanted = if table.name.starts_with("schema_col") { wanted } else { Wanted::default() };
+    rows(&state, table, &wanted).iter().map(text).collect()
 }
 
 #[tokio::test]
@@ -41,6 +46,7 @@ async fn keyspaces_are_listed() {
         [
             "k org.apache.cassandra.locator.SimpleStrategy {\"replication_factor\":\"1\"}",
             "system org.apache.cassandra.locator.LocalStrategy {}",
+            "system_traces org.apache.cassandra.locator.SimpleStrategy {\"replication_factor\":\"2\"}",
         ]
     );
 }

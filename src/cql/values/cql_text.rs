@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::collections::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::cql::CollectionForm;
+use crate::cql::syntax::is_reserved;
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, at};
 use crate::util::Release;
 
@@ -22,9 +23,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// A name, in quotes where CQL would not read it as it is.
-fn name_text(name: &str) -> String {
+pub fn name_text(name: &str) -> String {
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        && !is_reserved(name);
     if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 

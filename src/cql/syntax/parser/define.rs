@@ -74,12 +74,8 @@ impl Parser<'_> {
     }
 
     fn index_target(&mut self) -> Result<(IndexTarget, String), CqlError> {
-        let targets = [
-            ("KEYS", IndexTarget::Keys),
-            ("VALUES", IndexTarget::Values),
-            ("ENTRIES", IndexTarget::Entries),
-            ("FULL", IndexTarget::Full),
-        ];
+        let targets =
+            [("KEYS", IndexTarget::Keys), ("VALUES", IndexTarget::Values), ("FULL", IndexTarget::Full)];
         for (word, target) in targets {
             if self.is_word(0, word) && self.is_symbol(1, "(") {
                 self.advance();

@@ -58,7 +58,7 @@ fn set_cql_version(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let version = call.args.bytes(1)?;
         let version = String::from_utf8_lossy(&version).into_owned();
-        call.session.cql_version = Some(db::cql_version(&version)?);
+        call.session.cql_version = Some(db::cql_version(&version, call.behaviour.release)?);
         Ok(())
     })
 }

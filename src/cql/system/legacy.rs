@@ -1,89 +1,29 @@
-//! The tables of the schema: `system.schema_keyspaces` and those after it.
+//! The tables of the schema up to 2.2: `system.schema_keyspaces` and those after it.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use md5::{Digest, Md5};
-
+use super::element::{replication, table_id};
 use super::row::Row;
-use super::{list_of, map_of, native, table};
+use super::{Wanted, for_each_keyspace, for_each_table};
 use crate::cql::QueryState;
-use crate::marshal::{CqlType, PACKAGE, UserType, composite_parts};
+use crate::marshal::{CqlType, Native, PACKAGE, composite_parts};
 use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, SETTINGS, Setting, TableColumn, TableDef};
 use crate::util::Release;
-
-fn texts<const N: usize>(names: [&'static str; N]) -> [(&'static str, CqlType); N] {
-    names.map(|name| (name, native("text")))
-}
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-pub fn keyspaces_table() -> TableDef {
-    let others = texts(["strategy_class", "strategy_options"]);
-    let others = others.into_iter().chain([("durable_writes", native("boolean"))]);
-    table(("keyspace_name", "text"), &[], others)
-}
-
-pub fn keyspaces(state: &QueryState<'_>) -> Vec<Row> {
-    let keyspaces = state.database.catalog();
-    let row = |name: &str, durable: bool, class: &str, options: &BTreeMap<String, String>| {
-        Row::default()
-            .text("keyspace_name", name)
-            .boolean("durable_writes", durable)
+pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_keyspace(state, wanted, |keyspace| {
+        let (class, options) = replication(keyspace);
+        let row = Row::default()
+            .text("keyspace_name", &*keyspace.name)
+            .boolean("durable_writes", keyspace.durable_writes)
             .text("strategy_class", class)
-            .text("strategy_options", json(options))
-    };
-    let mut rows =
-        vec![row(super::SYSTEM, true, "org.apache.cassandra.locator.LocalStrategy", &BTreeMap::new())];
-    for keyspace in keyspaces.keyspaces.values() {
-        let mut options = keyspace.strategy_options.clone();
-        if keyspace.is_configured {
-            options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
-        }
-        rows.push(row(&keyspace.name, keyspace.durable_writes, keyspace.modern_strategy_class(), &options));
-    }
+            .text("strategy_options", json(&options));
+        rows.push(row);
+    });
     rows
-}
-
-pub fn families_table() -> TableDef {
-    let strings = texts([
-        "caching",
-        "column_aliases",
-        "comment",
-        "compaction_strategy_class",
-        "compaction_strategy_options",
-        "comparator",
-        "compression_parameters",
-        "default_validator",
-        "key_aliases",
-        "key_validator",
-        "speculative_retry",
-        "subcomparator",
-        "type",
-        "value_alias",
-    ]);
-    let ints = [
-        "default_time_to_live",
-        "gc_grace_seconds",
-        "index_interval",
-        "max_compaction_threshold",
-        "max_index_interval",
-        "memtable_flush_period_in_ms",
-        "min_compaction_threshold",
-        "min_index_interval",
-    ];
-    let doubles = ["bloom_filter_fp_chance", "local_read_repair_chance", "read_repair_chance"];
-    let others = [
-        ("cf_id", native("uuid")),
-        ("dropped_columns", map_of("text", "bigint")),
-        ("is_dense", native("boolean")),
-    ];
-    let ints = ints.map(|name| (name, native("int")));
-    let doubles = doubles.map(|name| (name, native("double")));
-    let all = strings.into_iter().chain(ints).chain(doubles).chain(others);
-    table(("keyspace_name", "text"), &["columnfamily_name"], all)
 }
 
 /// What a setting is shown as.
@@ -124,16 +64,16 @@ fn caching(cf: &CfDef) -> String {
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
-pub fn families(state: &QueryState<'_>) -> Vec<Row> {
-    let catalog = state.database.catalog();
-    catalog.column_families().map(|cf| family(cf, &TableDef::of(cf, state.behaviour.release))).collect()
+pub fn families(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(state, wanted, |cf, def| rows.push(family(cf, def)));
+    rows
 }
 
 fn family(cf: &CfDef, def: &TableDef) -> Row {
     let names =
         |columns: &[TableColumn]| json(&columns.iter().map(|column| &column.name).collect::<Vec<_>>());
     let key_validator = cf.key_validator.as_ref().map(|validator| validator.class_name().to_owned());
-    let id = Md5::digest(format!("{} {} {}", cf.keyspace, cf.name, cf.id));
     let is_leveled = text(cf, "compaction_strategy").ends_with("LeveledCompactionStrategy");
     let retry = match cf.settings.get("speculative_retry") {
         None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
@@ -149,7 +89,7 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
             double(cf, "bloom_filter_fp_chance", if is_leveled { 0.1 } else { 0.01 }),
         )
         .text("caching", caching(cf))
-        .bytes("cf_id", uuid::Builder::from_md5_bytes(id.into()).into_uuid().as_bytes().to_vec())
+        .bytes("cf_id", table_id(cf).as_bytes().to_vec())
         .text("column_aliases", names(&def.clustering))
         .text("comment", cf.comment.clone().unwrap_or_default())
         .text("compaction_strategy_class", text(cf, "compaction_strategy"))
@@ -158,6 +98,7 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("compression_parameters", text(cf, "compression_options"))
         .int("default_time_to_live", int(cf, "default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
+        .numbers("dropped_columns", def.dropped.iter())
         .int("gc_grace_seconds", cf.gc_grace_s)
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))
@@ -172,26 +113,29 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("speculative_retry", retry)
         .optional("subcomparator", cf.subcomparator().map(|sub| sub.class_name().to_owned()))
         .text("type", cf.type_name())
-        .optional("value_alias", def.compact_value().map(|value| value.name.clone()))
+        .optional("value_alias", value_alias(def))
 }
 
-pub fn columns_table() -> TableDef {
-    let strings = texts(["index_name", "index_options", "index_type", "type", "validator"]);
-    let all = strings.into_iter().chain([("component_index", native("int"))]);
-    table(("keyspace_name", "text"), &["columnfamily_name", "column_name"], all)
+/// What a dense table's value is called: nothing where it has none, as Cassandra notes it.
+fn value_alias(def: &TableDef) -> Option<String> {
+    let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense);
+    def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))
 }
 
-pub fn columns(state: &QueryState<'_>) -> Vec<Row> {
-    let catalog = state.database.catalog();
+pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     let mut rows = Vec::new();
-    for cf in catalog.column_families() {
-        let def = TableDef::of(cf, state.behaviour.release);
+    for_each_table(state, wanted, |cf, def| {
         // 1.2 lists none of the key.
         let is_listed =
             |kind: ColumnKind| state.behaviour.release >= Release::V2_0 || kind == ColumnKind::Regular;
         let listed = def.columns().filter(|column| is_listed(column.kind));
-        rows.extend(listed.map(|column| self::column(cf, &def, column)));
-    }
+        rows.extend(listed.map(|column| self::column(cf, def, column)));
+        if value_alias(def).is_some_and(|alias| alias.is_empty()) && state.behaviour.release >= Release::V2_0
+        {
+            let value = TableColumn::new("", ColumnKind::CompactValue, 0, CqlType::Native(Native::Blob));
+            rows.push(self::column(cf, def, &value));
+        }
+    });
     rows
 }
 
@@ -233,27 +177,19 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
     row
 }
 
-pub fn user_types_table() -> TableDef {
-    let others = [("field_names", list_of("text")), ("field_types", list_of("text"))];
-    table(("keyspace_name", "text"), &["type_name"], others)
-}
-
-pub fn user_types(state: &QueryState<'_>) -> Vec<Row> {
-    let catalog = state.database.catalog();
-    let all = catalog.keyspaces.values().flat_map(|keyspace| keyspace.user_types.values());
-    let row = |user_type: &Arc<UserType>| {
-        let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
-        let types: Vec<String> = user_type.fields.iter().map(|(_, field)| field.class_name()).collect();
-        Row::default()
-            .text("keyspace_name", &*user_type.keyspace)
-            .text("type_name", &*user_type.name)
-            .texts("field_names", &names)
-            .texts("field_types", &types)
-    };
-    all.map(row).collect()
-}
-
-pub fn triggers_table() -> TableDef {
-    let others = [("trigger_options", map_of("text", "text"))];
-    table(("keyspace_name", "text"), &["columnfamily_name", "trigger_name"], others)
+pub fn user_types(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_keyspace(state, wanted, |keyspace| {
+        for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {
+            let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
+            let types: Vec<String> = user_type.fields.iter().map(|(_, field)| field.class_name()).collect();
+            let row = Row::default()
+                .text("keyspace_name", &*user_type.keyspace)
+                .text("type_name", &*user_type.name)
+                .texts("field_names", &names)
+                .texts("field_types", &types);
+            rows.push(row);
+        }
+    });
+    rows
 }

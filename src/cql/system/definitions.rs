@@ -1,0 +1,341 @@
+//! The system's own keyspaces and tables, as CREATE TABLE would make them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use crate::cql::Claim;
+use crate::cql::define::column_family;
+use crate::cql::syntax::{Statement, parse};
+use crate::marshal::Types;
+use crate::schema::{CfDef, KeyspaceDef};
+use crate::util::Release;
+
+/// The node itself, and the schema as releases before 3.0 show it.
+pub const SYSTEM: &str = "system";
+/// The schema as 3.0 and later show it.
+pub const SCHEMA: &str = "system_schema";
+pub const TRACES: &str = "system_traces";
+/// What 4.0 says of tables that no disk holds.
+pub const VIRTUAL: &str = "system_virtual_schema";
+
+const KEYSPACES: [&str; 4] = [SYSTEM, SCHEMA, TRACES, VIRTUAL];
+
+/// A release line, as in `Claim::is_at_least`.
+type Line = (u32, u32);
+
+const FIRST: Line = (0, 0);
+const NEWEST: Line = (u32::MAX, 0);
+
+/// From a release line up to the first one that is not meant.
+type Lines = (Line, Line);
+
+struct Definition {
+    /// The releases under whose claim it can be asked. Mostly all: clients ask what they know.
+    served: Lines,
+    /// The releases that have it in their schema.
+    listed: Lines,
+    text: &'static str,
+}
+
+const fn table(since: Line, until: Line, text: &'static str) -> Definition {
+    Definition { served: (FIRST, NEWEST), listed: (since, until), text }
+}
+
+/// A table that is not there under other claims.
+const fn only(since: Line, until: Line, text: &'static str) -> Definition {
+    Definition { served: (since, until), listed: (since, until), text }
+}
+
+fn is_of(claim: &Claim, (since, until): Lines) -> bool {
+    claim.is_at_least(since.0, since.1) && !claim.is_at_least(until.0, until.1)
+}
+
+const TABLES: &[Definition] = &[
+    only(
+        FIRST,
+        (4, 0),
+        "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, cluster_name text, \
+         cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
+         native_protocol_version text, partitioner text, rack text, release_version text, rpc_address inet, \
+         schema_version uuid, thrift_version text, tokens set<text>, truncated_at map<uuid, blob>) \
+         WITH comment = 'information about the local node'",
+    ),
+    only(
+        (4, 0),
+        NEWEST,
+        "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, broadcast_port int, \
+         cluster_name text, cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
+         listen_port int, native_protocol_version text, partitioner text, rack text, release_version text, \
+         rpc_address inet, rpc_port int, schema_version uuid, thrift_version text, tokens set<text>, \
+         truncated_at map<uuid, blob>) WITH comment = 'information about the local node'",
+    ),
+    table(
+        FIRST,
+        NEWEST,
+        "CREATE TABLE system.peers (peer inet PRIMARY KEY, data_center text, host_id uuid, preferred_ip inet, rack text, \
+         release_version text, rpc_address inet, schema_version uuid, tokens set<text>) \
+         WITH comment = 'information about known peers in the cluster'",
+    ),
+    table(
+        FIRST,
+        (3, 0),
+        "CREATE TABLE system.schema_keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
+         strategy_class text, strategy_options text) WITH comment = 'keyspace definitions'",
+    ),
+    table(
+        FIRST,
+        (3, 0),
+        "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
+         bloom_filter_fp_chance double, caching text, cf_id uuid, column_aliases text, comment text, \
+         compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
+         default_time_to_live int, default_validator text, dropped_columns map<text, bigint>, gc_grace_seconds int, \
+         index_interval int, is_dense boolean, key_aliases text, key_validator text, local_read_repair_chance double, \
+         max_compaction_threshold int, max_index_interval int, memtable_flush_period_in_ms int, \
+         min_compaction_threshold int, min_index_interval int, read_repair_chance double, speculative_retry text, \
+         subcomparator text, type text, value_alias text, PRIMARY KEY (keyspace_name, columnfamily_name)) \
+         WITH comment = 'table definitions'",
+    ),
+    table(
+        FIRST,
+        (3, 0),
+        "CREATE TABLE system.schema_columns (keyspace_name text, columnfamily_name text, column_name text, \
+         component_index int, index_name text, index_options text, index_type text, type text, validator text, \
+         PRIMARY KEY (keyspace_name, columnfamily_name, column_name)) WITH comment = 'column definitions'",
+    ),
+    table(
+        (2, 1),
+        (3, 0),
+        "CREATE TABLE system.schema_usertypes (keyspace_name text, type_name text, field_names list<text>, \
+         field_types list<text>, PRIMARY KEY (keyspace_name, type_name)) \
+         WITH comment = 'user defined type definitions'",
+    ),
+    table(
+        (2, 0),
+        (3, 0),
+        "CREATE TABLE system.schema_triggers (keyspace_name text, columnfamily_name text, trigger_name text, \
+         trigger_options map<text, text>, PRIMARY KEY (keyspace_name, columnfamily_name, trigger_name)) \
+         WITH comment = 'trigger definitions'",
+    ),
+    only(
+        (2, 2),
+        (3, 0),
+        "CREATE TABLE system.schema_functions (keyspace_name text, function_name text, \
+         signature frozen<list<text>>, argument_names list<text>, argument_types list<text>, body text, \
+         called_on_null_input boolean, language text, return_type text, \
+         PRIMARY KEY (keyspace_name, function_name, signature)) WITH comment = 'user defined function definitions'",
+    ),
+    only(
+        (2, 2),
+        (3, 0),
+        "CREATE TABLE system.schema_aggregates (keyspace_name text, aggregate_name text, \
+         signature frozen<list<text>>, argument_types list<text>, final_func text, initcond blob, return_type text, \
+         state_func text, state_type text, PRIMARY KEY (keyspace_name, aggregate_name, signature)) \
+         WITH comment = 'user defined aggregate definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
+         replication frozen<map<text, text>>) WITH comment = 'keyspace definitions'",
+    ),
+    Definition {
+        served: (FIRST, (4, 0)),
+        listed: ((3, 0), (4, 0)),
+        text: "CREATE TABLE system_schema.tables (keyspace_name text, table_name text, bloom_filter_fp_chance double, \
+         caching frozen<map<text, text>>, cdc boolean, comment text, compaction frozen<map<text, text>>, \
+         compression frozen<map<text, text>>, crc_check_chance double, dclocal_read_repair_chance double, \
+         default_time_to_live int, extensions frozen<map<text, blob>>, flags frozen<set<text>>, gc_grace_seconds int, \
+         id uuid, max_index_interval int, memtable_flush_period_in_ms int, min_index_interval int, \
+         read_repair_chance double, speculative_retry text, PRIMARY KEY (keyspace_name, table_name)) \
+         WITH comment = 'table definitions'",
+    },
+    only(
+        (4, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.tables (keyspace_name text, table_name text, additional_write_policy text, \
+         bloom_filter_fp_chance double, caching frozen<map<text, text>>, cdc boolean, comment text, \
+         compaction frozen<map<text, text>>, compression frozen<map<text, text>>, crc_check_chance double, \
+         dclocal_read_repair_chance double, default_time_to_live int, extensions frozen<map<text, blob>>, \
+         flags frozen<set<text>>, gc_grace_seconds int, id uuid, max_index_interval int, \
+         memtable_flush_period_in_ms int, min_index_interval int, read_repair text, read_repair_chance double, \
+         speculative_retry text, PRIMARY KEY (keyspace_name, table_name)) WITH comment = 'table definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.columns (keyspace_name text, table_name text, column_name text, \
+         clustering_order text, column_name_bytes blob, kind text, position int, type text, \
+         PRIMARY KEY (keyspace_name, table_name, column_name)) WITH comment = 'column definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.dropped_columns (keyspace_name text, table_name text, column_name text, \
+         dropped_time timestamp, kind text, type text, PRIMARY KEY (keyspace_name, table_name, column_name)) \
+         WITH comment = 'dropped column registry'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.indexes (keyspace_name text, table_name text, index_name text, kind text, \
+         options frozen<map<text, text>>, PRIMARY KEY (keyspace_name, table_name, index_name)) \
+         WITH comment = 'secondary index definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.triggers (keyspace_name text, table_name text, trigger_name text, \
+         options frozen<map<text, text>>, PRIMARY KEY (keyspace_name, table_name, trigger_name)) \
+         WITH comment = 'trigger definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.types (keyspace_name text, type_name text, field_names frozen<list<text>>, \
+         field_types frozen<list<text>>, PRIMARY KEY (keyspace_name, type_name)) \
+         WITH comment = 'user defined type definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.functions (keyspace_name text, function_name text, \
+         argument_types frozen<list<text>>, argument_names frozen<list<text>>, body text, called_on_null_input boolean, \
+         language text, return_type text, PRIMARY KEY (keyspace_name, function_name, argument_types)) \
+         WITH comment = 'user defined function definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.aggregates (keyspace_name text, aggregate_name text, \
+         argument_types frozen<list<text>>, final_func text, initcond text, return_type text, state_func text, \
+         state_type text, PRIMARY KEY (keyspace_name, aggregate_name, argument_types)) \
+         WITH comment = 'user defined aggregate definitions'",
+    ),
+    table(
+        (3, 0),
+        NEWEST,
+        "CREATE TABLE system_schema.views (keyspace_name text, view_name text, base_table_id uuid, \
+         base_table_name text, bloom_filter_fp_chance double, caching frozen<map<text, text>>, cdc boolean, comment text, \
+         compaction frozen<map<text, text>>, compression frozen<map<text, text>>, crc_check_chance double, \
+         dclocal_read_repair_chance double, default_time_to_live int, extensions frozen<map<text, blob>>, \
+         gc_grace_seconds int, id uuid, include_all_columns boolean, max_index_interval int, \
+         memtable_flush_period_in_ms int, min_index_interval int, read_repair_chance double, speculative_retry text, \
+         where_clause text, PRIMARY KEY (keyspace_name, view_name)) WITH comment = 'view definitions'",
+    ),
+    table(
+        FIRST,
+        NEWEST,
+        "CREATE TABLE system_traces.sessions (session_id uuid PRIMARY KEY, client inet, command text, coordinator inet, \
+         duration int, parameters map<text, text>, request text, started_at timestamp) \
+         WITH comment = 'tracing sessions'",
+    ),
+    table(
+        FIRST,
+        NEWEST,
+        "CREATE TABLE system_traces.events (session_id uuid, event_id timeuuid, activity text, source inet, \
+         source_elapsed int, thread text, PRIMARY KEY (session_id, event_id)) WITH comment = 'tracing events'",
+    ),
+    table(
+        (4, 0),
+        NEWEST,
+        "CREATE TABLE system_virtual_schema.keyspaces (keyspace_name text PRIMARY KEY) \
+         WITH comment = 'virtual keyspace definitions'",
+    ),
+    table(
+        (4, 0),
+        NEWEST,
+        "CREATE TABLE system_virtual_schema.tables (keyspace_name text, table_name text, comment text, \
+         PRIMARY KEY (keyspace_name, table_name)) WITH comment = 'virtual table definitions'",
+    ),
+    table(
+        (4, 0),
+        NEWEST,
+        "CREATE TABLE system_virtual_schema.columns (keyspace_name text, table_name text, column_name text, \
+         clustering_order text, column_name_bytes blob, kind text, position int, type text, \
+         PRIMARY KEY (keyspace_name, table_name, column_name)) WITH comment = 'virtual column definitions'",
+    ),
+];
+
+/// The tables that could be read: a test sees to it that this is each of them.
+static MADE: LazyLock<Vec<(&Definition, Arc<CfDef>)>> = LazyLock::new(|| {
+    let made = TABLES.iter().filter_map(|definition| Some((definition, Arc::new(made(definition.text)?))));
+    made.collect()
+});
+
+fn made(text: &str) -> Option<CfDef> {
+    let Statement::CreateTable(create) = parse(text).ok()?.statement else { return None };
+    let keyspace = KeyspaceDef::new(create.table.keyspace.as_deref()?);
+    column_family(&create, &keyspace, (&Types::builtin(), Release::V2_1)).ok()
+}
+
+/// Whether a keyspace is one of the system's own.
+pub fn is_system(keyspace: &str) -> bool {
+    KEYSPACES.contains(&keyspace)
+}
+
+/// A table of the system's own that can be asked.
+pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static Arc<CfDef>> {
+    if !is_system(keyspace) {
+        return None;
+    }
+    let mut found = MADE.iter().filter(|(definition, cf)| {
+        cf.keyspace == keyspace && cf.name == table && is_of(claim, definition.served)
+    });
+    found.next().map(|(_, cf)| cf)
+}
+
+/// The system's own keyspaces with the tables that the claimed release lists. Those of `VIRTUAL` are told in other
+/// tables than the rest.
+pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
+    let listed = |name: &str| -> BTreeMap<String, Arc<CfDef>> {
+        let of_keyspace =
+            MADE.iter().filter(|(definition, cf)| cf.keyspace == name && is_of(claim, definition.listed));
+        of_keyspace.map(|(_, cf)| (cf.name.clone(), cf.clone())).collect()
+    };
+    let made = KEYSPACES.iter().map(|name| {
+        let (strategy, options) = match *name {
+            TRACES => ("SimpleStrategy", BTreeMap::from([("replication_factor".to_owned(), "2".to_owned())])),
+            _ => ("LocalStrategy", BTreeMap::new()),
+        };
+        KeyspaceDef {
+            strategy_class: format!("org.apache.cassandra.locator.{strategy}"),
+            strategy_options: options,
+            column_families: listed(name),
+            ..KeyspaceDef::new(name)
+        }
+    });
+    made.filter(|keyspace| !keyspace.column_families.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_a_table() {
+        for definition in TABLES {
+            assert!(made(definition.text).is_some(), "{}", definition.text);
+        }
+        assert_eq!(MADE.len(), TABLES.len());
+    }
+
+    #[test]
+    fn releases_list_their_own_tables_and_answer_for_the_others() {
+        let names = |release: &str| -> Vec<String> {
+            keyspaces(&Claim::new(release).unwrap()).into_iter().map(|keyspace| keyspace.name).collect()
+        };
+        assert_eq!(names("2.1.22"), [SYSTEM, TRACES]);
+        assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES]);
+        assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, VIRTUAL]);
+        let is_there =
+            |release: &str, table: &str| definition(&Claim::new(release).unwrap(), SYSTEM, table).is_some();
+        assert!(is_there("4.0.11", "schema_columns") && !is_there("4.0.11", "schema_functions"));
+        assert!(is_there("2.2.19", "schema_functions") && !is_there("2.1.22", "schema_functions"));
+        assert!(!is_there("4.0.11", "peers_v2"));
+        let columns = |release: &str| {
+            let claim = Claim::new(release).unwrap();
+            definition(&claim, SYSTEM, "local").unwrap().table.as_ref().unwrap().columns().count()
+        };
+        assert_eq!((columns("3.11.17"), columns("4.0.11")), (18, 21));
+    }
+}

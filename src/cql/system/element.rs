@@ -1,0 +1,220 @@
+//! What 3.0 and later tell of keyspaces and tables, in the forms that the schema tables and DESCRIBE share.
+
+use std::collections::BTreeMap;
+
+use md5::{Digest, Md5};
+use uuid::Uuid;
+
+use crate::cql::values::name_text;
+use crate::marshal::CqlType;
+use crate::schema::{CfDef, KeyspaceDef, SETTINGS, Setting, TableColumn};
+use crate::util::Release;
+
+type Map = BTreeMap<String, String>;
+
+fn map<const N: usize>(pairs: [(&str, &str); N]) -> Map {
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+/// The strategy's full class name, and its options.
+pub fn replication(keyspace: &KeyspaceDef) -> (&str, Map) {
+    let mut options = keyspace.strategy_options.clone();
+    if keyspace.is_configured {
+        options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
+    }
+    (keyspace.modern_strategy_class(), options)
+}
+
+/// The number that a table is known by: another one whenever the table is another one.
+pub fn table_id(cf: &CfDef) -> Uuid {
+    let id = Md5::digest(format!("{} {} {}", cf.keyspace, cf.name, cf.id));
+    uuid::Builder::from_md5_bytes(id.into()).into_uuid()
+}
+
+/// A type as CQL writes it, with names in quotes where they need them.
+pub fn type_text(cql_type: &CqlType) -> String {
+    let frozen = |is_frozen: bool, text: String| if is_frozen { format!("frozen<{text}>") } else { text };
+    match cql_type {
+        CqlType::List { element, is_frozen } => frozen(*is_frozen, format!("list<{}>", type_text(element))),
+        CqlType::Set { element, is_frozen } => frozen(*is_frozen, format!("set<{}>", type_text(element))),
+        CqlType::Map { key, value, is_frozen } => {
+            frozen(*is_frozen, format!("map<{}, {}>", type_text(key), type_text(value)))
+        }
+        CqlType::Tuple(fields) => {
+            let fields: Vec<String> = fields.iter().map(type_text).collect();
+            format!("frozen<tuple<{}>>", fields.join(", "))
+        }
+        CqlType::User(user) => format!("frozen<{}>", name_text(&user.name)),
+        other => other.to_string(),
+    }
+}
+
+/// What an index is of: a column, or its keys or values.
+pub fn index_target(column: &TableColumn, is_of_keys: bool) -> String {
+    let name = name_text(&column.name);
+    match (is_of_keys, column.cql_type.is_multi_cell()) {
+        (true, _) => format!("keys({name})"),
+        (false, true) => format!("values({name})"),
+        (false, false) => name,
+    }
+}
+
+/// The options of a table by the names that 4.0 has for them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableOptions {
+    pub bloom_filter_fp_chance: f64,
+    pub caching: Map,
+    pub comment: String,
+    pub compaction: Map,
+    pub compression: Map,
+    /// These two are gone in 4.0; they are told where a client has said them.
+    pub dclocal_read_repair_chance: Option<f64>,
+    pub read_repair_chance: Option<f64>,
+    pub default_time_to_live: i32,
+    pub gc_grace_seconds: i32,
+    pub max_index_interval: i32,
+    pub memtable_flush_period_in_ms: i32,
+    pub min_index_interval: i32,
+    pub speculative_retry: String,
+}
+
+impl TableOptions {
+    pub fn of(cf: &CfDef) -> TableOptions {
+        let double = |name: &str| match cf.settings.get(name) {
+            Some(Setting::Double(number)) => Some(*number),
+            _ => None,
+        };
+        let compaction = compaction(cf);
+        let is_leveled = compaction["class"].ends_with("LeveledCompactionStrategy");
+        TableOptions {
+            bloom_filter_fp_chance: double("bloom_filter_fp_chance").unwrap_or(if is_leveled {
+                0.1
+            } else {
+                0.01
+            }),
+            caching: caching(cf),
+            comment: cf.comment.clone().unwrap_or_default(),
+            compaction,
+            compression: compression(cf),
+            dclocal_read_repair_chance: double("dclocal_read_repair_chance"),
+            read_repair_chance: double("read_repair_chance"),
+            default_time_to_live: int(cf, "default_time_to_live", 0),
+            gc_grace_seconds: cf.gc_grace_s,
+            max_index_interval: int(cf, "max_index_interval", 2048),
+            memtable_flush_period_in_ms: int(cf, "memtable_flush_period_in_ms", 0),
+            min_index_interval: int(cf, "min_index_interval", 128),
+            speculative_retry: speculative_retry(cf),
+        }
+    }
+}
+
+/// What a setting is shown as.
+fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
+}
+
+fn int(cf: &CfDef, name: &str, default: i32) -> i32 {
+    match setting(cf, name) {
+        Some(Setting::Int(number)) => number,
+        _ => default,
+    }
+}
+
+fn text(cf: &CfDef, name: &str) -> String {
+    match setting(cf, name) {
+        Some(Setting::Text(text)) => text,
+        _ => String::new(),
+    }
+}
+
+fn options(cf: &CfDef, name: &str) -> Map {
+    match setting(cf, name) {
+        Some(Setting::Map(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+fn caching(cf: &CfDef) -> Map {
+    let rows = text(cf, "cells_per_row_to_cache");
+    let (keys, rows) = match &*text(cf, "caching") {
+        "ALL" => ("ALL", &*rows),
+        "ROWS_ONLY" => ("NONE", &*rows),
+        "NONE" => ("NONE", "NONE"),
+        _ => ("ALL", "NONE"),
+    };
+    map([("keys", keys), ("rows_per_partition", rows)])
+}
+
+fn compaction(cf: &CfDef) -> Map {
+    let mut told = options(cf, "compaction_strategy_options");
+    told.insert("class".to_owned(), text(cf, "compaction_strategy"));
+    for (name, default) in [("min", 4), ("max", 32)] {
+        let number = int(cf, &format!("{name}_compaction_threshold"), default);
+        told.insert(format!("{name}_threshold"), number.to_string());
+    }
+    told
+}
+
+/// 2.1 names the class `sstable_compression` and says "none" with an empty one.
+fn compression(cf: &CfDef) -> Map {
+    let mut told = options(cf, "compression_options");
+    let class = told.remove("sstable_compression").filter(|class| !class.is_empty());
+    let Some(class) = class else { return map([("enabled", "false")]) };
+    told.insert("class".to_owned(), class);
+    let chunk = told.remove("chunk_length_kb").unwrap_or_else(|| "16".to_owned());
+    told.insert("chunk_length_in_kb".to_owned(), chunk);
+    told
+}
+
+/// 4.0 writes `99p` for `99.0PERCENTILE`, and NEVER for NONE.
+fn speculative_retry(cf: &CfDef) -> String {
+    let told = match cf.settings.get("speculative_retry") {
+        None if cf.table.is_some() => return "99p".to_owned(),
+        _ => text(cf, "speculative_retry"),
+    };
+    match told.strip_suffix("PERCENTILE").map(str::parse::<f64>) {
+        Some(Ok(number)) => format!("{number}p"),
+        _ => match &*told {
+            "NONE" => "NEVER".to_owned(),
+            _ => told.replace("MS", "ms"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::marshal::{Native, UserType};
+
+    #[test]
+    fn options_have_the_newer_names() {
+        let mut cf = CfDef::new("k", "t");
+        let options = TableOptions::of(&cf);
+        assert_eq!(options.compression["chunk_length_in_kb"], "16");
+        assert_eq!((options.bloom_filter_fp_chance, &*options.speculative_retry), (0.01, "NEVER"));
+        cf.settings
+            .insert("compression_options".to_owned(), Setting::Map(map([("sstable_compression", "")])));
+        cf.settings.insert("speculative_retry".to_owned(), Setting::Text("95.5PERCENTILE".to_owned()));
+        cf.settings.insert("caching".to_owned(), Setting::Text("ALL".to_owned()));
+        let options = TableOptions::of(&cf);
+        assert_eq!(options.compression, map([("enabled", "false")]));
+        assert_eq!(options.speculative_retry, "95.5p");
+        assert_eq!(options.caching, map([("keys", "ALL"), ("rows_per_partition", "100")]));
+    }
+
+    #[test]
+    fn types_have_quotes_where_they_need_them() {
+        let user = |name: &str| {
+            let fields = vec![("a".to_owned(), CqlType::Native(Native::Int))];
+            CqlType::User(Arc::new(UserType { keyspace: "k".to_owned(), name: name.to_owned(), fields }))
+        };
+        let list = CqlType::List { element: Box::new(user("Home")), is_frozen: false };
+        assert_eq!(type_text(&list), "list<frozen<\"Home\">>");
+        assert_eq!(
+            type_text(&CqlType::Tuple(vec![user("a"), list.frozen()])),
+            "frozen<tuple<frozen<a>, frozen<list<frozen<\"Home\">>>>>"
+        );
+    }
+}

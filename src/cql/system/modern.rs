@@ -1,0 +1,224 @@
+//! The tables of the schema from 3.0 on: `system_schema`, and `system_virtual_schema` of 4.0.
+
+use super::definitions::VIRTUAL;
+use super::element::{TableOptions, replication, table_id, type_text};
+use super::row::Row;
+use super::{Wanted, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
+use crate::cql::QueryState;
+use crate::marshal::CqlType;
+use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
+
+pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_keyspace(state, wanted, |keyspace| {
+        let (class, mut options) = replication(keyspace);
+        options.insert("class".to_owned(), class.to_owned());
+        let row = Row::default()
+            .text("keyspace_name", &*keyspace.name)
+            .boolean("durable_writes", keyspace.durable_writes)
+            .map("replication", &options);
+        rows.push(row);
+    });
+    rows
+}
+
+pub fn tables(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(state, wanted, |cf, def| rows.push(table(cf, def)));
+    rows
+}
+
+/// What kind of table it is, in the words of 3.0.
+fn flags(cf: &CfDef, def: &TableDef) -> Vec<String> {
+    let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
+        || (def.layout == Layout::Super && cf.column_metadata.is_empty());
+    let flags = [
+        ("compound", matches!(def.layout, Layout::Sparse | Layout::CompositeDense)),
+        ("counter", cf.is_counter()),
+        ("dense", is_dense),
+        ("super", def.layout == Layout::Super),
+    ];
+    flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_owned()).collect()
+}
+
+fn table(cf: &CfDef, def: &TableDef) -> Row {
+    let options = TableOptions::of(cf);
+    Row::default()
+        .text("keyspace_name", &*cf.keyspace)
+        .text("table_name", &*cf.name)
+        .text("additional_write_policy", "99p")
+        .double("bloom_filter_fp_chance", options.bloom_filter_fp_chance)
+        .map("caching", &options.caching)
+        .text("comment", options.comment)
+        .map("compaction", &options.compaction)
+        .map("compression", &options.compression)
+        .double("crc_check_chance", 1.0)
+        .double("dclocal_read_repair_chance", options.dclocal_read_repair_chance.unwrap_or(0.0))
+        .int("default_time_to_live", options.default_time_to_live)
+        .map("extensions", &Default::default())
+        .texts("flags", &flags(cf, def))
+        .int("gc_grace_seconds", options.gc_grace_seconds)
+        .bytes("id", table_id(cf).as_bytes().to_vec())
+        .int("max_index_interval", options.max_index_interval)
+        .int("memtable_flush_period_in_ms", options.memtable_flush_period_in_ms)
+        .int("min_index_interval", options.min_index_interval)
+        .text("read_repair", "BLOCKING")
+        .double("read_repair_chance", options.read_repair_chance.unwrap_or(0.0))
+        .text("speculative_retry", options.speculative_retry)
+}
+
+pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(state, wanted, |cf, def| {
+        rows.extend(def.columns().map(|known| column(cf, known, def.layout)));
+        rows.extend(hidden(cf, def));
+    });
+    rows
+}
+
+fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
+    let kind = match column.kind {
+        ColumnKind::PartitionKey => "partition_key",
+        ColumnKind::Clustering => "clustering",
+        ColumnKind::Static => "static",
+        // 3.0 takes the columns of a static compact table for static ones: clients know it by that.
+        ColumnKind::Regular if layout == Layout::StaticCompact => "static",
+        ColumnKind::Regular | ColumnKind::CompactValue => "regular",
+    };
+    let position = match column.kind {
+        ColumnKind::PartitionKey | ColumnKind::Clustering => {
+            i32::try_from(column.position).unwrap_or(i32::MAX)
+        }
+        _ => -1,
+    };
+    let order = match (column.kind, column.is_reversed) {
+        (ColumnKind::Clustering, false) => "asc",
+        (ColumnKind::Clustering, true) => "desc",
+        _ => "none",
+    };
+    row_of_column(cf, &column.name, (kind, position, order), type_text(&column.cql_type))
+        .bytes("column_name_bytes", column.cell_name.clone())
+}
+
+fn row_of_column(
+    cf: &CfDef,
+    name: &str,
+    (kind, position, order): (&'static str, i32, &'static str),
+    type_name: String,
+) -> Row {
+    Row::default()
+        .text("keyspace_name", &*cf.keyspace)
+        .text("table_name", &*cf.name)
+        .text("column_name", name)
+        .text("clustering_order", order)
+        .bytes("column_name_bytes", name.as_bytes().to_vec())
+        .text("kind", kind)
+        .int("position", position)
+        .text("type", type_name)
+}
+
+/// Columns that 3.0 makes up for a compact table: what names and values are that no column is declared for. Clients
+/// leave them out again.
+fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
+    let free = |base: &str| {
+        let numbered = (1..).map(|number| format!("{base}{number}"));
+        let mut names = std::iter::once(base.to_owned()).chain(numbered);
+        names.find(|name| def.column(name).is_none()).unwrap_or_default()
+    };
+    let regular = ("regular", -1, "none");
+    match def.layout {
+        Layout::StaticCompact => {
+            let comparator = CqlType::of(&cf.comparator);
+            let names = match def.column("column1") {
+                None => "column1".to_owned(),
+                Some(_) => free("column"),
+            };
+            vec![
+                row_of_column(cf, &names, ("clustering", 0, "asc"), type_text(&comparator)),
+                row_of_column(cf, &free("value"), regular, type_text(&CqlType::of(&cf.default_validator))),
+            ]
+        }
+        Layout::Dense | Layout::CompositeDense if def.compact_value().is_none() => {
+            vec![row_of_column(cf, &free("value"), regular, "empty".to_owned())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub fn indexes(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(state, wanted, |cf, def| {
+        for known in def.columns() {
+            let definition = cf.column_metadata.get(&known.cell_name);
+            let Some(index) = definition.and_then(|definition| definition.index.as_ref()) else { continue };
+            let kind = match index.kind {
+                IndexKind::Custom => "CUSTOM",
+                IndexKind::Keys => "KEYS",
+                IndexKind::Composites => "COMPOSITES",
+            };
+            let mut options = index.options.clone().unwrap_or_default();
+            let is_of_keys = options.remove("index_keys").is_some();
+            options.remove("index_values");
+            options.insert("target".to_owned(), super::element::index_target(known, is_of_keys));
+            let row = Row::default()
+                .text("keyspace_name", &*cf.keyspace)
+                .text("table_name", &*cf.name)
+                .text("index_name", index.name.clone().unwrap_or_default())
+                .text("kind", kind)
+                .map("options", &options);
+            rows.push(row);
+        }
+    });
+    rows
+}
+
+pub fn types(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_keyspace(state, wanted, |keyspace| {
+        for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {
+            let names: Vec<String> = user_type.fields.iter().map(|(name, _)| name.clone()).collect();
+            let types: Vec<String> = user_type.fields.iter().map(|(_, field)| type_text(field)).collect();
+            let row = Row::default()
+                .text("keyspace_name", &*keyspace.name)
+                .text("type_name", &*user_type.name)
+                .texts("field_names", &names)
+                .texts("field_types", &types);
+            rows.push(row);
+        }
+    });
+    rows
+}
+
+/// The tables that tell of tables without a disk tell of themselves only.
+fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableDef)) {
+    let keyspaces = system_keyspaces(state.claim);
+    let tables = keyspaces.iter().filter(|keyspace| keyspace.name == VIRTUAL);
+    for cf in tables.flat_map(|keyspace| keyspace.column_families.values()) {
+        take(cf, &TableDef::of(cf, state.behaviour.release));
+    }
+}
+
+pub fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
+    match state.claim.is_at_least(4, 0) {
+        true => vec![Row::default().text("keyspace_name", VIRTUAL)],
+        false => Vec::new(),
+    }
+}
+
+pub fn virtual_tables(state: &QueryState<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_virtual(state, |cf, _| {
+        let row = Row::default()
+            .text("keyspace_name", VIRTUAL)
+            .text("table_name", &*cf.name)
+            .text("comment", cf.comment.clone().unwrap_or_default());
+        rows.push(row);
+    });
+    rows
+}
+
+pub fn virtual_columns(state: &QueryState<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_virtual(state, |cf, def| rows.extend(def.columns().map(|known| column(cf, known, def.layout))));
+    rows
+}

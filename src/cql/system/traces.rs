@@ -1,0 +1,64 @@
+//! `system_traces`: what was done for the last requests that asked for a trace.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::Wanted;
+use super::row::Row;
+use crate::cql::QueryState;
+use crate::db::Trace;
+
+fn inet(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+fn wanted_traces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Arc<Trace>> {
+    let mut traces = state.database.traces();
+    if let Some(keys) = &wanted.keys {
+        traces.retain(|trace| keys.iter().any(|key| **key == trace.id));
+    }
+    traces
+}
+
+/// The address of this node, as a row's column of this name.
+fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
+    let (_, endpoint) = state.database.token_and_endpoint();
+    match state.claim.rpc_address().or_else(|| endpoint.parse().ok()) {
+        Some(address) => row.bytes(name, inet(address)),
+        None => row,
+    }
+}
+
+pub fn sessions(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let row = |trace: Arc<Trace>| {
+        let row = Row::default()
+            .bytes("session_id", trace.id.to_vec())
+            .bytes("client", inet(trace.client))
+            .text("command", trace.command)
+            .int("duration", trace.duration_us)
+            .map("parameters", &trace.parameters)
+            .text("request", trace.request)
+            .bytes("started_at", trace.started_at_ms.to_be_bytes().to_vec());
+        with_node(row, state, "coordinator")
+    };
+    wanted_traces(state, wanted).into_iter().map(row).collect()
+}
+
+pub fn events(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for trace in wanted_traces(state, wanted) {
+        for event in &trace.events {
+            let row = Row::default()
+                .bytes("session_id", trace.id.to_vec())
+                .bytes("event_id", event.id.to_vec())
+                .text("activity", &*event.activity)
+                .int("source_elapsed", event.elapsed_us)
+                .text("thread", "Native-Transport-Requests");
+            rows.push(with_node(row, state, "source"));
+        }
+    }
+    rows
+}
