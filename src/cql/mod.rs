@@ -4,6 +4,7 @@ mod access;
 mod claim;
 pub mod cql2;
 pub mod define;
+mod describe;
 mod error;
 mod explain;
 pub mod modify;

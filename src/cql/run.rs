@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use super::access;
 use super::define::define;
+use super::describe::describe;
 use super::modify::{BatchPlan, ModifyPlan, Step, run_batch};
 use super::select::SelectPlan;
 use super::syntax::{self, BatchKind, Parsed, Statement};
@@ -138,7 +139,7 @@ pub async fn execute(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
-        return run_late(state, &prepared.parsed.statement).await;
+        return run_late(state, &prepared.parsed.statement, options).await;
     }
     // Whoever drops a table waits for those that hold the schema with it.
     let catalog = state.database.catalog();
@@ -158,8 +159,13 @@ async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Res
     }
 }
 
-async fn run_late(state: &QueryState<'_>, statement: &Statement) -> Result<Outcome, CqlError> {
+async fn run_late(
+    state: &QueryState<'_>,
+    statement: &Statement,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
     match statement {
+        Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
         Statement::Access(statement) => access::refuse(state, statement),
         Statement::Refused(what) => Err(CqlError::invalid(format!(

@@ -6,11 +6,12 @@ use bytes::Bytes;
 
 use super::compatible::{keeps_order, takes_elements, takes_values};
 use super::index::indexed_part;
+use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
+use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
@@ -34,7 +35,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
             Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
             Alter::Rename(names) => change.rename(names)?,
-            Alter::With(properties) => change.with(properties)?,
+            Alter::With(properties) => change.with(state.claim, properties)?,
         };
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
@@ -276,12 +277,12 @@ impl Change<'_> {
         Ok(cf)
     }
 
-    fn with(&self, properties: &Properties) -> Result<CfDef, CqlError> {
+    fn with(&self, claim: &Claim, properties: &Properties) -> Result<CfDef, CqlError> {
         if properties.0.is_empty() {
             return Err(syntax("ALTER TABLE WITH invoked, but no parameters found"));
         }
         let mut cf = self.old.clone();
-        options::apply(&mut cf, properties)?;
+        options::apply(&mut cf, &in_old_words(claim, properties))?;
         let has_ttl = cf.default_ttl_s().is_some();
         if has_ttl && cf.is_counter() {
             return invalid("Cannot set default_time_to_live on a table with counters");

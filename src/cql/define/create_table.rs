@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::modern::in_old_words;
 use super::names::{check_table, configuration, invalid, keyspace_of};
 use super::{comparator, options, table_changed};
 use crate::cql::syntax::{CreateTable, PrimaryKey};
@@ -16,6 +17,8 @@ use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Lay
 use crate::util::Release;
 
 pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
+    let properties = in_old_words(state.claim, &create.properties).into_owned();
+    let create = &CreateTable { properties, ..create.clone() };
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
     let name = &create.table.name;

@@ -6,12 +6,14 @@ mod compatible;
 mod create_table;
 mod index;
 mod keyspace;
+mod modern;
 mod names;
 mod options;
 mod table;
 mod user_type;
 
 pub use create_table::column_family;
+pub use modern::in_old_words;
 
 use super::syntax::Statement;
 use super::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState, SchemaChange};

@@ -1,6 +1,7 @@
 //! CQL 3 as it is written: from text to statements.
 
 mod definition;
+mod describe;
 mod display;
 mod failure;
 mod keywords;
@@ -14,6 +15,7 @@ pub(super) mod token;
 mod type_name;
 
 pub use definition::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties, PropertyValue};
+pub use describe::{Describe, Described, ElementKind};
 pub use keywords::is_reserved;
 pub(super) use parser::Parser;
 pub use parser::{parse, parse_as};

@@ -1,6 +1,6 @@
 //! Statements, as they are written: nothing is looked up yet.
 
-use super::{Alter, Conditions, CreateTable, Properties, Relation, Term, TypeName};
+use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
 
 /// A table, and its keyspace where the statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ pub enum Statement {
         name: TableName,
         if_exists: bool,
     },
+    Describe(Describe),
     /// Users, roles and permissions.
     Access(AccessStatement),
     /// Triggers, functions and aggregates, which this server refuses: what was asked for, in words.

@@ -108,6 +108,21 @@ impl TableOptions {
     }
 }
 
+impl TableOptions {
+    /// The same as 2.1 says them.
+    pub fn of_2_1(cf: &CfDef) -> TableOptions {
+        let speculative_retry = match cf.settings.get("speculative_retry") {
+            None if cf.table.is_some() => "99.0PERCENTILE".to_owned(),
+            _ => text(cf, "speculative_retry"),
+        };
+        TableOptions {
+            compression: options(cf, "compression_options"),
+            speculative_retry,
+            ..TableOptions::of(cf)
+        }
+    }
+}
+
 /// What a setting is shown as.
 fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)

@@ -21,7 +21,7 @@ use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
 pub use definitions::{SYSTEM, VIRTUAL, definition, is_system, keyspaces};
-pub use element::{TableOptions, replication, table_id, type_text};
+pub use element::{TableOptions, index_target, replication, table_id, type_text};
 
 /// Which partitions and tables are asked for; `None`: all.
 #[derive(Debug, Default)]

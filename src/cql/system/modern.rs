@@ -49,6 +49,7 @@ fn table(cf: &CfDef, def: &TableDef) -> Row {
         .text("additional_write_policy", "99p")
         .double("bloom_filter_fp_chance", options.bloom_filter_fp_chance)
         .map("caching", &options.caching)
+        .boolean("cdc", false)
         .text("comment", options.comment)
         .map("compaction", &options.compaction)
         .map("compression", &options.compression)
@@ -120,26 +121,22 @@ fn row_of_column(
 /// Columns that 3.0 makes up for a compact table: what names and values are that no column is declared for. Clients
 /// leave them out again.
 fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
-    let free = |base: &str| {
-        let numbered = (1..).map(|number| format!("{base}{number}"));
-        let mut names = std::iter::once(base.to_owned()).chain(numbered);
-        names.find(|name| def.column(name).is_none()).unwrap_or_default()
-    };
+    let is_free = |name: &String| def.column(name).is_none();
+    let numbered = |base: &'static str| (1..).map(move |number| format!("{base}{number}"));
+    let value =
+        || std::iter::once("value".to_owned()).chain(numbered("value")).find(is_free).unwrap_or_default();
     let regular = ("regular", -1, "none");
     match def.layout {
         Layout::StaticCompact => {
             let comparator = CqlType::of(&cf.comparator);
-            let names = match def.column("column1") {
-                None => "column1".to_owned(),
-                Some(_) => free("column"),
-            };
+            let name = numbered("column").find(is_free).unwrap_or_default();
             vec![
-                row_of_column(cf, &names, ("clustering", 0, "asc"), type_text(&comparator)),
-                row_of_column(cf, &free("value"), regular, type_text(&CqlType::of(&cf.default_validator))),
+                row_of_column(cf, &name, ("clustering", 0, "asc"), type_text(&comparator)),
+                row_of_column(cf, &value(), regular, type_text(&CqlType::of(&cf.default_validator))),
             ]
         }
         Layout::Dense | Layout::CompositeDense if def.compact_value().is_none() => {
-            vec![row_of_column(cf, &free("value"), regular, "empty".to_owned())]
+            vec![row_of_column(cf, &value(), regular, "empty".to_owned())]
         }
         _ => Vec::new(),
     }

@@ -167,3 +167,19 @@ async fn foreign_paging_states_are_refused() {
         assert_eq!(error.to_string(), "Invalid value for the paging state");
     }
 }
+
+#[tokio::test]
+async fn the_systems_own_tables_come_in_pages() {
+    let session = with_tables().await;
+    for text in [
+        "SELECT keyspace_name, table_name, column_name FROM system_schema.columns",
+        "SELECT column_name FROM system_schema.columns WHERE keyspace_name = 's' ORDER BY table_name DESC",
+        "SELECT column_name FROM system_schema.columns WHERE keyspace_name = 's' LIMIT 7",
+        "SELECT keyspace_name FROM system_schema.keyspaces",
+        "SELECT DISTINCT keyspace_name FROM system_schema.tables",
+        "SELECT table_name FROM system_schema.tables WHERE keyspace_name IN ('s', 'system')",
+        "SELECT key FROM system.local",
+    ] {
+        assert_ne!(in_pages(&session, text).await, "", "{text}");
+    }
+}

@@ -3,6 +3,7 @@
 mod access;
 mod cursor;
 mod define;
+mod describe;
 mod modify;
 mod properties;
 mod relation;
@@ -55,6 +56,9 @@ impl Parser<'_> {
         if self.eat_word("TRUNCATE") {
             self.eat_word("TABLE");
             return Ok(Statement::Truncate(self.table_name()?));
+        }
+        if let Some(describe) = self.describe()? {
+            return Ok(describe);
         }
         if let Some(access) = self.access()? {
             return Ok(Statement::Access(access));

@@ -1,0 +1,80 @@
+//! Properties of tables as 3.0 and later call them.
+
+use std::borrow::Cow;
+
+use crate::cql::Claim;
+use crate::cql::syntax::{Properties, PropertyValue};
+
+/// Properties that came later, and would change nothing here.
+const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", "extensions", "read_repair"];
+
+/// The properties in the words of 2.1. Clients of a server that passes for an older one must use those.
+pub fn in_old_words<'p>(claim: &Claim, properties: &'p Properties) -> Cow<'p, Properties> {
+    if !claim.is_at_least(3, 0) {
+        return Cow::Borrowed(properties);
+    }
+    let is_known = |(name, _): &&(String, PropertyValue)| !LATER.contains(&&**name);
+    let old = |(name, value): &(String, PropertyValue)| {
+        let value = match (&**name, value) {
+            ("speculative_retry", PropertyValue::Text(text)) => PropertyValue::Text(speculative_retry(text)),
+            ("compression", PropertyValue::Map(map)) => PropertyValue::Map(compression(map)),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    Cow::Owned(Properties(properties.0.iter().filter(is_known).map(old).collect()))
+}
+
+/// `99p` was `99PERCENTILE`, and NEVER was NONE.
+fn speculative_retry(text: &str) -> String {
+    let upper = text.to_ascii_uppercase();
+    match upper.strip_suffix('P').map(str::parse::<f64>) {
+        Some(Ok(number)) => format!("{number:?}PERCENTILE"),
+        _ if upper == "NEVER" => "NONE".to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// `class` was `sstable_compression`, which was empty where nothing was compressed.
+fn compression(map: &[(String, String)]) -> Vec<(String, String)> {
+    const CLASS: &str = "sstable_compression";
+    let is_off = map.iter().any(|(name, value)| name == "enabled" && value.eq_ignore_ascii_case("false"));
+    if is_off || map.is_empty() {
+        return vec![(CLASS.to_owned(), String::new())];
+    }
+    let old = |(name, value): &(String, String)| {
+        let name = match &**name {
+            "class" => CLASS,
+            "chunk_length_in_kb" => "chunk_length_kb",
+            other => other,
+        };
+        (name.to_owned(), value.clone())
+    };
+    map.iter().filter(|(name, _)| name != "enabled").map(old).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_words_are_those_of_newer_releases_only() {
+        let text = |text: &str| PropertyValue::Text(text.to_owned());
+        let map = |name: &str, value: &str| PropertyValue::Map(vec![(name.to_owned(), value.to_owned())]);
+        let given = Properties(vec![
+            ("cdc".to_owned(), text("false")),
+            ("comment".to_owned(), text("99p")),
+            ("speculative_retry".to_owned(), text("99p")),
+            ("compression".to_owned(), map("class", "LZ4Compressor")),
+        ]);
+        let old = in_old_words(&Claim::default(), &given);
+        let expected = [
+            ("comment".to_owned(), text("99p")),
+            ("speculative_retry".to_owned(), text("99.0PERCENTILE")),
+            ("compression".to_owned(), map("sstable_compression", "LZ4Compressor")),
+        ];
+        assert_eq!(old.0, expected);
+        assert_eq!(*in_old_words(&Claim::new("2.2.19").unwrap(), &given), given);
+        assert_eq!(compression(&[("enabled".to_owned(), "false".to_owned())])[0].1, "");
+    }
+}

@@ -1,0 +1,36 @@
+//! DESCRIBE CLUSTER.
+
+use bytes::Bytes;
+
+use super::spec;
+use crate::cql::system::is_system;
+use crate::cql::values::{list_to_bytes, map_to_bytes};
+use crate::cql::{CollectionForm, CqlError, Outcome, QueryState, ResultSet};
+use crate::marshal::{CqlType, Native};
+
+/// Where nodes would talk to each other.
+const STORAGE_PORT: u16 = 7000;
+
+/// The cluster's name, partitioner and snitch; where a keyspace is used, who holds what of the ring.
+pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
+    let database = state.database;
+    let text = || CqlType::Native(Native::Text);
+    let partitioner = database.partitioner_name();
+    let partitioner = partitioner.strip_prefix("org.apache.cassandra.dht.").unwrap_or(partitioner);
+    let told =
+        [("cluster", database.cluster_name()), ("partitioner", partitioner), ("snitch", "SimpleSnitch")];
+    let mut columns: Vec<_> = told.iter().map(|(name, _)| spec(name, text())).collect();
+    let mut row: Vec<_> =
+        told.iter().map(|(_, value)| Some(Bytes::copy_from_slice(value.as_bytes()))).collect();
+    if state.keyspace.is_some_and(|keyspace| !is_system(keyspace)) {
+        let endpoints = CqlType::List { element: Box::new(text()), is_frozen: true };
+        let of_ring = CqlType::Map { key: Box::new(text()), value: Box::new(endpoints), is_frozen: false };
+        columns.push(spec("range_ownership", of_ring));
+        let (token, endpoint) = database.token_and_endpoint();
+        // As Java writes an address whose name is not known.
+        let endpoint = Bytes::from(format!("/{endpoint}:{STORAGE_PORT}"));
+        let endpoints = list_to_bytes(&[endpoint], CollectionForm::Long);
+        row.push(Some(map_to_bytes(&[(Bytes::from(token), endpoints)], CollectionForm::Long)));
+    }
+    Ok(Outcome::Rows(ResultSet { columns: columns.into(), rows: vec![row], paging_state: None }))
+}

@@ -1,0 +1,155 @@
+//! What a schema is made of, one by one.
+
+use crate::cql::syntax::ElementKind;
+use crate::cql::{CqlError, QueryState};
+use crate::marshal::{CqlType, UserType};
+use crate::schema::{CfDef, ColumnDef, KeyspaceDef};
+
+use super::{table_text, text};
+
+/// A part of a schema.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Element<'a> {
+    Keyspace(&'a KeyspaceDef),
+    Type(&'a UserType),
+    Table(&'a KeyspaceDef, &'a CfDef),
+    Index(&'a CfDef, &'a ColumnDef),
+}
+
+impl<'a> Element<'a> {
+    pub fn kind(&self) -> ElementKind {
+        match self {
+            Element::Keyspace(_) => ElementKind::Keyspace,
+            Element::Type(_) => ElementKind::Type,
+            Element::Table(..) => ElementKind::Table,
+            Element::Index(..) => ElementKind::Index,
+        }
+    }
+
+    /// Its keyspace's name, and its own.
+    pub fn names(&self) -> (&'a str, &'a str) {
+        match self {
+            Element::Keyspace(keyspace) => (&keyspace.name, &keyspace.name),
+            Element::Type(user_type) => (&user_type.keyspace, &user_type.name),
+            Element::Table(_, cf) => (&cf.keyspace, &cf.name),
+            Element::Index(cf, column) => (&cf.keyspace, index_name(column)),
+        }
+    }
+
+    /// The statement that makes it.
+    pub fn text(&self, state: &QueryState<'_>, with_internals: bool) -> String {
+        match self {
+            Element::Keyspace(keyspace) => text::keyspace(keyspace),
+            Element::Type(user_type) => text::user_type(user_type),
+            Element::Table(keyspace, cf) => table_text::table(state, keyspace, cf, with_internals),
+            Element::Index(cf, column) => text::index(cf, column, state.behaviour.release),
+        }
+    }
+}
+
+fn index_name(column: &ColumnDef) -> &str {
+    column.index.as_ref().and_then(|index| index.name.as_deref()).unwrap_or_default()
+}
+
+/// A keyspace and all that is in it, so that each comes after what it needs.
+pub(super) fn of_keyspace(keyspace: &KeyspaceDef) -> Vec<Element<'_>> {
+    let mut found = vec![Element::Keyspace(keyspace)];
+    found.extend(types_in_order(keyspace).into_iter().map(Element::Type));
+    found.extend(keyspace.column_families.values().flat_map(|cf| of_table(keyspace, cf)));
+    found
+}
+
+/// A table with its indexes.
+fn of_table<'a>(keyspace: &'a KeyspaceDef, cf: &'a CfDef) -> Vec<Element<'a>> {
+    let mut found = vec![Element::Table(keyspace, cf)];
+    let mut indexes: Vec<Element<'a>> =
+        cf.indexed_columns().map(|column| Element::Index(cf, column)).collect();
+    indexes.sort_by_key(|index| index.names().1);
+    found.append(&mut indexes);
+    found
+}
+
+/// Types by their names, each after those that its fields are of.
+fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
+    let mut left: Vec<&UserType> = keyspace.user_types.values().map(|known| &**known).collect();
+    let mut ordered: Vec<&UserType> = Vec::new();
+    while !left.is_empty() {
+        let is_ready = |known: &UserType, ordered: &[&UserType]| {
+            let needs = |name: &str| {
+                name != known.name
+                    && keyspace.user_types.contains_key(name)
+                    && !ordered.iter().any(|other| other.name == name)
+            };
+            !known.fields.iter().any(|(_, field)| uses(field, &needs))
+        };
+        let (mut ready, waiting): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|known| is_ready(known, &ordered));
+        left = waiting;
+        if ready.is_empty() {
+            // They cannot need each other, but all are to be told.
+            ready.append(&mut left);
+        }
+        ordered.append(&mut ready);
+    }
+    ordered
+}
+
+/// Whether a type has a user's type of such a name in it.
+fn uses(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool {
+    match cql_type {
+        CqlType::User(user) => {
+            is_meant(&user.name) || user.fields.iter().any(|(_, field)| uses(field, is_meant))
+        }
+        CqlType::List { element, .. } | CqlType::Set { element, .. } => uses(element, is_meant),
+        CqlType::Map { key, value, .. } => uses(key, is_meant) || uses(value, is_meant),
+        CqlType::Tuple(fields) => fields.iter().any(|field| uses(field, is_meant)),
+        CqlType::Native(_) | CqlType::Custom(_) => false,
+    }
+}
+
+/// All elements of a kind, by their names. There are neither functions nor aggregates.
+pub(super) fn of_kind(keyspace: &KeyspaceDef, kind: ElementKind) -> Vec<Element<'_>> {
+    match kind {
+        ElementKind::Table => {
+            keyspace.column_families.values().map(|cf| Element::Table(keyspace, cf)).collect()
+        }
+        ElementKind::Type => keyspace.user_types.values().map(|known| Element::Type(known)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The element of a kind and name, and what comes with it.
+pub(super) fn named<'a>(
+    keyspace: &'a KeyspaceDef,
+    kind: ElementKind,
+    name: &str,
+) -> Result<Vec<Element<'a>>, CqlError> {
+    let not_found =
+        |what: &str| Err(CqlError::invalid(format!("{what} '{name}' not found in '{}'", keyspace.name)));
+    match kind {
+        ElementKind::Table => match keyspace.column_families.get(name) {
+            Some(cf) => Ok(of_table(keyspace, cf)),
+            None => {
+                Err(CqlError::invalid(format!("Table '{name}' not found in keyspace '{}'", keyspace.name)))
+            }
+        },
+        ElementKind::Index => {
+            let tables = keyspace.column_families.values();
+            let mut indexes =
+                tables.flat_map(|cf| cf.indexed_columns().map(|column| Element::Index(cf, column)));
+            match indexes.find(|index| index.names().1 == name) {
+                Some(index) => Ok(vec![index]),
+                // Cassandra looks for the table of an index, and says so.
+                None => not_found("Table for existing index"),
+            }
+        }
+        ElementKind::Type => match keyspace.user_types.get(name) {
+            Some(user_type) => Ok(vec![Element::Type(user_type)]),
+            None => not_found("User defined type"),
+        },
+        ElementKind::Function => not_found("User defined function"),
+        ElementKind::Aggregate => not_found("User defined aggregate"),
+        ElementKind::View => not_found("Materialized view"),
+        ElementKind::Keyspace => Ok(of_keyspace(keyspace)),
+    }
+}

@@ -1,0 +1,132 @@
+//! DESCRIBE: the schema as statements that make it again. Rows and messages are those of Cassandra 4.0.
+
+mod cluster;
+mod elements;
+mod page;
+mod table_text;
+mod text;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::syntax::{Describe, Described, ElementKind};
+use super::system::{self, is_system};
+use super::values::name_text;
+use super::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
+use crate::marshal::{CqlType, Native};
+use crate::schema::KeyspaceDef;
+use elements::Element;
+
+/// Runs a statement of these.
+pub fn describe(
+    state: &QueryState<'_>,
+    describe: &Describe,
+    options: &QueryOptions,
+) -> Result<Outcome, CqlError> {
+    if describe.what == Described::Cluster {
+        return cluster::cluster(state);
+    }
+    let system = system::keyspaces(state.claim);
+    let catalog = state.database.catalog();
+    let mut keyspaces: Vec<&KeyspaceDef> = system.iter().chain(catalog.keyspaces.values()).collect();
+    keyspaces.sort_by(|a, b| a.name.cmp(&b.name));
+    let (found, has_text) = Found { state, keyspaces }.all(&describe.what)?;
+    let page = page::Page::begin(state, options)?;
+    let (found, paging_state) = page.cut(&found);
+    let row = |element: &Element<'_>| {
+        let (keyspace, name) = element.names();
+        let mut row = vec![name_text(keyspace), element.kind().name().to_owned(), name_text(name)];
+        if has_text {
+            row.push(element.text(state, describe.with_internals));
+        }
+        row.into_iter().map(|text| Some(Bytes::from(text))).collect()
+    };
+    let names: &[&str] = match has_text {
+        true => &["keyspace_name", "type", "name", "create_statement"],
+        false => &["keyspace_name", "type", "name"],
+    };
+    let text = CqlType::Native(Native::Text);
+    let columns: Arc<[ColumnSpec]> = names.iter().map(|name| spec(name, text.clone())).collect();
+    Ok(Outcome::Rows(ResultSet { columns, rows: found.iter().map(row).collect(), paging_state }))
+}
+
+fn spec(name: &str, cql_type: CqlType) -> ColumnSpec {
+    let (keyspace, table) = (system::SYSTEM.to_owned(), "describe".to_owned());
+    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type }
+}
+
+/// The keyspaces that are looked into, by their names.
+struct Found<'a> {
+    state: &'a QueryState<'a>,
+    keyspaces: Vec<&'a KeyspaceDef>,
+}
+
+impl<'a> Found<'a> {
+    /// The elements that are meant, and whether their statements are asked for.
+    fn all(&self, what: &Described) -> Result<(Vec<Element<'a>>, bool), CqlError> {
+        let current = self.state.keyspace;
+        match what {
+            // It is answered elsewhere.
+            Described::Cluster => Ok((Vec::new(), false)),
+            Described::Schema { is_full } => {
+                let shown = self.keyspaces.iter().filter(|keyspace| *is_full || !is_system(&keyspace.name));
+                Ok((shown.flat_map(|keyspace| elements::of_keyspace(keyspace)).collect(), true))
+            }
+            Described::List(ElementKind::Keyspace) => {
+                Ok((self.keyspaces.iter().map(|keyspace| Element::Keyspace(keyspace)).collect(), false))
+            }
+            Described::List(kind) => {
+                let looked_into = match current {
+                    Some(name) => vec![self.keyspace(name)?],
+                    None => self.keyspaces.clone(),
+                };
+                let listed = looked_into.into_iter().flat_map(|keyspace| elements::of_kind(keyspace, *kind));
+                Ok((listed.collect(), false))
+            }
+            Described::Keyspace { name, is_only } => {
+                let keyspace = self.keyspace(self.meant(name.as_deref())?)?;
+                let found = match is_only {
+                    true => vec![Element::Keyspace(keyspace)],
+                    false => elements::of_keyspace(keyspace),
+                };
+                Ok((found, true))
+            }
+            Described::Element { kind, name } => {
+                let keyspace = self.keyspace(self.meant(name.keyspace.as_deref())?)?;
+                Ok((elements::named(keyspace, *kind, &name.name)?, true))
+            }
+            Described::Named(name) => Ok((self.named(name.keyspace.as_deref(), &name.name)?, true)),
+        }
+    }
+
+    /// A keyspace, table or index: the first that has the name.
+    fn named(&self, keyspace: Option<&str>, name: &str) -> Result<Vec<Element<'a>>, CqlError> {
+        if keyspace.is_none()
+            && let Ok(found) = self.keyspace(name)
+        {
+            return Ok(elements::of_keyspace(found));
+        }
+        let looked_into = keyspace.or(self.state.keyspace).unwrap_or(name);
+        let keyspace = self.keyspace(looked_into)?;
+        let table = elements::named(keyspace, ElementKind::Table, name);
+        let found = table.or_else(|_| elements::named(keyspace, ElementKind::Index, name));
+        found.map_err(|_| CqlError::invalid(format!("'{name}' not found in keyspace '{looked_into}'")))
+    }
+
+    fn meant<'n>(&self, named: Option<&'n str>) -> Result<&'n str, CqlError>
+    where
+        'a: 'n,
+    {
+        let none = || CqlError::invalid("No keyspace specified and no current keyspace");
+        named.or(self.state.keyspace).ok_or_else(none)
+    }
+
+    fn keyspace(&self, name: &str) -> Result<&'a KeyspaceDef, CqlError> {
+        let found = self.keyspaces.iter().find(|keyspace| keyspace.name == name);
+        found.copied().ok_or_else(|| CqlError::invalid(format!("'{name}' not found in keyspaces")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

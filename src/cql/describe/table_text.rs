@@ -1,0 +1,185 @@
+//! The statement that makes a table.
+
+use super::text::{column_type, map, quoted};
+use crate::cql::define::{column_family, in_old_words};
+use crate::cql::syntax::{CreateTable, Statement, parse};
+use crate::cql::system::{TableOptions, VIRTUAL, table_id};
+use crate::cql::values::name_text;
+use crate::cql::{Claim, QueryState};
+use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::util::Release;
+
+/// CREATE TABLE for a table. One that no such statement makes is told in a comment.
+pub(super) fn table(
+    state: &QueryState<'_>,
+    keyspace: &KeyspaceDef,
+    cf: &CfDef,
+    with_internals: bool,
+) -> String {
+    let def = TableDef::of(cf, state.behaviour.release);
+    let name = format!("{}.{}", name_text(&cf.keyspace), name_text(&cf.name));
+    let columns = columns(&def);
+    if cf.keyspace == VIRTUAL {
+        let comment = quoted(cf.comment.as_deref().unwrap_or_default());
+        return format!(
+            "/*\nWarning: Table {name} is a virtual table and cannot be recreated with CQL.\nStructure, for reference:\n\
+             VIRTUAL TABLE {name} ({columns}) WITH comment = {comment};\n*/"
+        );
+    }
+    let properties = properties(state.claim, cf, &def, with_internals).join("\n    AND ");
+    let text = format!("CREATE TABLE {name} ({columns}) WITH {properties};");
+    if is_made_by(&text, state, keyspace, cf, &def) {
+        return text;
+    }
+    // The text must not end the comment.
+    let text = text.replace("*/", "* /");
+    format!(
+        "/*\nWarning: Table {name} omitted because it has constructs not compatible with CQL (was created via legacy \
+         API).\n\nApproximate structure, for reference:\n(this should not be used to reproduce this schema)\n\n{text}\n*/"
+    )
+}
+
+/// The columns and the primary key, between the parentheses.
+fn columns(def: &TableDef) -> String {
+    let is_simple = def.partition_key.len() == 1 && def.clustering.is_empty();
+    // Static columns first, then those that take one cell.
+    let rank = |column: &&TableColumn| (column.kind != ColumnKind::Static, column.cql_type.is_multi_cell());
+    let mut others: Vec<&TableColumn> = def.others.values().collect();
+    others.sort_by_key(rank);
+    let line = |column: &TableColumn| {
+        let words = match column.kind {
+            ColumnKind::Static => " static",
+            ColumnKind::PartitionKey if is_simple => " PRIMARY KEY",
+            _ => "",
+        };
+        format!("{} {}{words}", name_text(&column.name), column_type(&column.cql_type))
+    };
+    let keys = def.partition_key.iter().chain(&def.clustering);
+    let mut lines: Vec<String> = keys.chain(others).map(line).collect();
+    if !is_simple {
+        let names = |columns: &[TableColumn]| -> Vec<String> {
+            columns.iter().map(|column| name_text(&column.name)).collect()
+        };
+        let mut key = match &names(&def.partition_key)[..] {
+            [one] => vec![one.clone()],
+            several => vec![format!("({})", several.join(", "))],
+        };
+        key.extend(names(&def.clustering));
+        lines.push(format!("PRIMARY KEY ({})", key.join(", ")));
+    }
+    let lines: Vec<String> = lines.into_iter().map(|line| format!("\n    {line}")).collect();
+    format!("{}\n", lines.join(","))
+}
+
+/// What stands after WITH.
+fn properties(claim: &Claim, cf: &CfDef, def: &TableDef, with_internals: bool) -> Vec<String> {
+    let mut all = Vec::new();
+    if with_internals {
+        all.push(format!("ID = {}", table_id(cf)));
+    }
+    if def.is_compact() {
+        all.push("COMPACT STORAGE".to_owned());
+    }
+    if !def.clustering.is_empty() {
+        let order = |column: &TableColumn| {
+            let order = if column.is_reversed { "DESC" } else { "ASC" };
+            format!("{} {order}", name_text(&column.name))
+        };
+        let orders: Vec<String> = def.clustering.iter().map(order).collect();
+        all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
+    }
+    let options = match claim.is_at_least(3, 0) {
+        true => newer_options(&TableOptions::of(cf)),
+        false => older_options(&TableOptions::of_2_1(cf)),
+    };
+    all.extend(options.into_iter().map(|(name, value)| format!("{name} = {value}")));
+    all
+}
+
+type Options = Vec<(&'static str, String)>;
+
+/// As 4.0 has them. Chances of read repairs are gone there, and told where a client has said them.
+fn newer_options(options: &TableOptions) -> Options {
+    let mut all: Options = vec![
+        ("additional_write_policy", "'99p'".to_owned()),
+        ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
+        ("caching", map(&options.caching)),
+        ("cdc", "false".to_owned()),
+        ("comment", quoted(&options.comment)),
+        ("compaction", map(&options.compaction)),
+        ("compression", map(&options.compression)),
+        ("crc_check_chance", "1.0".to_owned()),
+    ];
+    all.extend(
+        options.dclocal_read_repair_chance.map(|told| ("dclocal_read_repair_chance", format!("{told:?}"))),
+    );
+    all.extend([
+        ("default_time_to_live", options.default_time_to_live.to_string()),
+        ("extensions", "{}".to_owned()),
+        ("gc_grace_seconds", options.gc_grace_seconds.to_string()),
+        ("max_index_interval", options.max_index_interval.to_string()),
+        ("memtable_flush_period_in_ms", options.memtable_flush_period_in_ms.to_string()),
+        ("min_index_interval", options.min_index_interval.to_string()),
+        ("read_repair", "'BLOCKING'".to_owned()),
+    ]);
+    all.extend(options.read_repair_chance.map(|told| ("read_repair_chance", format!("{told:?}"))));
+    all.push(("speculative_retry", quoted(&options.speculative_retry)));
+    all
+}
+
+/// As cqlsh of 2.1 writes them.
+fn older_options(options: &TableOptions) -> Options {
+    let chance = |told: Option<f64>, default: f64| format!("{:?}", told.unwrap_or(default));
+    vec![
+        ("bloom_filter_fp_chance", format!("{:?}", options.bloom_filter_fp_chance)),
+        ("caching", map(&options.caching)),
+        ("comment", quoted(&options.comment)),
+        ("compaction", map(&options.compaction)),
+        ("compression", map(&options.compression)),
+        ("dclocal_read_repair_chance", chance(options.dclocal_read_repair_chance, 0.1)),
+        ("default_time_to_live", options.default_time_to_live.to_string()),
+        ("gc_grace_seconds", options.gc_grace_seconds.to_string()),
+        ("max_index_interval", options.max_index_interval.to_string()),
+        ("memtable_flush_period_in_ms", options.memtable_flush_period_in_ms.to_string()),
+        ("min_index_interval", options.min_index_interval.to_string()),
+        ("read_repair_chance", chance(options.read_repair_chance, 0.0)),
+        ("speculative_retry", quoted(&options.speculative_retry)),
+    ]
+}
+
+/// Whether the statement makes a column family with the same cells. What it makes is looked at: column families of
+/// Thrift clients may have super columns, names that are no texts, or types for values that CQL has no place for.
+fn is_made_by(
+    text: &str,
+    state: &QueryState<'_>,
+    keyspace: &KeyspaceDef,
+    cf: &CfDef,
+    def: &TableDef,
+) -> bool {
+    if def.layout == Layout::Sparse {
+        return true;
+    }
+    let Some(create) = read(text, state.claim) else { return false };
+    let types = state.database.types();
+    let Ok(made) = column_family(&create, keyspace, (types, Release::V2_1)) else { return false };
+    cells_of(&made) == cells_of(cf)
+}
+
+fn read(text: &str, claim: &Claim) -> Option<CreateTable> {
+    let Statement::CreateTable(mut create) = parse(text).ok()?.statement else { return None };
+    create.properties = in_old_words(claim, &create.properties).into_owned();
+    Some(create)
+}
+
+/// All that says how cells are named and what they hold.
+fn cells_of(cf: &CfDef) -> Vec<String> {
+    let bytes = "org.apache.cassandra.db.marshal.BytesType";
+    let key = cf.key_validator.as_ref().map_or(bytes, |validator| validator.class_name());
+    let subcomparator = cf.subcomparator().map(|sub| sub.class_name()).unwrap_or_default();
+    let types = [cf.comparator.class_name(), cf.default_validator.class_name(), key, subcomparator];
+    let column = |column: &crate::schema::ColumnDef| {
+        format!("{} {}", crate::cql::show::hex(&column.name), column.validator.class_name())
+    };
+    let types = types.iter().map(|name| (*name).to_owned());
+    types.chain(cf.column_metadata.values().map(column)).collect()
+}

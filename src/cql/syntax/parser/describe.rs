@@ -1,0 +1,76 @@
+//! DESCRIBE.
+
+use super::Parser;
+use crate::cql::CqlError;
+use crate::cql::syntax::{Describe, Described, ElementKind, Statement};
+
+/// Words that all elements of a kind are asked by, and the kind.
+const LISTS: [(&str, ElementKind); 5] = [
+    ("KEYSPACES", ElementKind::Keyspace),
+    ("TABLES", ElementKind::Table),
+    ("TYPES", ElementKind::Type),
+    ("FUNCTIONS", ElementKind::Function),
+    ("AGGREGATES", ElementKind::Aggregate),
+];
+
+/// Words that one element is asked by.
+const ELEMENTS: [(&[&str], ElementKind); 6] = [
+    (&["TABLE"], ElementKind::Table),
+    (&["INDEX"], ElementKind::Index),
+    (&["MATERIALIZED", "VIEW"], ElementKind::View),
+    (&["TYPE"], ElementKind::Type),
+    (&["FUNCTION"], ElementKind::Function),
+    (&["AGGREGATE"], ElementKind::Aggregate),
+];
+
+impl Parser<'_> {
+    /// DESCRIBE or DESC, if it stands here.
+    pub(super) fn describe(&mut self) -> Result<Option<Statement>, CqlError> {
+        if !self.eat_word("DESCRIBE") && !self.eat_word("DESC") {
+            return Ok(None);
+        }
+        let what = self.described()?;
+        let with_internals = self.eat_word("WITH");
+        if with_internals {
+            self.expect_word("INTERNALS")?;
+        }
+        Ok(Some(Statement::Describe(Describe { what, with_internals })))
+    }
+
+    fn described(&mut self) -> Result<Described, CqlError> {
+        if self.eat_last_word("CLUSTER") {
+            return Ok(Described::Cluster);
+        }
+        if self.eat_words(&["FULL", "KEYSPACE"]) {
+            return Ok(Described::Schema { is_full: true });
+        }
+        // Elsewhere the two words mean the same.
+        if self.is_word(0, "KEYSPACE") && self.raw(0).eq_ignore_ascii_case("SCHEMA") {
+            self.advance();
+            return Ok(Described::Schema { is_full: false });
+        }
+        for (word, kind) in LISTS {
+            if self.eat_last_word(word) {
+                return Ok(Described::List(kind));
+            }
+        }
+        let is_only = self.eat_words(&["ONLY", "KEYSPACE"]);
+        if is_only || self.eat_word("KEYSPACE") {
+            let name = if self.is_name(0) { Some(self.name()?) } else { None };
+            return Ok(Described::Keyspace { name, is_only });
+        }
+        for (words, kind) in ELEMENTS {
+            // A word that is no reserved one may be the name of what is meant.
+            if self.are_words(words) && (self.is_name(words.len()) || !self.is_name(0)) {
+                words.iter().for_each(|_| self.advance());
+                return Ok(Described::Element { kind, name: self.table_name()? });
+            }
+        }
+        Ok(Described::Named(self.table_name()?))
+    }
+
+    /// Takes a keyword, unless it begins `word.name`.
+    fn eat_last_word(&mut self, word: &str) -> bool {
+        !self.is_symbol(1, ".") && self.eat_word(word)
+    }
+}
