@@ -280,6 +280,8 @@ public final class Main {
         var select = session.prepare("SELECT * FROM accounts WHERE id = 20");
         same("before", 3, session.execute(select.bind()).getColumnDefinitions().size());
         session.execute("ALTER TABLE accounts ADD phone text");
-        same("after", 4, session.execute(select.bind()).getColumnDefinitions().size());
+        // Before version 5 the driver is not told, and keeps the columns that it was told of first.
+        var isTold = session.getContext().getProtocolVersion().getCode() >= 5;
+        same("after", isTold ? 4 : 3, session.execute(select.bind()).getColumnDefinitions().size());
     }
 }
