@@ -1,4 +1,4 @@
-//! Messages and configurations that chance has damaged, for FUZZ_SECONDS (60) in all. FUZZ_SEED repeats a run.
+//! Messages, statements and configurations that chance has damaged, for FUZZ_SECONDS (60) in all. FUZZ_SEED repeats a run.
 //!
 //! The targets are those of `fuzz/`; this mutator knows no coverage, but starts from valid input of every kind.
 
@@ -19,10 +19,10 @@ use support::first;
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::wire::{MessageKind, TType};
 
-/// How long each of the two tests runs.
+/// How long each of the tests runs.
 fn duration() -> Duration {
     let seconds = std::env::var("FUZZ_SECONDS").map_or(60.0, |text| text.parse().expect("FUZZ_SECONDS"));
-    Duration::from_secs_f64(seconds / 2.0)
+    Duration::from_secs_f64(seconds / 3.0)
 }
 
 /// An input that takes longer is a failure: some loop grows faster than the input.
@@ -260,4 +260,99 @@ fn storage_conf() {
     };
     // Valid or not, every input says something.
     fuzz("storage_conf", next, |input| 1 + usize::from(targets::storage_conf(input)));
+}
+
+/// The statements of the scripts in `tests/cql`, some of them damaged.
+#[test]
+fn cql() {
+    let mut seeds: Vec<Vec<u8>> = Vec::new();
+    for entry in std::fs::read_dir(support::idl::repository("tests/cql")).unwrap() {
+        let script = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let lines = script.lines().filter(|line| line.ends_with(';') && line.len() < 300);
+        seeds.extend(lines.map(|line| line.trim_end_matches(';').as_bytes().to_vec()));
+    }
+    let prepared = [
+        "INSERT INTO t (k, c, d, a, s) VALUES (?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?",
+        "UPDATE collections SET l[?] = ?, m[?] = ?, s = s + ?, l = l + ? WHERE k = ?",
+        "UPDATE collections SET u = ?, p = (?, ?), f = ? WHERE k = ? IF m[?] = ? AND l[?] = ?",
+        "UPDATE counters SET n = n + ? WHERE k = ?",
+        "DELETE l[?], m[?] FROM collections WHERE k IN ?",
+        "SELECT * FROM t WHERE k = ? AND (c, d) > (?, ?) LIMIT ?",
+        "SELECT * FROM t WHERE token(k) > ? AND a = ? ALLOW FILTERING",
+        "SELECT * FROM t WHERE k IN (?, ?) AND c = ? AND d IN ?",
+        "SELECT * FROM wide WHERE k = ? AND k2 = ? AND c = ? AND d >= ?",
+        "SELECT writetime(a), ttl(b), blobAsInt(intAsBlob(a)) FROM t WHERE k = ?",
+        "BEGIN BATCH USING TIMESTAMP ? INSERT INTO dense (k, c, v) VALUES (?, ?, ?); DELETE FROM plain WHERE k = ? APPLY BATCH",
+        "SELECT FIRST 2 REVERSED 'b'..'a' FROM plain USING CONSISTENCY ONE WHERE KEY IN (1, 2)",
+        "SELECT a FROM plain WHERE KEY > 1 AND KEY < 3 LIMIT 2",
+        "UPDATE plain USING TTL 5 SET a = 1, 'z' = ? WHERE k = ?",
+    ];
+    seeds.extend(prepared.iter().map(|text| text.as_bytes().to_vec()));
+    let pieces: Vec<&[u8]> = vec![
+        b"?",
+        b":a",
+        b"'",
+        b"''",
+        b"\"",
+        b"(",
+        b")",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b";",
+        b" AND ",
+        b" IN ",
+        b"0x",
+        b"-",
+        b"1e999",
+        b"99999999999999999999",
+        b"null",
+        b"NaN",
+        b"/*",
+        b"*/",
+        b"--",
+        b"\n",
+        b" IF ",
+        b" TOKEN(",
+        b"frozen<",
+        b"list<",
+        b">",
+        b" ORDER BY c",
+        b" LIMIT 1",
+        b" ALLOW FILTERING",
+        b"now()",
+        b"\0",
+        b"\x01",
+        b"\x01\0\0\0\x05",
+        b"\xff",
+    ];
+    let values: Vec<&[u8]> = vec![
+        b"",
+        b"\0\0\0\x01",
+        b"a",
+        b"\x7f\xff\xff\xff",
+        b"\0\0\0\0\0\0\0\x05",
+        b"\0\x01\0\x01a",
+        b"\xff\xff",
+    ];
+    let next = |chance: &mut Chance| {
+        let mut input = vec![chance.next() as u8];
+        for _ in 0..=chance.below(4) {
+            let mut statement = chance.pick(&seeds).clone();
+            if chance.below(3) > 0 {
+                mutate(chance, &mut statement, &pieces, &seeds);
+            }
+            input.append(&mut statement);
+            for _ in 0..chance.below(6) {
+                input.push(1);
+                // Zero and one have another meaning between statements.
+                input.extend(chance.pick(&values).iter().map(|byte| if *byte < 2 { 2 } else { *byte }));
+            }
+            input.push(0);
+        }
+        input
+    };
+    fuzz("cql", next, targets::cql);
 }

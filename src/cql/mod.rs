@@ -7,6 +7,7 @@ pub mod define;
 mod describe;
 mod error;
 mod explain;
+pub mod json;
 pub mod modify;
 mod options;
 mod outcome;
@@ -29,5 +30,5 @@ pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, Sch
 pub use prepared::{PreparedStatements, StatementId};
 pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
 pub use script::statements;
-pub use state::{QueryState, Table};
+pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;

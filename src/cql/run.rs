@@ -167,7 +167,7 @@ async fn run_late(
     match statement {
         Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
-        Statement::Access(statement) => access::refuse(state, statement),
+        Statement::Access(statement) => access::run(state, statement).await,
         Statement::Refused(what) => Err(CqlError::invalid(format!(
             "{what} is not there: this server has neither functions nor triggers"
         ))),

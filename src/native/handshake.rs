@@ -162,7 +162,7 @@ impl Handshake {
         credentials: Vec<Credential>,
     ) -> Result<(), NativeError> {
         let release = service.behaviour().release;
-        let user = service.database.authenticate(&credentials, release)?;
+        let user = service.database.authenticate(&credentials, release).await?;
         self.identity.log_in(user);
         self.phase = Phase::Ready;
         Ok(())

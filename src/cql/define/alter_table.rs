@@ -26,17 +26,15 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
         let scope = TypeScope { keyspace, types, release };
-        let table = TableDef::of(&old, release);
-        let change = Change { old: &old, table: &table, types };
-        let cf = match alter {
-            Alter::Add { column, cql_type, is_static } => {
-                change.add(column, (cql_type, &scope), *is_static)?
-            }
-            Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
-            Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
-            Alter::Rename(names) => change.rename(names)?,
-            Alter::With(properties) => change.with(state.claim, properties)?,
+        let steps = match alter {
+            Alter::Several(steps) => &steps[..],
+            one => std::slice::from_ref(one),
         };
+        let mut cf = CfDef::clone(&old);
+        for step in steps {
+            let table = TableDef::of(&cf, release);
+            cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
+        }
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };
@@ -52,6 +50,18 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
+    /// The column family after one step.
+    fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
+        match step {
+            Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
+            Alter::Drop { column } => self.drop(column, state.database.next_micros()),
+            Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
+            Alter::Rename(names) => self.rename(names),
+            Alter::With(properties) => self.with(state.claim, properties),
+            Alter::Several(_) => Err(syntax("changes of a table do not stand in one another")),
+        }
+    }
+
     fn is_key(&self, name: &str) -> bool {
         self.table.partition_key.iter().chain(&self.table.clustering).any(|column| column.name == name)
     }

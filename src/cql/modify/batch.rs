@@ -1,5 +1,6 @@
 //! BATCH: statements that are applied together.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -90,9 +91,15 @@ async fn run_steps(
     options: &QueryOptions,
     now: Option<i64>,
 ) -> Result<Outcome, CqlError> {
+    let mut bound = Vec::with_capacity(steps.len());
     for step in steps {
         step.plan.check(state)?;
+        let mut own = Cow::Borrowed(step.options);
+        step.plan.bind_json(&mut own, state)?;
+        bound.push(own);
     }
+    let with_json = steps.iter().zip(&bound).map(|(step, own)| Step { plan: step.plan, options: own });
+    let steps = &with_json.collect::<Vec<_>>()[..];
     if steps.iter().any(|step| step.plan.has_conditions()) {
         return conditional::run(state, options, steps, true).await;
     }
