@@ -1,5 +1,6 @@
 //! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/fuzz.rs`, which needs no nightly compiler.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
@@ -10,6 +11,10 @@ use thriftstore::cql::{self, BoundValue, Claim, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
+use thriftstore::native::{
+    self, Doing, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame, Reply as NativeReply,
+    RequestCode, SegmentCodec, open_body,
+};
 use thriftstore::storage::MemoryStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
@@ -84,6 +89,61 @@ fn count_replies(transport: Transport, mut output: BytesMut) -> usize {
         count += 1;
     }
     count
+}
+
+/// One connection of the native protocol: all that a client sends. Nothing may panic, and every answer must be a whole
+/// frame. Returns how many requests succeeded.
+pub fn native(data: &[u8]) -> usize {
+    // A change of the schema waits for the builder of indexes.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(conversation(data))
+}
+
+async fn conversation(data: &[u8]) -> usize {
+    let service = NativeService::new(Arc::new(empty_database()), Arc::default(), Claim::default());
+    let mut handshake = Handshake::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let (mut cutter, mut segments) = (FrameCutter::default(), None::<SegmentCodec>);
+    let (mut input, mut frames) = (BytesMut::from(data), BytesMut::new());
+    let mut succeeded = 0;
+    loop {
+        if let Some(codec) = segments {
+            while codec.take(&mut input, &mut frames).unwrap_or(false) {}
+        }
+        let source = if segments.is_some() { &mut frames } else { &mut input };
+        let frame = match cutter.next_frame(source) {
+            Ok(NextFrame::Frame(frame)) => frame,
+            Ok(NextFrame::TooLong { .. }) => continue,
+            Ok(NextFrame::Incomplete) | Err(_) => return succeeded,
+        };
+        let reply = native_reply(&service, &mut handshake, &frame).await;
+        succeeded += usize::from(!reply.is_error());
+        let mut output = BytesMut::new();
+        reply.write(frame.version, handshake.compression, &mut output);
+        let header = frame.version.header_bytes();
+        let length = u32::from_be_bytes(output[header - 4..header].try_into().expect("four bytes"));
+        assert_eq!(output.len(), header + length as usize, "an answer that is no frame");
+        assert_eq!(output[0], frame.version.number() | 0x80, "an answer of another version");
+        if frame.version.has_segments() && segments.is_none() && handshake.has_started() {
+            segments = Some(SegmentCodec { is_compressed: handshake.compression.is_some() });
+        }
+    }
+}
+
+/// The answer to a frame, as a connection comes to it.
+async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame: &Frame) -> NativeReply {
+    let opened = RequestCode::of_number(frame.opcode).ok_or_else(|| NativeError::protocol("unknown"));
+    let opened = opened.and_then(|code| {
+        handshake.check(code, frame.version)?;
+        Ok((code, open_body(frame, handshake.compression)?))
+    });
+    match opened {
+        Err(error) => NativeReply::error(frame.stream, &error, Doing::default(), frame.version),
+        Ok((code, body)) if code.has_statement() => {
+            let (identity, head) = (handshake.identity.clone(), (frame.stream, frame.flags));
+            native::answer(service.clone(), identity, code, head, body).await
+        }
+        Ok((code, body)) => handshake.answer(service, code, frame.stream, body).await,
+    }
 }
 
 /// Tables of every layout, for the statements of a client of chance.

@@ -210,6 +210,7 @@ fn kind_of(error: &CqlError) -> &'static str {
         CqlError::Configuration(_) => "configuration",
         CqlError::AlreadyExists { .. } => "exists",
         CqlError::Unauthorized(_) => "unauthorized",
+        CqlError::PagingState => "paging",
         CqlError::Unprepared(_) => "unprepared",
         CqlError::Failed(_) => "failed",
     }
@@ -275,6 +276,7 @@ async fn cells(state: &QueryState<'_>, words: &str) -> Result<String, CqlError> 
 fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
     match outcome {
         Outcome::Void => (None, String::new()),
+        Outcome::Warned(warning) => (None, format!("warning: {warning}\n")),
         Outcome::Rows(rows) => (None, table(database, &rows)),
         Outcome::Keyspace(keyspace) => (Some(keyspace), String::new()),
         Outcome::Schema(change) => {

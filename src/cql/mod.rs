@@ -27,7 +27,7 @@ pub use error::{CqlError, Place};
 pub use explain::explain;
 pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
-pub use prepared::{PreparedStatements, StatementId};
+pub use prepared::{PreparedStatements, StatementId, unknown_statement};
 pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, prepare, query};
 pub use script::statements;
 pub use state::{QueryState, Table, TypesOf};

@@ -168,8 +168,10 @@ impl Database {
         if required <= 1 && replicas >= 1 {
             return Ok(());
         }
-        Err(Error::Unavailable(format!(
-            "consistency level {consistency} needs {required} of {replicas} replicas, and this is the only node"
-        )))
+        let why = format!(
+            "Cannot achieve consistency level {consistency}: it needs {required} of {replicas} replicas, and this is the \
+             only node"
+        );
+        Err(Error::Unavailable { why, required, alive: replicas.clamp(0, 1) })
     }
 }

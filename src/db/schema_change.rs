@@ -267,7 +267,7 @@ impl Database {
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
             // 0.7 looks for the nodes that have it, and finds none.
-            if behaviour.release < Release::V0_8 { Error::Unavailable(error.to_string()) } else { error }
+            if behaviour.release < Release::V0_8 { Error::unavailable(error.to_string()) } else { error }
         })?;
         // The indexes first: an entry too many is harmless, one too few is not.
         for index in cf.index_families.values() {

@@ -24,6 +24,7 @@ mod trace;
 mod version;
 
 pub use answer::{answer, open_body};
+pub use body_reader::BodyReader;
 pub use compression::Compression;
 pub use error::{Doing, NativeError};
 pub use event::{Event, EventKind};

@@ -14,7 +14,9 @@ use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
-use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::schema::{
+    CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef,
+};
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
@@ -160,8 +162,10 @@ impl Change<'_> {
         }
         let mut table = self.table.clone();
         let cell_name = column.cell_name.clone();
+        let is_static = column.kind == ColumnKind::Static;
+        let dropped = DroppedColumn { at_us: now_us, is_static, cql_type: column.cql_type.clone() };
         table.others.remove(name);
-        table.dropped.insert(cell_name.clone(), now_us);
+        table.dropped.insert(cell_name.clone(), dropped);
         let mut cf = self.redeclared(table)?;
         cf.column_metadata.remove(&cell_name);
         Ok(cf)

@@ -50,8 +50,7 @@ impl PagingState {
 
     /// Reads what a client brings back, which may be anything.
     pub fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
-        PagingState::read(state.clone())
-            .ok_or_else(|| CqlError::invalid("Invalid value for the paging state"))
+        PagingState::read(state.clone()).ok_or(CqlError::PagingState)
     }
 
     fn read(mut rest: Bytes) -> Option<PagingState> {

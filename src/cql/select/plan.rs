@@ -111,6 +111,18 @@ impl SelectPlan {
         TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
     }
 
+    /// What its author should know, in Cassandra's words from 2.2 on.
+    pub fn warning(&self) -> Option<&'static str> {
+        let asked = &self.restrictions;
+        if !self.picked.is_count {
+            None
+        } else if asked.token.is_none() && asked.keys.iter().all(Option::is_none) {
+            Some("Aggregation query used without partition key")
+        } else {
+            asked.is_key_in.then_some("Aggregation query used on multiple partition keys (IN restriction)")
+        }
+    }
+
     /// Runs it.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let mut execution = self.begin(state, options)?;
@@ -338,7 +350,7 @@ impl SelectPlan {
                 None => position.super_column.is_empty() && outer.validate(&position.name).is_ok(),
             };
             if !is_known {
-                return Err(CqlError::invalid("Invalid value for the paging state"));
+                return Err(CqlError::PagingState);
             }
         }
         Ok(state)

@@ -290,5 +290,5 @@ fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
 }
 
 fn foreign_state() -> CqlError {
-    CqlError::invalid("Invalid value for the paging state")
+    CqlError::PagingState
 }

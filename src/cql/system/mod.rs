@@ -74,6 +74,7 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) ->
         (definitions::SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
         (definitions::SCHEMA, "tables") => modern::tables(state, wanted),
         (definitions::SCHEMA, "columns") => modern::columns(state, wanted),
+        (definitions::SCHEMA, "dropped_columns") => modern::dropped_columns(state, wanted),
         (definitions::SCHEMA, "indexes") => modern::indexes(state, wanted),
         (definitions::SCHEMA, "types") => modern::types(state, wanted),
         (definitions::TRACES, "sessions") => traces::sessions(state, wanted),
