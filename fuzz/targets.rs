@@ -1,13 +1,20 @@
 //! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/fuzz.rs`, which needs no nightly compiler.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use thriftstore::config::{self, Config};
+use thriftstore::cql::{self, BoundValue, Claim, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
+use thriftstore::model::Behaviour;
+use thriftstore::native::{
+    self, Doing, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame, Reply as NativeReply,
+    RequestCode, SegmentCodec, open_body,
+};
 use thriftstore::storage::MemoryStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
@@ -82,6 +89,131 @@ fn count_replies(transport: Transport, mut output: BytesMut) -> usize {
         count += 1;
     }
     count
+}
+
+/// One connection of the native protocol: all that a client sends. Nothing may panic, and every answer must be a whole
+/// frame. Returns how many requests succeeded.
+pub fn native(data: &[u8]) -> usize {
+    // A change of the schema waits for the builder of indexes.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(conversation(data))
+}
+
+async fn conversation(data: &[u8]) -> usize {
+    let service = NativeService::new(Arc::new(empty_database()), Arc::default(), Claim::default());
+    let mut handshake = Handshake::new(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let (mut cutter, mut segments) = (FrameCutter::default(), None::<SegmentCodec>);
+    let (mut input, mut frames) = (BytesMut::from(data), BytesMut::new());
+    let mut succeeded = 0;
+    loop {
+        if let Some(codec) = segments {
+            while codec.take(&mut input, &mut frames).unwrap_or(false) {}
+        }
+        let source = if segments.is_some() { &mut frames } else { &mut input };
+        let frame = match cutter.next_frame(source) {
+            Ok(NextFrame::Frame(frame)) => frame,
+            Ok(NextFrame::TooLong { .. }) => continue,
+            Ok(NextFrame::Incomplete) | Err(_) => return succeeded,
+        };
+        let reply = native_reply(&service, &mut handshake, &frame).await;
+        succeeded += usize::from(!reply.is_error());
+        let mut output = BytesMut::new();
+        reply.write(frame.version, handshake.compression, &mut output);
+        let header = frame.version.header_bytes();
+        let length = u32::from_be_bytes(output[header - 4..header].try_into().expect("four bytes"));
+        assert_eq!(output.len(), header + length as usize, "an answer that is no frame");
+        assert_eq!(output[0], frame.version.number() | 0x80, "an answer of another version");
+        if frame.version.has_segments() && segments.is_none() && handshake.has_started() {
+            segments = Some(SegmentCodec { is_compressed: handshake.compression.is_some() });
+        }
+    }
+}
+
+/// The answer to a frame, as a connection comes to it.
+async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame: &Frame) -> NativeReply {
+    let opened = RequestCode::of_number(frame.opcode).ok_or_else(|| NativeError::protocol("unknown"));
+    let opened = opened.and_then(|code| {
+        handshake.check(code, frame.version)?;
+        Ok((code, open_body(frame, handshake.compression)?))
+    });
+    match opened {
+        Err(error) => NativeReply::error(frame.stream, &error, Doing::default(), frame.version),
+        Ok((code, body)) if code.has_statement() => {
+            let (identity, head) = (handshake.identity.clone(), (frame.stream, frame.flags));
+            native::answer(service.clone(), identity, code, head, body).await
+        }
+        Ok((code, body)) => handshake.answer(service, code, frame.stream, body).await,
+    }
+}
+
+/// Tables of every layout, for the statements of a client of chance.
+const TABLES: [&str; 9] = [
+    "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+    "CREATE TYPE k.address (street text, zip int)",
+    "CREATE TABLE k.t (k int, c int, d text, a int, b text, s text static, PRIMARY KEY (k, c, d)) \
+     WITH CLUSTERING ORDER BY (c DESC, d ASC)",
+    "CREATE TABLE k.collections (k int PRIMARY KEY, l list<int>, m map<text, int>, s set<text>, \
+     f frozen<list<int>>, u frozen<address>, p frozen<tuple<int, text>>)",
+    "CREATE TABLE k.counters (k int PRIMARY KEY, n counter)",
+    "CREATE TABLE k.plain (k int PRIMARY KEY, a int, b text) WITH COMPACT STORAGE",
+    "CREATE TABLE k.dense (k int, c int, v text, PRIMARY KEY (k, c)) WITH COMPACT STORAGE",
+    "CREATE TABLE k.wide (k int, k2 text, c int, d uuid, v text, PRIMARY KEY ((k, k2), c, d)) WITH COMPACT STORAGE",
+    "CREATE INDEX ON k.t (a)",
+];
+
+/// Statements of CQL 2 and 3: the first byte picks the release, zero bytes stand between statements, and a byte 1 ends a
+/// statement's text where a value of its markers begins. Each is run, prepared and explained. Nothing may panic, and
+/// each mistake has a word. Returns how many were run.
+pub fn cql(data: &[u8]) -> usize {
+    let Some((first, said)) = data.split_first() else { return 0 };
+    let releases = [Release::V1_1, Release::V1_2, Release::V2_0, Release::V2_1];
+    let behaviour = Behaviour::of(releases[usize::from(*first) % releases.len()]);
+    let database = Arc::new(empty_database());
+    // A change of the schema waits for the builder of indexes.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(async {
+        let claim = Claim::of_release(behaviour);
+        let state = QueryState { database: &database, behaviour, claim, keyspace: Some("k"), user: None };
+        let maker = QueryState { behaviour: Behaviour::of(Release::V2_1), ..state };
+        for table in TABLES {
+            cql::query(&maker, table, &QueryOptions::default()).await.expect("the tables can be made");
+        }
+        let mut count = 0;
+        for statement in said.split(|byte| *byte == 0) {
+            let mut parts = statement.split(|byte| *byte == 1);
+            let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+            let values: Vec<Bytes> = parts.map(Bytes::copy_from_slice).collect();
+            count += run_statement(&state, &text, &values).await;
+        }
+        count
+    })
+}
+
+async fn run_statement(state: &QueryState<'_>, text: &str, values: &[Bytes]) -> usize {
+    let options = QueryOptions {
+        values: values.iter().cloned().map(BoundValue::Value).collect(),
+        page_size: values.first().map(|value| 1 + value.len()),
+        ..QueryOptions::default()
+    };
+    let explained = cql::explain(state, text, &options).await;
+    let new = match cql::prepare(state, text) {
+        Ok(prepared) => {
+            // As many values as there are markers, so that what is within is looked at.
+            let markers = prepared.markers.len();
+            let value = |at: usize| options.values.get(at).cloned().unwrap_or(BoundValue::Unset);
+            let options = QueryOptions { values: (0..markers).map(value).collect(), ..options };
+            cql::execute_prepared(state, &prepared, &options).await.map(drop)
+        }
+        Err(error) => Err(error),
+    };
+    let old = match cql2::prepare(text) {
+        Ok(prepared) => cql2::run(state, &prepared, values).await.map(drop),
+        Err(error) => Err(error),
+    };
+    for error in [explained.map(drop), new.clone(), old.clone()].into_iter().filter_map(Result::err) {
+        assert!(!error.to_string().is_empty(), "a mistake without a word");
+    }
+    usize::from(new.is_ok()) + usize::from(old.is_ok())
 }
 
 /// A storage-conf.xml: it is read, or its mistakes can be shown. Nothing may panic. Returns whether it was read.

@@ -140,6 +140,9 @@ fn valid_name(comparator: &dyn AbstractType) -> BoxedStrategy<Vec<u8>> {
         "DecimalType" => "-?[1-9][0-9]{0,20}(\\.[0-9]{1,9})?"
             .prop_map(|text| Types::builtin().resolve("DecimalType").unwrap().parse_text(&text).unwrap())
             .boxed(),
+        "DurationType" => "-?[1-9][0-9]{0,3}mo[1-9][0-9]{0,5}d[1-9][0-9]{0,8}ns"
+            .prop_map(|text| Types::builtin().resolve("DurationType").unwrap().parse_text(&text).unwrap())
+            .boxed(),
         "EmptyType" => Just(Vec::new()).boxed(),
         "InetAddressType" => {
             prop_oneof![prop::collection::vec(byte(), 4), prop::collection::vec(byte(), 16)].boxed()
@@ -292,7 +295,8 @@ proptest! {
                     "EmptyType" => name.is_empty(),
                     "DecimalType" => !(1..4).contains(&name.len()),
                     "ReversedType(org.apache.cassandra.db.marshal.LongType)" => matches!(name.len(), 0 | 8),
-                    // Made of others: their own tests say what is right.
+                    // Its own tests say what is right, as do those of what is made of others.
+                    "DurationType" => view.validate(&name).is_ok(),
                     other
                         if other.contains("Composite")
                             || other.contains("TimeUUID") && other.contains('(')

@@ -11,6 +11,8 @@
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
+//!   roles                               from here on users log in; whoever runs the statements is `cassandra`
+//!   as USER PASSWORD                    logs in
 //!   claim 4.0.11                        what the server says it is from here on
 //!   clock SECONDS                       moves the clock on, which stands still otherwise
 //!   settle                              waits until indexes are built over what is there
@@ -29,7 +31,7 @@ use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
     self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
+use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
 use thriftstore::schema::Catalog;
@@ -53,6 +55,8 @@ struct Run {
     behaviour: &'static Behaviour,
     claim: Claim,
     keyspace: Option<String>,
+    has_roles: bool,
+    user: Option<User>,
     database: Option<Arc<Database>>,
     runtime: tokio::runtime::Runtime,
 }
@@ -66,6 +70,8 @@ impl Run {
             behaviour: Behaviour::of(Release::V2_1),
             claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
+            has_roles: false,
+            user: None,
             database: None,
             // The store steps aside for long work, which needs a runtime of several threads.
             runtime: tokio::runtime::Builder::new_multi_thread()
@@ -90,18 +96,25 @@ impl Run {
                 )
             }
         };
-        let database = Arc::new(Database::new(DatabaseParts {
+        let authenticator = match self.has_roles {
+            true => Authenticator::Password { are_permissions_enforced: true },
+            false => Authenticator::AllowAll,
+        };
+        // The fastest hashes there are.
+        let keeper = RoleKeeper::new(Hasher::with_cost(4));
+        let database = Database::new(DatabaseParts {
             catalog,
             store,
             partitioner,
-            authenticator: Authenticator::AllowAll,
+            authenticator,
             clock: self.clock.clone(),
             types: Types::builtin(),
             cluster_name: "Test Cluster".to_owned(),
             config_text: String::new(),
             token: "0".to_owned(),
             endpoint: "127.0.0.1".to_owned(),
-        }));
+        });
+        let database = Arc::new(database.with_roles(keeper));
         self.runtime.block_on(database.load_schema()).unwrap();
         self.database = Some(database);
     }
@@ -115,11 +128,35 @@ impl Run {
         }
     }
 
+    /// Logs in, as later statements then do.
+    fn log_in(&mut self, name: &str, password: &str) -> String {
+        let credentials = [("username", name), ("password", password)]
+            .map(|(key, value)| (key.into(), Bytes::copy_from_slice(value.as_bytes())));
+        let database = self.database.as_ref().unwrap();
+        match self.runtime.block_on(database.authenticate(&credentials, self.behaviour.release)) {
+            Ok(user) => self.user = user,
+            Err(error) => return format!("login: {error}\n"),
+        }
+        String::new()
+    }
+
     /// Runs one statement or command.
     fn run(&mut self, text: &str) -> String {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
             "restart" => self.restart(),
+            "roles" => {
+                self.has_roles = true;
+                match self.backend {
+                    Backend::Embedded => self.restart(),
+                    Backend::Memory => self.open(),
+                }
+                return self.log_in("cassandra", "cassandra");
+            }
+            "as" => {
+                let (name, password) = rest.split_once(' ').unwrap();
+                return self.log_in(name, password);
+            }
             "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
             "release" => {
@@ -143,7 +180,8 @@ impl Run {
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
         let (behaviour, keyspace) = (self.behaviour, self.keyspace.as_deref());
-        let state = QueryState { database, behaviour, claim: &self.claim, keyspace, user: None };
+        let state =
+            QueryState { database, behaviour, claim: &self.claim, keyspace, user: self.user.as_ref() };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
@@ -155,7 +193,7 @@ impl Run {
                     Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
                 }
                 "with" => {
-                    let (values, text) = rest.split_once(": ").unwrap();
+                    let (values, text) = unquoted_split(rest, ": ").unwrap();
                     let prepared = cql::prepare(&state, text)?;
                     let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
                     Ok(told(database, outcome))
@@ -172,15 +210,27 @@ fn kind_of(error: &CqlError) -> &'static str {
         CqlError::Configuration(_) => "configuration",
         CqlError::AlreadyExists { .. } => "exists",
         CqlError::Unauthorized(_) => "unauthorized",
+        CqlError::PagingState => "paging",
         CqlError::Unprepared(_) => "unprepared",
         CqlError::Failed(_) => "failed",
     }
 }
 
+/// What stands before and after a separator that is not in single quotes.
+fn unquoted_split<'t>(text: &'t str, separator: &str) -> Option<(&'t str, &'t str)> {
+    let is_outside = |at: &usize| text[..*at].matches('\'').count().is_multiple_of(2);
+    let at = text.match_indices(separator).map(|(at, _)| at).find(is_outside)?;
+    Some((&text[..at], &text[at + separator.len()..]))
+}
+
 /// Values of markers, by their places or by their names.
 fn with(words: &str) -> QueryOptions {
     let mut options = QueryOptions::default();
-    for word in words.split(", ") {
+    let mut rest = Some(words);
+    while let Some(words) = rest {
+        let (word, after) =
+            unquoted_split(words, ", ").map_or((words, None), |(word, after)| (word, Some(after)));
+        rest = after;
         let is_name = |name: &str| !name.starts_with('\'');
         let (name, word) = word.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("", word));
         options.names.extend((!name.is_empty()).then(|| name.to_owned()));
@@ -226,6 +276,7 @@ async fn cells(state: &QueryState<'_>, words: &str) -> Result<String, CqlError> 
 fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
     match outcome {
         Outcome::Void => (None, String::new()),
+        Outcome::Warned(warning) => (None, format!("warning: {warning}\n")),
         Outcome::Rows(rows) => (None, table(database, &rows)),
         Outcome::Keyspace(keyspace) => (Some(keyspace), String::new()),
         Outcome::Schema(change) => {
@@ -273,7 +324,8 @@ fn statements(input: &str) -> Vec<String> {
     for line in input.lines().filter(|line| !line.starts_with('#')) {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
-        let is_command = ["cells", "release", "claim", "clock", "restart", "settle"].contains(&first);
+        let is_command =
+            ["cells", "release", "claim", "clock", "restart", "settle", "roles", "as"].contains(&first);
         let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
         if is_command || (is_whole && line.ends_with(';')) {
             statements.push(lines.join("\n"));

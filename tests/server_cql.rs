@@ -152,3 +152,21 @@ fn markers_want_a_prepared_statement() {
     assert_eq!(reply.why(), "Invalid amount of bind variables");
     server.stop();
 }
+
+/// describe_keyspace tells what the key is called where it is one column, and nothing where it is several.
+#[test]
+fn a_key_of_several_columns_has_no_alias() {
+    let (server, _directory, mut client) = with_table();
+    done(&mut client, "CREATE TABLE one (id int PRIMARY KEY, v int) WITH COMPACT STORAGE");
+    done(&mut client, "CREATE TABLE two (a int, b int, v int, PRIMARY KEY ((a, b))) WITH COMPACT STORAGE");
+    let reply = client.call("describe_keyspace", &fields([(1, text("c2"))]));
+    let alias = |family: &Value| match family {
+        Value::Struct(fields) => fields.get(&28).map(|alias| alias.bytes().to_vec()),
+        _ => None,
+    };
+    let families = reply.value().field(5).items();
+    let names: Vec<&[u8]> = families.iter().map(|family| family.field(2).bytes()).collect();
+    assert_eq!(names, [b"one", b"two"]);
+    assert_eq!(families.iter().map(alias).collect::<Vec<_>>(), [Some(b"id".to_vec()), None]);
+    server.stop();
+}

@@ -249,27 +249,51 @@ fn open_store(
 }
 
 fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, String> {
-    let authority = config.authority.unwrap_or(config::Authority::Simple);
-    match (config.authenticator, authority) {
-        (config::Authenticator::AllowAll, _) if config.authority == Some(config::Authority::Simple) => Err(
+    use config::{Authenticator as Login, Authority};
+    match (config.authenticator, config.authority) {
+        (Login::AllowAll, Some(Authority::Simple)) => Err(
             "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
              no user whose rights could be looked up"
                 .to_owned(),
         ),
-        (config::Authenticator::AllowAll, _) => Ok(Authenticator::AllowAll),
-        (config::Authenticator::Simple, config::Authority::Simple) if args.access.is_none() => Err(
+        (Login::AllowAll | Login::Simple, Some(Authority::Roles)) => Err(
+            "the configuration asks for CassandraAuthorizer, which needs PasswordAuthenticator: permissions are \
+             granted to the users that it knows"
+                .to_owned(),
+        ),
+        (Login::AllowAll, _) => Ok(Authenticator::AllowAll),
+        (Login::Simple, authority) => {
+            simple_authenticator(args, authority != Some(Authority::AllowAll)).map(Authenticator::Simple)
+        }
+        (Login::Password, Some(Authority::Simple)) => Err(
+            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator; with \
+             PasswordAuthenticator the Authority is CassandraAuthorizer or AllowAllAuthorizer"
+                .to_owned(),
+        ),
+        (Login::Password, _) if args.passwd.is_some() || args.access.is_some() => Err(
+            "--passwd and --access are the files of SimpleAuthenticator; the users of PasswordAuthenticator are \
+             made with CREATE USER"
+                .to_owned(),
+        ),
+        (Login::Password, authority) => {
+            Ok(Authenticator::Password { are_permissions_enforced: authority == Some(Authority::Roles) })
+        }
+    }
+}
+
+fn simple_authenticator(args: &ServeArgs, asks_rights: bool) -> Result<SimpleAuthenticator, String> {
+    if asks_rights && args.access.is_none() {
+        return Err(
             "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
              and rights are; with AllowAllAuthority as Authority the rights are not needed"
                 .to_owned(),
-        ),
-        (config::Authenticator::Simple, authority) => {
-            let access_file = args.access.clone().filter(|_| authority == config::Authority::Simple);
-            let passwd_file = args.passwd.clone().ok_or(
-                "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
-            )?;
-            Ok(Authenticator::Simple(SimpleAuthenticator { passwd_file, access_file, mode: args.passwd_mode }))
-        }
+        );
     }
+    let access_file = args.access.clone().filter(|_| asks_rights);
+    let passwd_file = args.passwd.clone().ok_or(
+        "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
+    )?;
+    Ok(SimpleAuthenticator { passwd_file, access_file, mode: args.passwd_mode })
 }
 
 /// The signals that end the server.

@@ -7,6 +7,7 @@ use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
 use super::settings::{Authenticator, Authority};
+use super::value::Value;
 use crate::partitioner;
 use crate::util::Release;
 
@@ -20,8 +21,14 @@ pub(super) const FROM_0_5: Releases = (Release::V0_5, Release::V0_6);
 pub(super) const V0_6: Releases = (Release::V0_6, Release::V0_6);
 /// In the YAML file of those releases.
 pub(super) const FROM_0_7: Releases = (Release::V0_7, Release::V1_1);
-/// In the YAML file of those releases.
 pub(super) const FROM_1_2: Releases = (Release::V1_2, Release::V2_1);
+
+/// Authority and Authorizer are one: the later of the two counts.
+fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
+    let found = Authority::resolve(value.text);
+    draft.authority = Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
+    Ok(())
+}
 
 /// Makes a row: tag, default, unit, releases, meaning, and what becomes of it.
 pub(super) const fn row<T>(
@@ -86,7 +93,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "AllowAllAuthenticator",
         "class",
         V0_6,
-        "Who may log in: everybody, or with SimpleAuthenticator those in the password file.",
+        "Who may log in: everybody, with SimpleAuthenticator those in the password file, with \
+         PasswordAuthenticator the users that CREATE USER made.",
         Set::Value(|draft, value| {
             draft.authenticator = Authenticator::resolve(value.text)
                 .ok_or_else(|| Mistake::UnknownAuthenticator(value.choice(Authenticator::CLASSES)))?;
@@ -100,12 +108,16 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         FROM_0_7,
         "With SimpleAuthenticator: who may do what once logged in: SimpleAuthority asks the access file, \
          AllowAllAuthority lets everybody do everything.",
-        Set::Value(|draft, value| {
-            let found = Authority::resolve(value.text);
-            draft.authority =
-                Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
-            Ok(())
-        }),
+        Set::Value(set_authority),
+    ),
+    row(
+        "Authorizer",
+        "AllowAllAuthorizer",
+        "class",
+        FROM_1_2,
+        "With PasswordAuthenticator: who may do what once logged in: CassandraAuthorizer asks the permissions that \
+         were granted, AllowAllAuthorizer lets everybody do everything. The same as Authority.",
+        Set::Value(set_authority),
     ),
     // How keyspaces that do not say so themselves are replicated. 0.6 moved these into `<Keyspace>`.
     row(

@@ -22,39 +22,47 @@ pub enum Authenticator {
     AllowAll,
     /// Those in the password file.
     Simple,
+    /// The roles that are kept in the store (`PasswordAuthenticator` of 1.2 and later).
+    Password,
 }
 
 impl Authenticator {
     /// Short class names, in the order of the variants.
-    pub const CLASSES: [&str; 2] = ["AllowAllAuthenticator", "SimpleAuthenticator"];
+    pub const CLASSES: [&str; 3] = ["AllowAllAuthenticator", "SimpleAuthenticator", "PasswordAuthenticator"];
 
     /// The authenticator of a class name; 0.6 wants it in full, here the short one will do too.
     pub fn resolve(class_name: &str) -> Option<Authenticator> {
         match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
             "AllowAllAuthenticator" => Some(Authenticator::AllowAll),
             "SimpleAuthenticator" => Some(Authenticator::Simple),
+            "PasswordAuthenticator" => Some(Authenticator::Password),
             _ => None,
         }
     }
 }
 
-/// Whose rights are looked up once they have logged in (`authority` in the cassandra.yaml of 0.7 to 1.1).
+/// Whose rights are looked up once they have logged in (`authority` in the cassandra.yaml of 0.7 to
+/// 1.1, `authorizer` from 1.2 on).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authority {
     /// Nobody's: whoever has logged in may do everything.
     AllowAll,
     /// Everybody's, in the access file.
     Simple,
+    /// Everybody's, among the permissions of the roles in the store.
+    Roles,
 }
 
 impl Authority {
-    /// Short class names, in the order of the variants.
-    pub const CLASSES: [&str; 2] = ["AllowAllAuthority", "SimpleAuthority"];
+    /// Short class names: those of 0.7 to 1.1, then those from 1.2 on.
+    pub const CLASSES: [&str; 4] =
+        ["AllowAllAuthority", "SimpleAuthority", "AllowAllAuthorizer", "CassandraAuthorizer"];
 
     /// The authority of a class name, in full or short.
     pub fn resolve(class_name: &str) -> Option<Authority> {
         match class_name.strip_prefix("org.apache.cassandra.auth.").unwrap_or(class_name) {
-            "AllowAllAuthority" => Some(Authority::AllowAll),
+            "AllowAllAuthority" | "AllowAllAuthorizer" => Some(Authority::AllowAll),
+            "CassandraAuthorizer" => Some(Authority::Roles),
             "SimpleAuthority" => Some(Authority::Simple),
             _ => None,
         }

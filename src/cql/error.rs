@@ -27,6 +27,9 @@ pub enum CqlError {
     /// A prepared statement that is not known here (any more).
     #[error("{0}")]
     Unprepared(String),
+    /// A client wants the next page of something else.
+    #[error("Invalid value for the paging state")]
+    PagingState,
     /// Everything else that is wrong with a statement is `db::Error::InvalidRequest`; what is wrong with the data or
     /// the disk, its other kinds.
     #[error(transparent)]

@@ -30,6 +30,8 @@ pub struct ResultSet {
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Void,
+    /// Nothing but a word of warning. It is done all the same.
+    Warned(String),
     Rows(ResultSet),
     /// USE: the session's keyspace is this one from now on.
     Keyspace(String),

@@ -37,11 +37,7 @@ impl StatementId {
 
     /// What a client is told whose statement is not known (any more).
     pub fn unknown(&self) -> CqlError {
-        CqlError::Unprepared(format!(
-            "Prepared query with ID {} not found (either the query was not prepared on this host (maybe the host has \
-             been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)",
-            self.text()
-        ))
+        CqlError::Unprepared(unknown_statement(&self.text()))
     }
 
     fn text(&self) -> String {
@@ -50,6 +46,14 @@ impl StatementId {
             StatementId::Md5(md5) => md5.iter().map(|byte| format!("{byte:02x}")).collect(),
         }
     }
+}
+
+/// What a client is told whose statement is not known, in the words of the old servers.
+pub fn unknown_statement(id: &str) -> String {
+    format!(
+        "Prepared query with ID {id} not found (either the query was not prepared on this host (maybe the host has \
+         been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)"
+    )
 }
 
 /// Memory that a statement takes, roughly: names, types and terms of its plan are some times its text.
@@ -94,13 +98,15 @@ impl PreparedStatements {
             )));
         }
         let id = id_of(state.keyspace, text);
-        let kept = self.cache.get(&id).filter(|kept| {
-            kept.text == text
-                && kept.keyspace.as_deref() == state.keyspace
-                && kept.is_for(&state.database.catalog())
-        });
+        let kept = self.cache.get(&id);
+        let kept = kept.filter(|kept| kept.text == text && kept.keyspace.as_deref() == state.keyspace);
         let prepared = match kept {
-            Some(kept) => kept,
+            Some(kept) if kept.is_for(&state.database.catalog()) => kept,
+            Some(kept) => {
+                let prepared = run::prepare(state, text)?;
+                prepared.comes_after(&kept);
+                prepared
+            }
             None => run::prepare(state, text)?,
         };
         self.cache.insert(id, prepared.clone());
@@ -116,6 +122,7 @@ impl PreparedStatements {
         }
         match prepared.again(state) {
             Ok(again) => {
+                again.comes_after(&prepared);
                 self.cache.insert(id, again.clone());
                 Ok(again)
             }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::access;
@@ -28,6 +29,7 @@ pub struct Prepared {
     plan: Plan,
     /// The schema that it was planned for. Held weakly: a dropped table waits for whoever holds a schema.
     schema: Weak<Catalog>,
+    had_other_columns: AtomicBool,
 }
 
 /// What was found out about a statement before it runs.
@@ -50,6 +52,29 @@ impl Prepared {
         match &self.plan {
             Plan::Select(plan) => plan.columns(),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => &[],
+        }
+    }
+
+    /// Whether its result had other columns under another schema, which clients may still believe in.
+    pub fn had_other_columns(&self) -> bool {
+        self.had_other_columns.load(Ordering::Relaxed)
+    }
+
+    /// Tells what it was before the schema changed.
+    pub fn comes_after(&self, before: &Prepared) {
+        let column = |column: &ColumnSpec| (column.name.clone(), column.cql_type.clone());
+        if before.had_other_columns()
+            || !self.columns().iter().map(column).eq(before.columns().iter().map(column))
+        {
+            self.had_other_columns.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What its author should know, whatever comes of it.
+    pub fn warning(&self) -> Option<&'static str> {
+        match &self.plan {
+            Plan::Select(plan) => plan.warning(),
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => None,
         }
     }
 
@@ -117,7 +142,8 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     };
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
-    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, key_places, plan, schema }))
+    let had_other_columns = AtomicBool::new(false);
+    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, key_places, plan, schema, had_other_columns }))
 }
 
 /// What the markers stand for. One with a name of its own is told by that, not by its column's.
@@ -167,7 +193,7 @@ async fn run_late(
     match statement {
         Statement::Describe(describe) => self::describe(state, describe, options),
         Statement::Use(keyspace) => access::use_keyspace(state, keyspace),
-        Statement::Access(statement) => access::refuse(state, statement),
+        Statement::Access(statement) => access::run(state, statement).await,
         Statement::Refused(what) => Err(CqlError::invalid(format!(
             "{what} is not there: this server has neither functions nor triggers"
         ))),

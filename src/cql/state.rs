@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
+use crate::marshal::Types;
 use crate::model::Behaviour;
 use crate::schema::{CfDef, TableDef};
 use crate::util::Release;
@@ -21,6 +22,13 @@ pub struct QueryState<'a> {
     pub user: Option<&'a User>,
 }
 
+/// How values are read and written.
+#[derive(Clone, Copy)]
+pub struct TypesOf<'a> {
+    pub types: &'a Types,
+    pub release: Release,
+}
+
 /// A table, with the column family that holds it.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -32,8 +40,12 @@ impl<'a> QueryState<'a> {
     /// Whether the session's user may do this.
     pub fn check(&self, access: Access<'_>) -> Result<(), CqlError> {
         match self.user {
-            Some(user) => Ok(user.check(access, self.behaviour.release)?),
-            None if self.database.requires_login() => Err(CqlError::invalid("You have not logged in")),
+            Some(user) => user
+                .check(access, self.behaviour.release)
+                .map_err(|refusal| CqlError::Unauthorized(refusal.to_string())),
+            None if self.database.requires_login() => {
+                Err(CqlError::Unauthorized("You have not logged in".to_owned()))
+            }
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! What a call of 0.7 or later does, and the words in which it is refused.
 
 use super::Error;
+use super::roles::Permission;
 use super::validate::text_of;
 use crate::util::Release;
 
@@ -41,7 +42,7 @@ impl Access<'_> {
     /// The refusal, in the words of the release's ClientState.
     pub(super) fn denied(self, user: &str, release: Release) -> Error {
         if release >= Release::V1_2 {
-            let (permission, resource) = (self.permission(), self.resource());
+            let (permission, resource) = (self.permission().name(), self.resource());
             return Error::invalid(format!(
                 "User {user} has no {permission} permission on {resource} or any of its parents"
             ));
@@ -52,13 +53,27 @@ impl Access<'_> {
     }
 
     /// The permission that 1.2 and later ask for.
-    fn permission(self) -> &'static str {
+    pub(super) fn permission(self) -> Permission {
         match self {
-            Access::Read { .. } => "SELECT",
-            Access::Write { .. } => "MODIFY",
-            Access::AddKeyspace | Access::AddFamily { .. } => "CREATE",
-            Access::UpdateKeyspace { .. } | Access::UpdateFamily { .. } => "ALTER",
-            Access::DropKeyspace { .. } | Access::DropFamily { .. } => "DROP",
+            Access::Read { .. } => Permission::Select,
+            Access::Write { .. } => Permission::Modify,
+            Access::AddKeyspace | Access::AddFamily { .. } => Permission::Create,
+            Access::UpdateKeyspace { .. } | Access::UpdateFamily { .. } => Permission::Alter,
+            Access::DropKeyspace { .. } | Access::DropFamily { .. } => Permission::Drop,
+        }
+    }
+
+    /// The keyspace that it is done to or in, and the column family; `None`: the list of keyspaces.
+    pub(super) fn place(&self) -> Option<(&[u8], Option<&[u8]>)> {
+        match self {
+            Access::AddKeyspace => None,
+            Access::UpdateKeyspace { keyspace }
+            | Access::DropKeyspace { keyspace }
+            | Access::AddFamily { keyspace } => Some((keyspace, None)),
+            Access::Read { keyspace, family }
+            | Access::Write { keyspace, family }
+            | Access::UpdateFamily { keyspace, family }
+            | Access::DropFamily { keyspace, family } => Some((keyspace, Some(family))),
         }
     }
 

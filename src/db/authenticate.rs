@@ -6,7 +6,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::access_file::AccessFile;
-use super::user::User;
+use super::user::{Standing, User};
 use super::{Error, properties};
 use crate::util::Release;
 
@@ -19,6 +19,11 @@ pub enum Authenticator {
     /// Login is not needed, and always succeeds.
     AllowAll,
     Simple(SimpleAuthenticator),
+    /// The roles that are kept in the store.
+    Password {
+        /// Whether their permissions are asked; otherwise whoever has logged in may do everything.
+        are_permissions_enforced: bool,
+    },
 }
 
 /// How passwords stand in the file.
@@ -60,34 +65,23 @@ impl Authenticator {
     pub fn requires_login(&self) -> bool {
         !matches!(self, Authenticator::AllowAll)
     }
-
-    /// Checks a login to a keyspace (0.6).
-    pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
-        match self {
-            Authenticator::AllowAll => Ok(()),
-            Authenticator::Simple(simple) => simple.login(keyspace, credentials),
-        }
-    }
-
-    /// Checks who logs in (0.7 and later); answers with the user, where there are users.
-    pub fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<Option<User>, Error> {
-        match self {
-            Authenticator::AllowAll => Ok(None),
-            Authenticator::Simple(simple) => simple.user(credentials, release).map(Some),
-        }
-    }
 }
 
 impl SimpleAuthenticator {
-    fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+    /// Checks a login to a keyspace (0.6).
+    pub(super) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         let user = self.authenticate(credentials, Release::V0_6)?;
         self.authorize(&user, keyspace)
     }
 
-    fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+    /// Checks who logs in (0.7 and later).
+    pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
         let name = self.authenticate(credentials, release)?;
-        let rights = self.access()?.map(|access| access.rights_of(&name));
-        Ok(User { name, rights })
+        let standing = match self.access()? {
+            Some(access) => Standing::File(access.rights_of(&name)),
+            None => Standing::Everything,
+        };
+        Ok(User { name, standing })
     }
 
     /// Checks name and password; answers with the name. From 1.2 on the words are those of PasswordAuthenticator.

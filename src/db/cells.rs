@@ -26,12 +26,12 @@ impl Database {
         self.parts.clock.next_micros()
     }
 
-    /// The second of now, by which cells expire.
+    /// Milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.parts.clock.now_ms()
     }
 
-    /// The same in seconds.
+    /// The second of now, by which cells expire.
     pub fn now_s(&self) -> i32 {
         self.parts.clock.now_s()
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::Error;
-use super::authenticate::{Authenticator, Credential};
+use super::authenticate::Authenticator;
 use super::index_build::Unfinished;
+use super::roles::RoleKeeper;
 use super::schema_events::SchemaEvents;
 use super::traces::Traces;
-use super::user::User;
 use super::validate::Validation;
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
@@ -48,6 +48,8 @@ pub struct Database {
     pub(super) changing: tokio::sync::Mutex<()>,
     /// Indexes that are not complete yet, by their notes' names.
     pub(super) building: RwLock<HashMap<String, Unfinished>>,
+    /// Who may log in and what they may do, where that is kept in the store.
+    pub(super) roles: Arc<RoleKeeper>,
     /// Conditional updates of one row take turns; rows share these by their hash.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,
@@ -64,6 +66,7 @@ impl Database {
             traces: Traces::default(),
             changing: tokio::sync::Mutex::default(),
             building: RwLock::default(),
+            roles: Arc::default(),
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
             parts,
@@ -73,7 +76,7 @@ impl Database {
     /// The same schema over another store.
     pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
         let parts = DatabaseParts { store, catalog: self.catalog(), ..self.parts.clone() };
-        let database = Database::new(parts);
+        let database = Database { roles: self.roles.clone(), ..Database::new(parts) };
         database.building.write().clone_from(&self.building.read());
         database
     }
@@ -85,21 +88,6 @@ impl Database {
 
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
-    }
-
-    /// Whether data calls are refused before a login.
-    pub fn requires_login(&self) -> bool {
-        self.parts.authenticator.requires_login()
-    }
-
-    /// Checks a login to a keyspace, of 0.6.
-    pub fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
-        self.parts.authenticator.login(keyspace, credentials)
-    }
-
-    /// Checks who logs in, of 0.7 and later; answers with the user, where there are users.
-    pub fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<Option<User>, Error> {
-        self.parts.authenticator.authenticate(credentials, release)
     }
 
     /// Whether a keyspace can be chosen. 1.0 and later quote its name.
@@ -180,8 +168,10 @@ impl Database {
         if required <= 1 && replicas >= 1 {
             return Ok(());
         }
-        Err(Error::Unavailable(format!(
-            "consistency level {consistency} needs {required} of {replicas} replicas, and this is the only node"
-        )))
+        let why = format!(
+            "Cannot achieve consistency level {consistency}: it needs {required} of {replicas} replicas, and this is the \
+             only node"
+        );
+        Err(Error::Unavailable { why, required, alive: replicas.clamp(0, 1) })
     }
 }

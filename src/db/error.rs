@@ -12,8 +12,13 @@ pub enum Error {
     #[error("not found")]
     NotFound,
     /// Too few replicas, or none that accepts writes: try again later.
-    #[error("unavailable: {0}")]
-    Unavailable(String),
+    #[error("{why}")]
+    Unavailable {
+        why: String,
+        /// How many replicas are needed, and how many there are.
+        required: i32,
+        alive: i32,
+    },
     #[error("timed out: {0}")]
     TimedOut(String),
     /// The user is not who they say.
@@ -28,6 +33,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// No replica does what is asked.
+    pub fn unavailable(why: impl Into<String>) -> Error {
+        Error::Unavailable { why: why.into(), required: 1, alive: 0 }
+    }
+
     pub fn invalid(why: impl Into<String>) -> Error {
         Error::InvalidRequest(why.into())
     }
@@ -36,7 +46,7 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
         match error {
-            StoreError::ReadOnly(why) => Error::Unavailable(why),
+            StoreError::ReadOnly(why) => Error::unavailable(format!("unavailable: {why}")),
             StoreError::Corrupt(why) | StoreError::Io(why) | StoreError::Mismatch(why) => {
                 Error::Internal(why)
             }

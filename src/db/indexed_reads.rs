@@ -164,7 +164,7 @@ impl<'a> Filter<'a> {
             let conditions = self.conditions();
             let columns = self.database.store().read(row.clone(), conditions, self.consistency).await?;
             if !self.is_current(&columns, expression) {
-                stale.push(self.database.stale_entry(index, key, entry));
+                stale.push(entry);
                 continue;
             }
             if !self.expressions.iter().all(|expression| self.holds(&columns, expression)) {
@@ -176,13 +176,14 @@ impl<'a> Filter<'a> {
                 break;
             }
         }
-        for mutation in stale {
+        for entry in stale {
             let behaviour = self.read.behaviour;
-            // One by one: they are all of one row. A failure leaves the entry for another time.
-            let removed = self.database.store().apply(vec![mutation], behaviour, self.consistency).await;
-            if let Err(error) = removed {
-                tracing::debug!("a stale index entry stays: {error}");
-                break;
+            // A write that is under way may show its entry and not yet its column.
+            self.database.await_writes(&entry.value, behaviour).await?;
+            let command = self.conditions();
+            let columns = self.database.store().read(entry.value.clone(), command, self.consistency).await?;
+            if !self.is_current(&columns, expression) {
+                self.database.remove_entry((index, key), entry, behaviour).await;
             }
         }
         Ok(is_over)

@@ -4,6 +4,9 @@
 //! values, its columns the rows that hold them, in ring order. An entry is written together with the column
 //! that it is for, so it is never missing; what a column held before is not looked up, so an entry may be
 //! stale. Whoever reads an index looks at the rows too, and takes stale entries away.
+//!
+//! A row of Thrift's has one column that an entry may be for. A partition of CQL's has many, so an entry's name ends with
+//! that of its cell: each lives and dies with its own.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,14 +14,21 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Database, table_index};
+use super::{Database, Error, table_index};
 use crate::marshal::StoredOrder;
-use crate::model::{Cell, CellKind, CfMutation, Change, Mutation};
+use crate::model::{
+    Behaviour, Cell, CellKind, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, RowColumns,
+    SliceRange,
+};
 use crate::partitioner::TokenForm;
 use crate::schema::{CfDef, ColumnDef};
+use crate::storage::StoreError;
 
 /// Every index row's key begins so, because a key is never empty and a value may be.
 const KEY_PREFIX: u8 = b'v';
+
+/// Entries of one partition that are looked at in one go.
+const STALE_PAGE: usize = 256;
 
 /// The key of the index row of a value: bytes that are equal where values are.
 pub(super) fn index_key(column: &ColumnDef, value: &[u8]) -> Bytes {
@@ -49,6 +59,32 @@ impl Database {
         name.into()
     }
 
+    /// What the entries of a partition's cells begin with: the partition in ring order, such that none begins as another
+    /// does.
+    pub(super) fn partition_prefix(&self, key: &[u8]) -> Vec<u8> {
+        let partitioner = &self.parts.partitioner;
+        let mut prefix = Vec::new();
+        match partitioner.token_form() {
+            TokenForm::IsKey => {}
+            TokenForm::Fixed(_) => partitioner.token(key, &mut prefix),
+            TokenForm::Variable => {
+                partitioner.token(key, &mut prefix);
+                prefix = escaped(&prefix);
+            }
+        }
+        prefix.extend(escaped(key));
+        prefix
+    }
+
+    /// Where the entries of the partitions after one begin.
+    pub(super) fn after_partition(&self, key: &[u8]) -> Bytes {
+        let mut prefix = self.partition_prefix(key);
+        // It ends with two zeros, and no other has a zero and a one in their place.
+        prefix.pop();
+        prefix.push(1);
+        prefix.into()
+    }
+
     /// Where the names of rows of a token begin.
     pub(super) fn ring_name_of_token(&self, token: &[u8]) -> Bytes {
         match self.parts.partitioner.token_form() {
@@ -72,7 +108,8 @@ impl Database {
                 }
             }
         }
-        // No row may come twice among the mutations: else they would not be applied as one.
+        // No row may come twice among the mutations: else they would not be applied as one. Those with entries are the
+        // last: who sees an entry sees the column.
         let mut places: HashMap<Bytes, usize> =
             mutations.iter().enumerate().map(|(at, mutation)| (mutation.key.clone(), at)).collect();
         for (key, family) in entries {
@@ -94,7 +131,11 @@ impl Database {
         }
         let entry = |(column, value): (&ColumnDef, Bytes)| {
             let index = cf.index_families.get(&column.name)?;
-            let entry = Cell { name: self.ring_name(row), value: row.clone(), ..cell.clone() };
+            let name = match cf.table {
+                None => self.ring_name(row),
+                Some(_) => [&self.partition_prefix(row)[..], &cell.name].concat().into(),
+            };
+            let entry = Cell { name, value: row.clone(), ..cell.clone() };
             let change = Change::Cell { super_column: None, cell: entry };
             Some((index_key(column, &value), CfMutation { cf: index.clone(), changes: vec![change] }))
         };
@@ -109,11 +150,85 @@ impl Database {
         }
     }
 
-    /// What takes a stale entry away. A newer one of the same row stays.
-    pub(super) fn stale_entry(&self, index: &Arc<CfDef>, key: &Bytes, entry: &Cell) -> Mutation {
+    /// Waits for the writes of a row that are under way: who has seen an entry sees its column after that.
+    pub(super) async fn await_writes(
+        &self,
+        row: &Bytes,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), StoreError> {
+        let nothing = Mutation { key: row.clone(), families: Vec::new() };
+        self.store().apply(vec![nothing], behaviour, ConsistencyLevel::Zero).await
+    }
+
+    /// Takes a stale entry away. A newer one of the same name stays; an older write of the column loses to what the
+    /// column holds. A failure leaves the entry for another time.
+    pub(super) async fn remove_entry(
+        &self,
+        (index, key): (&Arc<CfDef>, &Bytes),
+        entry: &Cell,
+        behaviour: &'static Behaviour,
+    ) {
         let dead = Cell::tombstone(entry.name.clone(), entry.timestamp, self.parts.clock.now_s());
         let change = Change::Cell { super_column: None, cell: dead };
-        Mutation::of(key.clone(), index.clone(), vec![change])
+        let mutation = Mutation::of(key.clone(), index.clone(), vec![change]);
+        // Nobody waits for the disk: an entry that comes back is found again.
+        if let Err(error) = self.store().apply(vec![mutation], behaviour, ConsistencyLevel::Zero).await {
+            tracing::debug!("a stale index entry stays: {error}");
+        }
+    }
+
+    /// Takes away the entries of a row or partition for a value that its cells do not have any more.
+    pub async fn remove_stale_entries(
+        &self,
+        cf: &Arc<CfDef>,
+        (column, value): (&Bytes, &[u8]),
+        row: &Bytes,
+        (consistency, behaviour): (ConsistencyLevel, &'static Behaviour),
+    ) -> Result<(), Error> {
+        let Some((definition, index)) = cf.column_metadata.get(column).zip(cf.index_families.get(column))
+        else {
+            return Ok(());
+        };
+        let key = index_key(definition, value);
+        let command = self.command(index, None, self.entries_of(cf, row), behaviour);
+        let RowColumns::Cells(entries) = self.store().read(key.clone(), command, consistency).await? else {
+            return Ok(());
+        };
+        let cell_name = |entry: &Cell| match cf.table {
+            None => column.clone(),
+            Some(_) => entry.name.slice(self.partition_prefix(row).len()..),
+        };
+        self.await_writes(row, behaviour).await?;
+        let names = Predicate::Names(entries.iter().map(cell_name).collect());
+        let command = self.command(cf, None, names, behaviour);
+        let RowColumns::Cells(cells) = self.store().read(row.clone(), command, consistency).await? else {
+            return Ok(());
+        };
+        let is_held = |entry: &&Cell| {
+            let name = cell_name(entry);
+            let mut of_name = cells.iter().filter(|cell| cell.is_live() && cell.name == name);
+            of_name.any(|cell| match &cf.table {
+                None => index_key(definition, &cell.value) == key,
+                Some(table) => {
+                    let values = table_index::indexed_values(cf, table, row, cell);
+                    values.into_iter().any(|(of, value)| of.name == *column && index_key(of, &value) == key)
+                }
+            })
+        };
+        for entry in entries.iter().filter(|entry| !is_held(entry)) {
+            self.remove_entry((index, &key), entry, behaviour).await;
+        }
+        Ok(())
+    }
+
+    /// The entries of a row in an index. Those of a partition that name no cell, which an earlier program has written,
+    /// are not among them.
+    fn entries_of(&self, cf: &CfDef, row: &Bytes) -> Predicate {
+        if cf.table.is_none() {
+            return Predicate::Names(vec![self.ring_name(row)]);
+        }
+        let (start, finish) = (Bytes::from(self.partition_prefix(row)), self.after_partition(row));
+        Predicate::Range(SliceRange { start, finish, count: STALE_PAGE, ..SliceRange::all() })
     }
 }
 

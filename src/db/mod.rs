@@ -19,6 +19,8 @@ mod reads;
 mod request;
 mod rights;
 mod ring_walk;
+mod role_login;
+mod roles;
 mod schema_change;
 mod schema_check;
 mod schema_edit;
@@ -46,6 +48,7 @@ pub use request::{
     IndexExpression, IndexOperator, KeyRange, MutationRequest, NewColumn, NewSuper, RequestedRange, RowBatch,
     SlicePredicate,
 };
+pub use roles::{Hasher, Permission, PermissionSet, Resource, Role, RoleKeeper, Roles};
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
 pub use table_index::INDEX_KEYS;
 pub use traces::{Trace, TraceEvent};

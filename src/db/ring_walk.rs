@@ -40,8 +40,8 @@ impl Database {
         definition.is_some_and(is_exact) && index.is_some_and(|index| !self.is_being_built(index))
     }
 
-    /// Keys of rows that may hold an indexed value, in ring order after one of them, at most so many. Entries may be
-    /// stale: look at the rows.
+    /// Keys of rows that may hold an indexed value, in ring order after one of them, at most so many; fewer are the last.
+    /// Entries may be stale: look at the rows.
     pub async fn indexed_keys(
         &self,
         cf: &CfDef,
@@ -53,15 +53,29 @@ impl Database {
         let Some((definition, index)) = definition.zip(cf.index_families.get(column)) else {
             return Ok(Vec::new());
         };
-        // The smallest name after that of the row.
-        let start = after.map(|key| [&self.ring_name(key)[..], &[0]].concat().into()).unwrap_or_default();
-        let range = SliceRange { start, count, ..SliceRange::all() };
+        // The smallest name after those of a row.
+        let start_after = |key: &Bytes| match cf.table {
+            None => [&self.ring_name(key)[..], &[0]].concat().into(),
+            Some(_) => self.after_partition(key),
+        };
+        let mut start: Bytes = after.map(start_after).unwrap_or_default();
         let index: Arc<CfDef> = index.clone();
-        let command = self.command(&index, None, Predicate::Range(range), behaviour);
-        let columns = self.store().read(index_key(definition, value), command, consistency).await?;
-        match columns {
-            RowColumns::Cells(entries) => Ok(entries.into_iter().map(|entry| entry.value).collect()),
-            RowColumns::Supers(_) => Ok(Vec::new()),
+        let mut keys: Vec<Bytes> = Vec::new();
+        while keys.len() < count {
+            let range = SliceRange { start, count, ..SliceRange::all() };
+            let command = self.command(&index, None, Predicate::Range(range), behaviour);
+            let read = self.store().read(index_key(definition, value), command, consistency).await?;
+            let RowColumns::Cells(entries) = read else { break };
+            let is_last = entries.len() < count;
+            // Several cells of a partition may have an entry.
+            keys.extend(entries.into_iter().map(|entry| entry.value));
+            keys.dedup();
+            keys.truncate(count);
+            match keys.last() {
+                Some(last) if !is_last => start = start_after(last),
+                _ => break,
+            }
         }
+        Ok(keys)
     }
 }

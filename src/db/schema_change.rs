@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::index_build::{Unfinished, build_note};
+use super::roles::Resource;
 use super::schema_check::SchemaCheck;
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
@@ -33,6 +34,7 @@ impl Database {
     /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
     pub async fn load_schema(self: &Arc<Self>) -> Result<(), Error> {
         let notes = self.store().notes().await?;
+        self.load_roles(&notes).await?;
         let mut catalog = Catalog::clone(&self.catalog());
         for (name, json) in &notes {
             let Some(name) = name.strip_prefix(KEYSPACE_NOTE) else { continue };
@@ -120,7 +122,7 @@ impl Database {
         let families: Vec<Arc<CfDef>> = keyspace.column_families.into_values().collect();
         let notes = vec![(format!("{KEYSPACE_NOTE}{name}"), None)];
         drop(catalog);
-        self.drop_families(without, families, notes).await
+        self.drop_families(without, families, notes, Resource::Keyspace(name.to_owned())).await
     }
 
     /// Makes a column family in a keyspace.
@@ -248,7 +250,8 @@ impl Database {
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.insert(keyspace.to_owned(), changed);
         drop(catalog);
-        self.drop_families(without, vec![cf], notes).await
+        let dropped = Resource::Table(keyspace.to_owned(), name.to_owned());
+        self.drop_families(without, vec![cf], notes, dropped).await
     }
 
     /// Empties a column family.
@@ -264,7 +267,7 @@ impl Database {
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
             // 0.7 looks for the nodes that have it, and finds none.
-            if behaviour.release < Release::V0_8 { Error::Unavailable(error.to_string()) } else { error }
+            if behaviour.release < Release::V0_8 { Error::unavailable(error.to_string()) } else { error }
         })?;
         // The indexes first: an entry too many is harmless, one too few is not.
         for index in cf.index_families.values() {
@@ -300,15 +303,18 @@ impl Database {
         Ok(())
     }
 
-    /// Hides column families, then forgets their data.
+    /// Hides column families, then forgets what was granted on them, then their data: should the server end in
+    /// between, what comes back is nobody's rather than everybody's who had it.
     async fn drop_families(
         &self,
         without: Catalog,
         families: Vec<Arc<CfDef>>,
         mut notes: Notes,
+        dropped: Resource,
     ) -> Result<(), Error> {
         let without = Arc::new(without);
         let before = self.publish(without.clone());
+        self.forget_grants(&dropped).await?;
         until_unused(&before).await;
         for cf in families {
             for index in cf.index_families.values() {

@@ -1,24 +1,41 @@
 //! Who has logged in, as 0.7 and later know it.
 
+use std::sync::Arc;
+
 use super::Error;
 use super::access::Access;
 use super::rights::Rights;
+use super::roles::RoleKeeper;
 use crate::util::Release;
 
-/// A user, with what the access file said at the login.
+/// Somebody who has logged in.
 #[derive(Debug, Clone)]
 pub struct User {
     pub name: String,
-    /// `None`: whoever has logged in may do everything.
-    pub(super) rights: Option<Rights>,
+    pub(super) standing: Standing,
+}
+
+/// Where it stands what a user may do.
+#[derive(Debug, Clone)]
+pub(super) enum Standing {
+    /// Nowhere: whoever has logged in may do everything.
+    Everything,
+    /// In the access file, as it was at the login.
+    File(Rights),
+    /// With the roles, as they are at each request.
+    Roles { keeper: Arc<RoleKeeper>, are_enforced: bool },
 }
 
 impl User {
     /// Whether the user may do this; the error is an InvalidRequest in the release's words.
     pub fn check(&self, access: Access<'_>, release: Release) -> Result<(), Error> {
-        match &self.rights {
-            Some(rights) if !rights.allow(access) => Err(access.denied(&self.name, release)),
-            _ => Ok(()),
-        }
+        let is_allowed = match &self.standing {
+            Standing::Everything => true,
+            Standing::File(rights) => rights.allow(access),
+            Standing::Roles { keeper, are_enforced: true } => keeper.allow(&self.name, access),
+            // One that was dropped after its login may do nothing more.
+            Standing::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
+        };
+        if is_allowed { Ok(()) } else { Err(access.denied(&self.name, release)) }
     }
 }

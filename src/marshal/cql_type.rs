@@ -51,6 +51,7 @@ pub enum Native {
     Date,
     Decimal,
     Double,
+    Duration,
     Float,
     Inet,
     Int,
@@ -76,6 +77,7 @@ pub const NATIVES: &[(&str, Native, &str)] = &[
     ("date", Native::Date, "SimpleDateType"),
     ("decimal", Native::Decimal, "DecimalType"),
     ("double", Native::Double, "DoubleType"),
+    ("duration", Native::Duration, "DurationType"),
     ("float", Native::Float, "FloatType"),
     ("inet", Native::Inet, "InetAddressType"),
     ("int", Native::Int, "Int32Type"),
@@ -133,6 +135,18 @@ impl CqlType {
 
     pub fn is_counter(&self) -> bool {
         matches!(self, CqlType::Native(Native::Counter))
+    }
+
+    /// Whether there are durations in it, which have no order.
+    pub fn has_durations(&self) -> bool {
+        match self {
+            CqlType::Native(native) => *native == Native::Duration,
+            CqlType::Custom(_) => false,
+            CqlType::List { element, .. } | CqlType::Set { element, .. } => element.has_durations(),
+            CqlType::Map { key, value, .. } => key.has_durations() || value.has_durations(),
+            CqlType::Tuple(fields) => fields.iter().any(CqlType::has_durations),
+            CqlType::User(user) => user.fields.iter().any(|(_, field)| field.has_durations()),
+        }
     }
 
     /// The full class name, as schemas and Thrift's results have it.

@@ -33,6 +33,13 @@ pub(super) fn to_text(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}+0000")
 }
 
+/// The same with milliseconds, as JSON has it: `2009-08-18 01:15:30.000Z`.
+pub fn timestamp_text(ms: i64) -> String {
+    let whole = to_text(ms);
+    let seconds = whole.strip_suffix("+0000").unwrap_or(&whole);
+    format!("{seconds}.{:03}Z", ms.rem_euclid(1000))
+}
+
 /// Reads milliseconds, or a date with or without a time and a zone: `yyyy-MM-dd[ HH:mm[:ss[.SSS]]][zone]`, with a `T`
 /// for the blank if one likes. `now` is left to who knows the time.
 ///

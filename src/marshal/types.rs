@@ -7,8 +7,8 @@ use super::number_types::{
     BYTE, COUNTER_COLUMN, DATE, DOUBLE, FLOAT, INT32, SHORT, SIMPLE_DATE, TIME, TIMESTAMP,
 };
 use super::{
-    AsciiType, BooleanType, BytesType, DecimalType, EmptyType, InetAddressType, IntegerType, LexicalUUIDType,
-    LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
+    AsciiType, BooleanType, BytesType, DecimalType, DurationType, EmptyType, InetAddressType, IntegerType,
+    LexicalUUIDType, LongType, TimeUUIDType, TypeError, TypeRef, UTF8Type, UUIDType, type_parser,
 };
 
 /// The package that a class name without a dot is looked up in.
@@ -30,6 +30,7 @@ pub const TYPES: &[(&str, Make)] = &[
     ("DateType", || Arc::new(&DATE)),
     ("DecimalType", || Arc::new(DecimalType)),
     ("DoubleType", || Arc::new(&DOUBLE)),
+    ("DurationType", || Arc::new(DurationType)),
     ("EmptyType", || Arc::new(EmptyType)),
     ("FloatType", || Arc::new(&FLOAT)),
     ("InetAddressType", || Arc::new(InetAddressType)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::body_reader::BodyReader;
 use super::compression::Compression;
-use super::error::{Doing, NativeError};
+use super::error::NativeError;
 use super::frame::{Frame, flag};
 use super::identity::Identity;
 use super::opcode::{RequestCode, ResponseCode};
@@ -12,6 +12,7 @@ use super::reply::Reply;
 use super::service::NativeService;
 use super::statements;
 use super::trace::Tracer;
+use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
 
@@ -26,6 +27,11 @@ pub fn open_body(frame: &Frame, compression: Option<Compression>) -> Result<Body
     };
     let mut body = BodyReader::new(body, frame.version);
     if frame.flags & flag::CUSTOM_PAYLOAD != 0 {
+        if frame.version < ProtocolVersion::V4 {
+            return Err(NativeError::protocol(
+                "Received frame with CUSTOM_PAYLOAD flag for native protocol version < 4",
+            ));
+        }
         body.skip_payload()?;
     }
     Ok(body)
@@ -35,24 +41,21 @@ pub fn open_body(frame: &Frame, compression: Option<Compression>) -> Result<Body
 pub async fn answer(
     service: NativeService,
     identity: Arc<Identity>,
-    compression: Option<Compression>,
     code: RequestCode,
-    frame: Frame,
+    (stream, flags): (i16, u8),
+    body: BodyReader,
 ) -> Reply {
-    let mut tracer = match frame.flags & flag::TRACING {
+    let version = body.version;
+    let mut tracer = match flags & flag::TRACING {
         0 => Tracer::none(),
         _ => Tracer::begin(&service.database, code, identity.address),
     };
-    let outcome = match open_body(&frame, compression) {
-        Ok(body) => statements::run(&service, &identity, code, body, &mut tracer).await,
-        Err(error) => Err((error, Doing::default())),
-    };
-    let reply = match outcome {
-        Ok(body) => Reply::new(frame.stream, ResponseCode::Result, body),
+    let reply = match statements::run(&service, &identity, code, body, &mut tracer).await {
+        Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {
             log_failure(&error);
             tracer.step(|| format!("Failed: {error}"));
-            Reply::error(frame.stream, &error, doing, frame.version)
+            Reply::error(stream, &error, doing, version)
         }
     };
     reply.traced(tracer.end())
@@ -62,7 +65,9 @@ pub async fn answer(
 fn log_failure(error: &NativeError) {
     match error {
         NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),
-        NativeError::Failed(CqlError::Failed(db::Error::Unavailable(why) | db::Error::TimedOut(why))) => {
+        NativeError::Failed(CqlError::Failed(
+            db::Error::Unavailable { why, .. } | db::Error::TimedOut(why),
+        )) => {
             tracing::debug!("{why}");
         }
         _ => {}

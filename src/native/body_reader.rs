@@ -25,6 +25,11 @@ impl BodyReader {
         BodyReader { rest: body, version }
     }
 
+    /// How many bytes have not been read.
+    pub fn bytes_left(&self) -> usize {
+        self.rest.len()
+    }
+
     fn take(&mut self, length: usize) -> Result<Bytes, NativeError> {
         if length > self.rest.len() {
             let (wanted, left) = (length, self.rest.len());

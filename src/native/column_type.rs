@@ -14,7 +14,7 @@ const TUPLE: u16 = 0x31;
 
 /// The number of a native type, and the version that it came with.
 fn native_code(native: Native) -> (u16, ProtocolVersion) {
-    use ProtocolVersion::{V1, V4};
+    use ProtocolVersion::{V1, V4, V5};
     match native {
         Native::Ascii => (0x01, V1),
         Native::Bigint => (0x02, V1),
@@ -35,6 +35,7 @@ fn native_code(native: Native) -> (u16, ProtocolVersion) {
         Native::Time => (0x12, V4),
         Native::Smallint => (0x13, V4),
         Native::Tinyint => (0x14, V4),
+        Native::Duration => (0x15, V5),
     }
 }
 

@@ -18,9 +18,9 @@ impl Compression {
     /// The names in SUPPORTED.
     pub const NAMES: [&str; 2] = ["lz4", "snappy"];
 
-    /// What STARTUP asks for.
+    /// The one of a name in small letters.
     pub fn named(name: &str) -> Option<Compression> {
-        match &*name.to_ascii_lowercase() {
+        match name {
             "lz4" => Some(Compression::Lz4),
             "snappy" => Some(Compression::Snappy),
             _ => None,

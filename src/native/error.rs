@@ -1,11 +1,11 @@
 //! What a client is told when its request fails: a code, a text, and what the code's kind adds.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use super::body_writer::BodyWriter;
 use super::consistency::consistency_code;
 use super::version::ProtocolVersion;
-use crate::cql::{CqlError, StatementId};
+use crate::cql::{self, CqlError};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
@@ -37,14 +37,19 @@ pub enum NativeError {
     Overloaded(String),
     #[error(transparent)]
     Failed(#[from] CqlError),
-    #[error("{}", .0.unknown())]
-    Unprepared(StatementId),
+    /// The statement of this id is not known (any more): its client prepares it anew.
+    #[error("{}", cql::unknown_statement(&hex(.0)))]
+    Unprepared(Bytes),
 }
 
 impl From<db::Error> for NativeError {
     fn from(error: db::Error) -> NativeError {
         NativeError::Failed(CqlError::Failed(error))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What was being done when it failed, for those errors that tell it.
@@ -66,6 +71,10 @@ impl NativeError {
         NativeError::Protocol(why.into())
     }
 
+    pub fn unprepared(id: impl Into<Bytes>) -> NativeError {
+        NativeError::Unprepared(id.into())
+    }
+
     /// A frame that is longer than may be.
     pub fn too_long(length: usize) -> NativeError {
         NativeError::Failed(CqlError::invalid(format!(
@@ -84,9 +93,10 @@ impl NativeError {
                 CqlError::AlreadyExists { .. } => code::ALREADY_EXISTS,
                 CqlError::Unauthorized(_) => code::UNAUTHORIZED,
                 CqlError::Unprepared(_) => code::INVALID,
+                CqlError::PagingState => code::PROTOCOL,
                 CqlError::Failed(error) => match error {
                     db::Error::InvalidRequest(_) => code::INVALID,
-                    db::Error::Unavailable(_) => code::UNAVAILABLE,
+                    db::Error::Unavailable { .. } => code::UNAVAILABLE,
                     db::Error::TimedOut(_) if doing.write_type.is_some() => code::WRITE_TIMEOUT,
                     db::Error::TimedOut(_) => code::READ_TIMEOUT,
                     db::Error::Authentication(_) => code::BAD_CREDENTIALS,
@@ -104,13 +114,13 @@ impl NativeError {
         writer.i32(code);
         writer.string(&self.to_string());
         let level = consistency_code(doing.consistency);
-        // One replica is asked, and none was there.
         match (self, code) {
-            (_, code::UNAVAILABLE) => {
+            (NativeError::Failed(CqlError::Failed(db::Error::Unavailable { required, alive, .. })), _) => {
                 writer.u16(level);
-                writer.i32(1);
-                writer.i32(0);
+                writer.i32(*required);
+                writer.i32(*alive);
             }
+            // One replica is asked, and did not answer.
             (_, code::WRITE_TIMEOUT) => {
                 writer.u16(level);
                 writer.i32(0);
@@ -130,7 +140,7 @@ impl NativeError {
                 writer.string(keyspace);
                 writer.string(table);
             }
-            (NativeError::Unprepared(StatementId::Md5(id)), _) => writer.short_bytes(id),
+            (NativeError::Unprepared(id), _) => writer.short_bytes(id),
             _ => {}
         }
     }

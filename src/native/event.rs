@@ -16,8 +16,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// The one of a name, in letters of any size.
     pub fn named(name: &str) -> Option<EventKind> {
-        match name {
+        match &*name.to_ascii_uppercase() {
             "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
             "STATUS_CHANGE" => Some(EventKind::Status),
             "SCHEMA_CHANGE" => Some(EventKind::Schema),

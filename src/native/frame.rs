@@ -20,6 +20,8 @@ pub mod flag {
     pub const COMPRESSED: u8 = 0x01;
     pub const TRACING: u8 = 0x02;
     pub const CUSTOM_PAYLOAD: u8 = 0x04;
+    /// From version 4 on.
+    pub const WARNING: u8 = 0x08;
 }
 
 /// A frame that has been received whole.

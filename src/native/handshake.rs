@@ -58,19 +58,19 @@ impl Handshake {
     /// Whether a request may come now; the words are Cassandra's.
     pub fn check(&self, code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
         use RequestCode::{AuthResponse, Credentials, Options, Startup};
-        let name = format!("{code:?}").to_ascii_uppercase();
+        check_version(code, version)?;
+        let unexpected = |why: &str| {
+            let name = code.name();
+            Err(NativeError::protocol(format!("Unexpected message {name}, {why}")))
+        };
         match (self.phase, code) {
             (_, Options) | (Phase::New, Startup) | (Phase::LoggingIn, AuthResponse | Credentials) => Ok(()),
-            (Phase::New, _) => {
-                Err(NativeError::protocol(format!("Unexpected message {name}, expecting STARTUP or OPTIONS")))
+            (Phase::New, _) => unexpected("expecting STARTUP or OPTIONS"),
+            (Phase::LoggingIn, _) if version < ProtocolVersion::V2 => unexpected("expecting CREDENTIALS"),
+            (Phase::LoggingIn, _) => unexpected("expecting SASL_RESPONSE"),
+            (Phase::Ready, Startup | AuthResponse | Credentials) => {
+                unexpected("the connection is already initialized")
             }
-            (Phase::LoggingIn, _) => {
-                let wanted = if version < ProtocolVersion::V2 { "CREDENTIALS" } else { "SASL_RESPONSE" };
-                Err(NativeError::protocol(format!("Unexpected message {name}, expecting {wanted}")))
-            }
-            (Phase::Ready, Startup | AuthResponse | Credentials) => Err(NativeError::protocol(format!(
-                "Unexpected message {name}, the connection is already initialized"
-            ))),
             (Phase::Ready, _) => Ok(()),
         }
     }
@@ -141,10 +141,13 @@ impl Handshake {
             )));
         }
         if let Some(name) = options.get("COMPRESSION") {
-            let known = Compression::named(name);
-            let compression = known.filter(|known| !version.has_segments() || *known == Compression::Lz4);
+            let name = name.to_ascii_lowercase();
             let unknown = || NativeError::protocol(format!("Unknown compression algorithm: {name}"));
-            self.compression = Some(compression.ok_or_else(unknown)?);
+            let compression = Compression::named(&name).ok_or_else(unknown)?;
+            if version.has_segments() && compression == Compression::Snappy {
+                return Err(NativeError::protocol("Snappy compression is not supported in protocol V5"));
+            }
+            self.compression = Some(compression);
         }
         if service.database.requires_login() {
             self.phase = Phase::LoggingIn;
@@ -162,11 +165,29 @@ impl Handshake {
         credentials: Vec<Credential>,
     ) -> Result<(), NativeError> {
         let release = service.behaviour().release;
-        let user = service.database.authenticate(&credentials, release)?;
+        let user = service.database.authenticate(&credentials, release).await?;
         self.identity.log_in(user);
         self.phase = Phase::Ready;
         Ok(())
     }
+}
+
+/// Whether a version has a kind of request at all.
+fn check_version(code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
+    let why = match code {
+        RequestCode::Batch if version < ProtocolVersion::V2 => {
+            "BATCH messages are not support in version 1 of the protocol"
+        }
+        RequestCode::AuthResponse if version < ProtocolVersion::V2 => {
+            "SASL Authentication is not supported in version 1 of the protocol"
+        }
+        RequestCode::Credentials if version > ProtocolVersion::V1 => {
+            "Legacy credentials authentication is not supported in protocol versions > 1. Please use SASL \
+             authentication via a SaslResponse message"
+        }
+        _ => return Ok(()),
+    };
+    Err(NativeError::protocol(why))
 }
 
 /// The name and password of a SASL PLAIN token: `authorization 00 name 00 password`.

@@ -24,13 +24,14 @@ mod trace;
 mod version;
 
 pub use answer::{answer, open_body};
+pub use body_reader::BodyReader;
 pub use compression::Compression;
 pub use error::{Doing, NativeError};
 pub use event::{Event, EventKind};
-pub use frame::{Frame, FrameCutter, FrameError, NextFrame};
+pub use frame::{Frame, FrameCutter, FrameError, NextFrame, write_frame};
 pub use handshake::Handshake;
 pub use identity::Identity;
-pub use opcode::RequestCode;
+pub use opcode::{RequestCode, ResponseCode};
 pub use reply::Reply;
 pub use segment::{SegmentCodec, SegmentError};
 pub use service::NativeService;

@@ -21,6 +21,21 @@ impl RequestCode {
         matches!(self, RequestCode::Query | RequestCode::Prepare | RequestCode::Execute | RequestCode::Batch)
     }
 
+    /// Its name in the words of Cassandra's messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            RequestCode::Startup => "STARTUP",
+            RequestCode::Credentials => "CREDENTIALS",
+            RequestCode::Options => "OPTIONS",
+            RequestCode::Query => "QUERY",
+            RequestCode::Prepare => "PREPARE",
+            RequestCode::Execute => "EXECUTE",
+            RequestCode::Register => "REGISTER",
+            RequestCode::Batch => "BATCH",
+            RequestCode::AuthResponse => "AUTH_RESPONSE",
+        }
+    }
+
     pub fn of_number(number: u8) -> Option<RequestCode> {
         Some(match number {
             0x01 => RequestCode::Startup,

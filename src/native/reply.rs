@@ -24,12 +24,14 @@ pub struct Reply {
     body: BytesMut,
     /// The trace that the request asked for.
     trace: Option<[u8; 16]>,
+    /// What the author of the request should know.
+    warnings: Vec<String>,
 }
 
 impl Reply {
     pub fn new(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
         if body.len() <= NATIVE_FRAME_BYTES_MAX {
-            return Reply { stream, opcode, body, trace: None };
+            return Reply { stream, opcode, body, trace: None, warnings: Vec::new() };
         }
         let error = crate::db::Error::invalid(format!(
             "the result has {} bytes, and a frame at most {NATIVE_FRAME_BYTES_MAX}: ask for it in pages",
@@ -42,19 +44,24 @@ impl Reply {
     pub fn error(stream: i16, error: &NativeError, doing: Doing, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         error.write(doing, version, &mut body);
-        Reply { stream, opcode: ResponseCode::Error, body, trace: None }
+        Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new() }
     }
 
     /// An event for a client that has registered for its kind.
     pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
-        Reply { stream: EVENT_STREAM, opcode: ResponseCode::Event, body, trace: None }
+        Reply { stream: EVENT_STREAM, opcode: ResponseCode::Event, body, trace: None, warnings: Vec::new() }
     }
 
     #[must_use]
     pub fn traced(self, trace: Option<[u8; 16]>) -> Reply {
         Reply { trace, ..self }
+    }
+
+    #[must_use]
+    pub fn warned(self, warnings: Vec<String>) -> Reply {
+        Reply { warnings, ..self }
     }
 
     pub fn is_error(&self) -> bool {
@@ -72,15 +79,15 @@ impl Reply {
 
     /// Appends the frame. Version 5 compresses segments instead of bodies.
     pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
-        let mut flags = 0;
-        let mut body = self.body;
-        if let Some(trace) = self.trace {
-            flags |= flag::TRACING;
-            let untraced = std::mem::take(&mut body);
-            body.reserve(trace.len() + untraced.len());
-            body.put_slice(&trace);
-            body.put_slice(&untraced);
-        }
+        let (flags, front) = self.front(version);
+        let body = match front.is_empty() {
+            true => self.body,
+            false => {
+                let mut whole = front;
+                whole.extend_from_slice(&self.body);
+                whole
+            }
+        };
         let compression =
             compression.filter(|_| !version.has_segments() && body.len() >= COMPRESSED_BYTES_MIN);
         match compression.and_then(|compression| compression.compress(&body)) {
@@ -89,5 +96,19 @@ impl Reply {
             }
             None => write_frame(out, version, (flags, self.stream, self.opcode), &body),
         }
+    }
+
+    /// The flags, and what they say stands before the message.
+    fn front(&self, version: ProtocolVersion) -> (u8, BytesMut) {
+        let (mut flags, mut front) = (0, BytesMut::new());
+        if let Some(trace) = self.trace {
+            flags |= flag::TRACING;
+            front.put_slice(&trace);
+        }
+        if !self.warnings.is_empty() && version >= ProtocolVersion::V4 {
+            flags |= flag::WARNING;
+            BodyWriter::new(&mut front, version).strings(self.warnings.iter().map(String::as_str));
+        }
+        (flags, front)
     }
 }

@@ -71,11 +71,11 @@ pub fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
     Ok(Prepare { text, keyspace })
 }
 
-/// An id. One that is none of ours is that of no statement.
+/// An id. One that cannot be ours is that of no statement.
 fn statement_id(body: &mut BodyReader) -> Result<StatementId, NativeError> {
     let id = body.short_bytes()?;
     let md5 = <[u8; 16]>::try_from(&id[..]);
-    md5.map(StatementId::Md5).map_err(|_| NativeError::protocol("the id of a statement has 16 bytes"))
+    md5.map(StatementId::Md5).map_err(|_| NativeError::unprepared(id))
 }
 
 pub fn execute(body: &mut BodyReader) -> Result<Execute, NativeError> {
@@ -93,7 +93,7 @@ pub fn batch(body: &mut BodyReader) -> Result<BatchRequest, NativeError> {
         0 => BatchKind::Logged,
         1 => BatchKind::Unlogged,
         2 => BatchKind::Counter,
-        other => return Err(NativeError::protocol(format!("Invalid batch type {other}"))),
+        other => return Err(NativeError::protocol(format!("Invalid BATCH message type {other}"))),
     };
     let count = body.u16()?;
     let items = (0..count).map(|_| batch_item(body)).collect::<Result<Vec<_>, _>>()?;
@@ -104,10 +104,10 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
     let statement = match body.u8()? {
         0 => BatchStatement::Text(body.long_string()?),
         1 => BatchStatement::Prepared(statement_id(body)?),
-        _ => {
-            return Err(NativeError::protocol(
-                "Invalid query kind in BATCH messages. Must be 0 or 1 but got another",
-            ));
+        other => {
+            return Err(NativeError::protocol(format!(
+                "Invalid query kind in BATCH messages. Must be 0 or 1 but got {other}"
+            )));
         }
     };
     let count = body.u16()?;

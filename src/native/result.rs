@@ -31,7 +31,7 @@ pub fn write_outcome(outcome: &Outcome, known: &Known, version: ProtocolVersion)
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     match outcome {
-        Outcome::Void => writer.i32(kind::VOID),
+        Outcome::Void | Outcome::Warned(_) => writer.i32(kind::VOID),
         Outcome::Rows(rows) => write_rows(&mut writer, rows, known),
         Outcome::Keyspace(keyspace) => {
             writer.i32(kind::KEYSPACE);

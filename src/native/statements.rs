@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
 use super::body_reader::BodyReader;
 use super::error::{Doing, NativeError};
@@ -18,18 +18,21 @@ use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, St
 /// A failure, and what was being done.
 pub type Failed = (NativeError, Doing);
 
+/// The body of a RESULT, and what the statement's author should know.
+pub type Answered = (BytesMut, Vec<String>);
+
 fn early(error: NativeError) -> Failed {
     (error, Doing::default())
 }
 
-/// Runs one of the requests with statements; answers with the body of a RESULT.
+/// Runs one of the requests with statements.
 pub async fn run(
     service: &NativeService,
     identity: &Identity,
     code: RequestCode,
     body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<BytesMut, Failed> {
+) -> Result<Answered, Failed> {
     match code {
         RequestCode::Query => query(service, identity, body, tracer).await,
         RequestCode::Prepare => prepare(service, identity, body, tracer).map_err(early),
@@ -43,7 +46,7 @@ async fn query(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<BytesMut, Failed> {
+) -> Result<Answered, Failed> {
     let query = request::query(&mut body).map_err(early)?;
     let asking = service.asking(identity, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &query.parameters.options);
@@ -56,7 +59,16 @@ async fn query(
     let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
-    Ok(write_outcome(&outcome, &Known::default(), body.version))
+    Ok((write_outcome(&outcome, &Known::default(), body.version), warnings(&outcome, Some(&*prepared))))
+}
+
+fn warnings(outcome: &Outcome, prepared: Option<&Prepared>) -> Vec<String> {
+    let of_outcome = match outcome {
+        Outcome::Warned(warning) => Some(warning.clone()),
+        _ => None,
+    };
+    let of_statement = prepared.and_then(Prepared::warning).map(str::to_owned);
+    of_outcome.into_iter().chain(of_statement).collect()
 }
 
 /// A USE that has succeeded holds for the requests that come after its answer.
@@ -75,14 +87,14 @@ fn prepare(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<BytesMut, NativeError> {
+) -> Result<Answered, NativeError> {
     let prepare = request::prepare(&mut body)?;
     let asking = service.asking(identity, prepare.keyspace.as_deref());
     let state = service.state(&asking);
     tracer.parameter("query", || prepare.text.clone());
     tracer.step(|| format!("Preparing {}", prepare.text));
     let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
-    Ok(write_prepared(id, &prepared, body.version))
+    Ok((write_prepared(id, &prepared, body.version), Vec::new()))
 }
 
 /// A statement that has been prepared; a client whose statement is not known prepares it anew.
@@ -91,9 +103,9 @@ fn prepared(
     state: &QueryState<'_>,
     id: StatementId,
 ) -> Result<Arc<Prepared>, NativeError> {
-    service.statements.get(state, id).map_err(|error| match error {
-        CqlError::Unprepared(_) => NativeError::Unprepared(id),
-        error => error.into(),
+    service.statements.get(state, id).map_err(|error| match (error, id) {
+        (CqlError::Unprepared(_), StatementId::Md5(id)) => NativeError::unprepared(id.to_vec()),
+        (error, _) => error.into(),
     })
 }
 
@@ -102,7 +114,7 @@ async fn execute(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<BytesMut, Failed> {
+) -> Result<Answered, Failed> {
     let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let state = service.state(&asking);
@@ -114,9 +126,18 @@ async fn execute(
     let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
-    // Where nothing could be said beforehand the columns are told, wanted or not.
-    let is_skipped = parameters.skips_metadata && !prepared.columns().is_empty();
-    Ok(write_outcome(&outcome, &Known { is_skipped, id: result_id }, body.version))
+    let known = known(&prepared, &outcome, parameters.skips_metadata, result_id);
+    Ok((write_outcome(&outcome, &known, body.version), warnings(&outcome, Some(&*prepared))))
+}
+
+/// What the client knows of a result's columns. They are told, wanted or not, where they could not be said beforehand (as
+/// with conditions, whose columns have no name either), and before version 5 where clients may know others.
+fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> Known {
+    let columns = prepared.columns();
+    let are_those = matches!(outcome, Outcome::Rows(rows) if std::ptr::eq(&*rows.columns, columns));
+    let id = id.filter(|_| !columns.is_empty());
+    let is_skipped = skips_metadata && are_those && (id.is_some() || !prepared.had_other_columns());
+    Known { is_skipped, id }
 }
 
 async fn batch(
@@ -124,7 +145,7 @@ async fn batch(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<BytesMut, Failed> {
+) -> Result<Answered, Failed> {
     let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &parameters.options);
@@ -135,7 +156,7 @@ async fn batch(
     let outcome = cql::execute_batch(&state, kind, &statements, options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
     tracer.outcome(&outcome);
-    Ok(write_outcome(&outcome, &Known::default(), body.version))
+    Ok((write_outcome(&outcome, &Known::default(), body.version), warnings(&outcome, None)))
 }
 
 /// A statement of a batch, with its values.

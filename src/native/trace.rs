@@ -81,7 +81,7 @@ impl<'a> Tracer<'a> {
     /// Notes what came of it.
     pub fn outcome(&mut self, outcome: &Outcome) {
         self.step(|| match outcome {
-            Outcome::Void => "Done".to_owned(),
+            Outcome::Void | Outcome::Warned(_) => "Done".to_owned(),
             Outcome::Rows(rows) => format!("Read {} rows", rows.rows.len()),
             Outcome::Keyspace(keyspace) => format!("Using keyspace {keyspace}"),
             Outcome::Schema(_) => "Schema changed".to_owned(),

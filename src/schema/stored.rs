@@ -267,7 +267,8 @@ mod tests {
             );
             let keyspace = keyspace_from_json(note.as_bytes(), &Types::builtin()).unwrap();
             let table = keyspace.column_families["t"].table.clone().unwrap();
-            let drops: Vec<_> = table.dropped.iter().map(|(name, at_us)| (&name[..], *at_us)).collect();
+            let drops: Vec<_> =
+                table.dropped.iter().map(|(name, dropped)| (&name[..], dropped.at_us)).collect();
             let expected = [(&b"v"[..], 1_400_000_000_000_000)];
             assert_eq!(drops, expected[..usize::from(!dropped.is_empty())]);
             let again = keyspace_to_json(&keyspace);

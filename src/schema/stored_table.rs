@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnKind, CompactNames, Layout, TableColumn, TableDef};
+use super::{ColumnKind, CompactNames, DroppedColumn, Layout, TableColumn, TableDef};
 use crate::marshal::{CqlType, UserType};
 
 /// A table without COMPACT STORAGE: those with it are told by their column families.
@@ -25,6 +25,11 @@ struct StoredDrop {
     name: String,
     /// Microseconds since 1970.
     at_us: i64,
+    /// Older schemas do not tell it.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    class: Option<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_static: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -81,18 +86,27 @@ impl StoredTable {
             partition_key: all(self.partition_key, ColumnKind::PartitionKey),
             clustering: all(self.clustering, ColumnKind::Clustering),
             others: others.collect(),
-            dropped: self
-                .dropped
-                .into_iter()
-                .map(|drop| (drop.name.into_bytes().into(), drop.at_us))
-                .collect(),
+            dropped: self.dropped.into_iter().map(StoredDrop::restore).collect(),
         }
     }
 }
 
 impl StoredDrop {
-    fn of((name, at_us): (&Bytes, &i64)) -> StoredDrop {
-        StoredDrop { name: String::from_utf8_lossy(name).into_owned(), at_us: *at_us }
+    fn of((name, column): (&Bytes, &DroppedColumn)) -> StoredDrop {
+        StoredDrop {
+            name: String::from_utf8_lossy(name).into_owned(),
+            at_us: column.at_us,
+            class: Some(column.cql_type.class_name()),
+            is_static: column.is_static,
+        }
+    }
+
+    fn restore(self) -> (Bytes, DroppedColumn) {
+        let cql_type = CqlType::of_class(self.class.as_deref().unwrap_or_default());
+        (
+            self.name.into_bytes().into(),
+            DroppedColumn { at_us: self.at_us, is_static: self.is_static, cql_type },
+        )
     }
 }
 

@@ -63,6 +63,15 @@ impl TableColumn {
     }
 }
 
+/// A column that was dropped.
+#[derive(Debug, Clone)]
+pub struct DroppedColumn {
+    /// The microsecond of the last drop.
+    pub at_us: i64,
+    pub is_static: bool,
+    pub cql_type: CqlType,
+}
+
 /// A table.
 #[derive(Debug, Clone)]
 pub struct TableDef {
@@ -71,9 +80,9 @@ pub struct TableDef {
     pub clustering: Vec<TableColumn>,
     /// Static and regular columns and a dense table's value, by their names: the order of `SELECT *`.
     pub others: BTreeMap<String, TableColumn>,
-    /// Columns that were dropped: their names in cells, and the microsecond of the last drop. Their cells stay stored,
-    /// and nobody sees those with this timestamp or an older one, even when a column of the name is there again.
-    pub dropped: BTreeMap<Bytes, i64>,
+    /// Columns that were dropped, by their names in cells. Their cells stay stored, and nobody sees those with the drop's
+    /// timestamp or an older one, even when a column of the name is there again.
+    pub dropped: BTreeMap<Bytes, DroppedColumn>,
 }
 
 impl TableDef {

@@ -121,7 +121,7 @@ impl TableDef {
         }
         let column = component_at(name.strip_prefix(&STATIC_PREFIX).unwrap_or(name), self.clustering.len());
         let dropped_at = column.and_then(|column| self.dropped.get(column));
-        dropped_at.is_some_and(|dropped_at| timestamp <= *dropped_at)
+        dropped_at.is_some_and(|dropped_at| timestamp <= dropped_at.at_us)
     }
 
     fn sparse_place_of(&self, name: &Bytes) -> Option<CellPlace> {
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
     use crate::marshal::{CqlType, Native};
-    use crate::schema::{ColumnKind, TableColumn};
+    use crate::schema::{ColumnKind, DroppedColumn, TableColumn};
 
     fn table(clustering: usize) -> TableDef {
         let column = |position| TableColumn {
@@ -198,7 +198,9 @@ mod tests {
 
     #[test]
     fn cells_of_dropped_columns_are_told_by_name_and_timestamp() {
-        let dropped = BTreeMap::from([(Bytes::from_static(b"v"), 100)]);
+        let cql_type = CqlType::Native(Native::Int);
+        let dropped = DroppedColumn { at_us: 100, is_static: false, cql_type };
+        let dropped = BTreeMap::from([(Bytes::from_static(b"v"), dropped)]);
         let table = TableDef { dropped, ..table(2) };
         let values = [Bytes::from_static(b"v"), Bytes::from_static(b"")];
         let is_dropped = |is_static, column: &[u8], element, timestamp| {

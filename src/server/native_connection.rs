@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 
 use bytes::BytesMut;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::broadcast;
 
@@ -18,11 +18,14 @@ use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
 use crate::native::{
-    Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError, NativeService,
-    NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, answer, open_body,
+    BodyReader, Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError,
+    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, answer,
+    open_body,
 };
 use crate::schema::SchemaChange;
-use crate::util::limits::{IDLE_BUFFER_BYTES_MAX, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH};
+use crate::util::limits::{
+    IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
+};
 
 /// First room of a connection's buffers, in bytes.
 const BUFFER_BYTES: usize = 4 * 1024;
@@ -38,6 +41,22 @@ pub enum NativeConnectionError {
     Segment(#[from] SegmentError),
     #[error("all connections together hold more unfinished messages and unread replies than may be")]
     OutOfMemory,
+    #[error("the client reads too slowly for the events that it has registered for, and has missed some")]
+    Behind,
+}
+
+impl NativeConnectionError {
+    /// The last words to a client whose bytes cannot be read: a stream, and the reason.
+    fn last_words(&self) -> Option<(i16, String)> {
+        match self {
+            NativeConnectionError::Frame(error @ FrameError::OtherVersion { stream, .. }) => {
+                Some((*stream, error.to_string()))
+            }
+            NativeConnectionError::Frame(error) => Some((0, error.to_string())),
+            NativeConnectionError::Segment(error) => Some((0, error.to_string())),
+            _ => None,
+        }
+    }
 }
 
 impl From<NativeConnectionError> for ConnectionEnd {
@@ -65,7 +84,9 @@ enum Happened {
     Answered(usize, Reply),
     Written,
     Read(usize),
-    Changed(Option<SchemaChange>),
+    Changed(SchemaChange),
+    /// The schema has changed more often than could be told.
+    Missed,
     Ending,
 }
 
@@ -125,8 +146,8 @@ impl NativeConnection {
     /// answered first.
     async fn serve(mut self) -> Result<(), NativeConnectionError> {
         let end = self.converse().await;
-        if let Err(NativeConnectionError::Frame(error)) = &end {
-            self.tell_end(*error);
+        if let Err(error) = &end {
+            self.tell_end(error);
         }
         let told = self.send_all().await;
         self.stream.close().await;
@@ -134,22 +155,30 @@ impl NativeConnection {
     }
 
     async fn converse(&mut self) -> Result<(), NativeConnectionError> {
+        let mut end = Ok(());
         loop {
-            self.take_frames().await?;
+            if end.is_ok() {
+                match self.take_frames().await {
+                    // What came before is answered all the same.
+                    Err(error) if error.last_words().is_some() => {
+                        self.is_ending = true;
+                        end = Err(error);
+                    }
+                    taken => taken?,
+                }
+            }
             self.fill_output();
             if self.is_ending && self.answering.is_empty() && self.output.is_empty() && !self.needs_flush {
-                return Ok(());
+                return end;
             }
-            if !self.share.fit([self.input.capacity() + self.asked_bytes, self.output.capacity()]) {
-                self.output = BytesMut::new();
-                return Err(NativeConnectionError::OutOfMemory);
-            }
+            self.fit()?;
             match self.wait().await? {
-                Happened::Answered(bytes, reply) => self.push_answer(bytes, reply),
+                Happened::Answered(bytes, reply) => self.push_answers(bytes, reply),
                 Happened::Written => self.give_back(),
                 Happened::Read(0) => self.is_ending = true,
-                Happened::Read(_) | Happened::Changed(None) => {}
-                Happened::Changed(Some(change)) => self.push_event(&Event::Schema(change)),
+                Happened::Read(_) => {}
+                Happened::Changed(change) => self.push_event(&Event::Schema(change)),
+                Happened::Missed => return Err(NativeConnectionError::Behind),
                 Happened::Ending => {
                     self.is_ending = true;
                     self.push_event(&Event::Down(self.address.ip(), self.address.port()));
@@ -158,9 +187,24 @@ impl NativeConnection {
         }
     }
 
+    /// Keeps within the memory that all connections share.
+    fn fit(&mut self) -> Result<(), NativeConnectionError> {
+        let received = self.input.capacity() + self.frames.capacity() + self.asked_bytes;
+        if self.share.fit([received, self.replies.capacity() + self.output.capacity()]) {
+            return Ok(());
+        }
+        self.output = BytesMut::new();
+        Err(NativeConnectionError::OutOfMemory)
+    }
+
+    /// Whether more answers may be made before some are sent.
+    fn has_room(&self) -> bool {
+        self.output.len() + self.replies.len() < REPLY_BYTES_BEFORE_FLUSH
+    }
+
     /// Waits for the next thing to happen. Answers that are ready come first, so that they are sent together.
     async fn wait(&mut self) -> Result<Happened, NativeConnectionError> {
-        let has_room = self.output.len() + self.replies.len() < REPLY_BYTES_BEFORE_FLUSH;
+        let has_room = self.has_room();
         let may_read = has_room && !self.is_ending && self.answering.len() < NATIVE_REQUESTS_MAX;
         let may_answer = has_room && !self.answering.is_empty();
         let has_output = !self.output.is_empty() || self.needs_flush;
@@ -178,23 +222,23 @@ impl NativeConnection {
             biased;
             Some((bytes, reply)) = self.answering.next(), if may_answer => Ok(Happened::Answered(bytes, reply)),
             moved = moving, if has_output || may_read => Ok(moved?),
-            change = next_change(&mut self.changes) => Ok(Happened::Changed(change)),
+            change = next_change(&mut self.changes), if has_room => {
+                Ok(change.map_or(Happened::Missed, Happened::Changed))
+            }
             () = self.shutdown.told(), if !self.is_ending => Ok(Happened::Ending),
         }
     }
 
     /// Takes up what has come whole, as far as there is room for answers.
     async fn take_frames(&mut self) -> Result<(), NativeConnectionError> {
-        while self.answering.len() < NATIVE_REQUESTS_MAX
-            && self.replies.len() + self.output.len() < REPLY_BYTES_BEFORE_FLUSH
-        {
+        while self.answering.len() < NATIVE_REQUESTS_MAX && self.has_room() {
             if let Some(codec) = self.segments {
                 while codec.take(&mut self.input, &mut self.frames)? {}
             }
             let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
             match self.cutter.next_frame(source)? {
                 NextFrame::Incomplete => return Ok(()),
-                NextFrame::Frame(frame) => self.take_up(frame).await,
+                NextFrame::Frame(frame) => self.take_up(frame).await?,
                 NextFrame::TooLong { version, stream, length } => {
                     let error = NativeError::too_long(length);
                     self.push(Reply::error(stream, &error, Doing::default(), version));
@@ -205,31 +249,41 @@ impl NativeConnection {
     }
 
     /// Answers a frame, or begins to.
-    async fn take_up(&mut self, frame: Frame) {
-        let (version, stream) = (frame.version, frame.stream);
-        let Some(code) = RequestCode::of_number(frame.opcode) else {
-            let error = NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
-            return self.push(Reply::error(stream, &error, Doing::default(), version));
+    async fn take_up(&mut self, frame: Frame) -> Result<(), NativeConnectionError> {
+        let (version, stream, flags) = (frame.version, frame.stream, frame.flags);
+        let (code, body) = match self.open(&frame) {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.push(Reply::error(stream, &error, Doing::default(), version));
+                return Ok(());
+            }
         };
-        if let Err(error) = self.handshake.check(code, version) {
-            return self.push(Reply::error(stream, &error, Doing::default(), version));
+        // One that was packed is not kept beside what was in it.
+        drop(frame);
+        if !code.has_statement() {
+            let reply = self.handshake.answer(&self.service, code, stream, body).await;
+            self.push(reply);
+            self.follow(version);
+            return Ok(());
         }
-        if code.has_statement() {
-            let bytes = frame.body.len();
-            let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
-            let compression = self.handshake.compression;
-            self.asked_bytes += bytes;
-            self.answering.push(Box::pin(async move {
-                (bytes, answer(service, identity, compression, code, frame).await)
-            }));
-            return;
+        let bytes = body.bytes_left();
+        self.asked_bytes += bytes;
+        if bytes > MESSAGE_BYTES_FREE {
+            self.fit()?;
         }
-        let reply = match open_body(&frame, self.handshake.compression) {
-            Ok(body) => self.handshake.answer(&self.service, code, stream, body).await,
-            Err(error) => Reply::error(stream, &error, Doing::default(), version),
-        };
-        self.push(reply);
-        self.follow(version);
+        let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
+        self.answering.push(Box::pin(async move {
+            (bytes, answer(service, identity, code, (stream, flags), body).await)
+        }));
+        Ok(())
+    }
+
+    /// What a frame is, and its body, if it may come here and now.
+    fn open(&self, frame: &Frame) -> Result<(RequestCode, BodyReader), NativeError> {
+        let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
+        let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
+        self.handshake.check(code, frame.version)?;
+        Ok((code, open_body(frame, self.handshake.compression)?))
     }
 
     /// Does what the handshake has decided.
@@ -244,9 +298,14 @@ impl NativeConnection {
         }
     }
 
-    fn push_answer(&mut self, bytes: usize, reply: Reply) {
-        self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
-        self.push(reply);
+    /// Takes an answer, and those that are ready as well: they are sent together.
+    fn push_answers(&mut self, bytes: usize, reply: Reply) {
+        let mut next = Some((bytes, reply));
+        while let Some((bytes, reply)) = next {
+            self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
+            self.push(reply);
+            next = if self.has_room() { self.answering.next().now_or_never().flatten() } else { None };
+        }
     }
 
     fn push(&mut self, reply: Reply) {
@@ -263,13 +322,10 @@ impl NativeConnection {
 
     /// The last words to a client whose frames cannot be read. One that speaks a version that is too high learns from
     /// the header which would do.
-    fn tell_end(&mut self, error: FrameError) {
-        let stream = match error {
-            FrameError::OtherVersion { stream, .. } => stream,
-            FrameError::Version { .. } | FrameError::FromServer => 0,
-        };
+    fn tell_end(&mut self, error: &NativeConnectionError) {
+        let Some((stream, why)) = error.last_words() else { return };
         let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
-        let error = NativeError::protocol(error.to_string());
+        let error = NativeError::protocol(why);
         self.push(Reply::error(stream, &error, Doing::default(), version));
         self.fill_output();
     }

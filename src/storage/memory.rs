@@ -69,7 +69,7 @@ impl MemoryStore {
                 }
                 let name = (family.cf.keyspace.clone(), family.cf.name.clone());
                 let rows = families.entry(name).or_default();
-                let key = self.ring_key(&mutation.key);
+                let key = self.ring_key(&own(&mutation.key));
                 let mut row = rows.remove(&key).unwrap_or_default();
                 apply_to_row(&mut row, family, now_s, behaviour);
                 if !row.holds_nothing() {
@@ -139,7 +139,7 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
         let at = row.supers.iter().position(|old| comparator.compare(&old.name, &change.name).is_eq());
         let at = at.unwrap_or_else(|| {
             let empty =
-                SuperColumn { name: change.name.clone(), deletion: DeletionTime::LIVE, cells: Vec::new() };
+                SuperColumn { name: own(&change.name), deletion: DeletionTime::LIVE, cells: Vec::new() };
             row.supers.push(empty);
             row.supers.len() - 1
         });
@@ -155,6 +155,11 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
     }
 }
 
+/// A copy of the bytes, which are part of a message: that would be kept whole for their sake.
+fn own(bytes: &Bytes) -> Bytes {
+    Bytes::copy_from_slice(bytes)
+}
+
 fn apply_cells(
     cells: &mut Vec<Cell>,
     changes: Vec<Cell>,
@@ -166,6 +171,7 @@ fn apply_cells(
         let at = cells.iter().position(|old| comparator.compare(&old.name, &change.name).is_eq());
         let old = at.map(|at| cells[at].clone().at(now_s, behaviour));
         let Some(new) = met(old, change, behaviour, shadows) else { continue };
+        let new = Cell { name: own(&new.name), value: own(&new.value), ..new };
         match at {
             None => cells.push(new),
             Some(at) => cells[at] = new,

@@ -26,6 +26,8 @@ pub(super) enum StressCommand {
     DoNothingServer(DoNothingArgs),
     /// Measures a server against a do-nothing server, in alternating rounds.
     Compare(CompareArgs),
+    /// The same over the CQL native protocol: prepared INSERT and SELECT of one row.
+    Native(NativeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +127,9 @@ pub(super) struct DoNothingArgs {
     /// Bytes of each column's value.
     #[arg(long, default_value_t = 34)]
     pub value_size: usize,
+    /// Speak the CQL native protocol instead of Thrift.
+    #[arg(long)]
+    pub native: bool,
     /// Exit when standard input ends: so no child outlives its parent.
     #[arg(long, hide = true)]
     pub exit_with_stdin: bool,
@@ -157,6 +162,58 @@ pub(super) struct CompareArgs {
     pub data: DataArgs,
     #[command(flatten)]
     client: ClientArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NativeArgs {
+    /// The server to measure, as HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT")]
+    against: String,
+    /// Keys are chosen from this many rows.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
+    pub rows: u64,
+    /// Bytes of a row's value.
+    #[arg(long, default_value_t = 34)]
+    pub value_size: usize,
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub connections: u32,
+    /// Requests that each connection keeps on their way.
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub pipeline: u32,
+    /// Rounds of each statement against each server.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Seconds of each round.
+    #[arg(long, default_value_t = 0.5)]
+    seconds: f64,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl NativeArgs {
+    pub fn address(&self) -> Result<SocketAddr, String> {
+        resolve(&self.against)
+    }
+
+    pub fn round(&self) -> Result<Duration, String> {
+        duration(self.seconds)
+    }
+
+    /// The defaults, for tests.
+    #[cfg(test)]
+    pub fn of(address: &str) -> NativeArgs {
+        NativeArgs {
+            against: address.to_owned(),
+            rows: 100,
+            value_size: 34,
+            connections: 4,
+            pipeline: 8,
+            rounds: 1,
+            seconds: 0.1,
+            json: false,
+        }
+    }
 }
 
 /// Consistency levels by their numbers on the wire, which all servers but 0.4 agree on.

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::args::DoNothingArgs;
+use super::native_nothing;
 use super::reply::Answers;
 use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
@@ -37,7 +38,10 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
     runtime.block_on(async {
         let listener = TcpListener::bind(&args.listen).await.map_err(said)?;
         println!("{LISTENING}{}", listener.local_addr().map_err(said)?);
-        accept(listener, answers).await.map_err(said)
+        match args.native {
+            true => native_nothing::accept(listener, args.value_size).await.map_err(said),
+            false => accept(listener, answers).await.map_err(said),
+        }
     })
 }
 

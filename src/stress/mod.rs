@@ -3,7 +3,7 @@
 //! `workload` decides what to ask, `dialect` writes it down, `connection` sends it and reads the answers, `run`
 //! drives many connections until the time or the operations are used up, `tally` counts and `report` prints.
 //! `do_nothing` answers without storing: what it reaches is the limit that the loopback and the client set, and
-//! `compare` measures a server against it.
+//! `compare` measures a server against it. `native` does the same over the CQL native protocol.
 
 mod args;
 mod compare;
@@ -11,8 +11,13 @@ mod connection;
 mod cql;
 mod dialect;
 mod do_nothing;
+mod do_nothing_child;
+mod native;
+mod native_client;
+mod native_nothing;
 mod reply;
 mod report;
+mod rounds;
 mod run;
 mod tally;
 mod workload;
@@ -27,6 +32,7 @@ pub fn run(args: StressArgs) -> Result<(), String> {
         None => load(&args.load),
         Some(StressCommand::DoNothingServer(args)) => do_nothing::serve(&args),
         Some(StressCommand::Compare(args)) => compare::compare(&args),
+        Some(StressCommand::Native(args)) => native::compare(&args),
     }
 }
 

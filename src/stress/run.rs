@@ -80,7 +80,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    fn starting(stop: Stop, start: Instant) -> Budget {
+    pub fn starting(stop: Stop, start: Instant) -> Budget {
         let (limit, deadline) = match stop {
             Stop::Operations(count) => (count, None),
             Stop::After(duration) => (u64::MAX, Some(start + duration)),

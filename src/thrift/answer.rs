@@ -66,6 +66,23 @@ pub async fn answer(
     Ok(())
 }
 
+/// Whether who has logged in as of 0.6 may use the keyspace that a call of those days carries. 0.6 asked at the
+/// login alone; what roles may do can change after it.
+fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<(), Failure> {
+    let Some(user) = &session.old_user else { return Ok(()) };
+    if !method.needs_login || method.since >= Release::V0_7 {
+        return Ok(());
+    }
+    // A call that carries none touches all of them.
+    let keyspace = args.bytes(1).unwrap_or_default();
+    if user.opens(&keyspace) {
+        return Ok(());
+    }
+    let (user, keyspace) = (&user.name, String::from_utf8_lossy(&keyspace));
+    let why = format!("User {user} could not be authorized to use keyspace {keyspace}");
+    Err(Failure::Failed(db::Error::invalid(why)))
+}
+
 async fn run(
     service: &Service,
     session: &mut Session,
@@ -95,8 +112,13 @@ async fn run(
     } else {
         let args = args.of(method.name, method.args);
         let (database, statements) = (&service.database, &*service.statements);
-        let call = Call { database, statements, session, args, behaviour, out };
-        (method.run)(call).await
+        match check_old_user(session, method, &args) {
+            Ok(()) => {
+                let call = Call { database, statements, session, args, behaviour, out };
+                (method.run)(call).await
+            }
+            Err(failure) => Err(failure),
+        }
     };
     let mut writer = Writer::new(out);
     let failure = match outcome {
@@ -124,7 +146,7 @@ async fn run(
 fn log_failure(method: &Method, failure: &Failure) {
     match failure {
         Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),
-        Failure::Failed(db::Error::Unavailable(why) | db::Error::TimedOut(why)) => {
+        Failure::Failed(db::Error::Unavailable { why, .. } | db::Error::TimedOut(why)) => {
             tracing::debug!(method = method.name, "{why}");
         }
         _ => {}

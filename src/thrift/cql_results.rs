@@ -20,7 +20,9 @@ pub fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
     writer.field_struct(0);
     match outcome {
         Outcome::Rows(rows) => write_rows(writer, rows),
-        Outcome::Void | Outcome::Keyspace(_) | Outcome::Schema(_) => writer.field_i32(1, VOID),
+        Outcome::Void | Outcome::Warned(_) | Outcome::Keyspace(_) | Outcome::Schema(_) => {
+            writer.field_i32(1, VOID)
+        }
     }
     writer.stop();
 }

@@ -76,6 +76,8 @@ pub struct Session {
     /// A login of 0.6 has succeeded. It opens every keyspace to calls that carry one, and a later login that fails
     /// takes nothing back.
     pub is_logged_in: bool,
+    /// Who has logged in as of 0.6, where what they may do is asked at each call.
+    pub old_user: Option<User>,
     /// Who has logged in as of 0.7 or later, where there are users; the last login that succeeded counts.
     pub user: Option<User>,
     /// Which calls the client uses, once one has told.

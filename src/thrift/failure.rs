@@ -93,7 +93,7 @@ fn thrown_as<'a>(error: &'a db::Error, throws: &[(i16, Thrown)]) -> Option<(i16,
     match error {
         db::Error::InvalidRequest(why) => Some((field(Thrown::InvalidRequest)?, Some(why))),
         db::Error::NotFound => Some((field(Thrown::NotFound)?, None)),
-        db::Error::Unavailable(_) => Some((field(Thrown::Unavailable)?, None)),
+        db::Error::Unavailable { .. } => Some((field(Thrown::Unavailable)?, None)),
         db::Error::TimedOut(_) => {
             Some((field(Thrown::TimedOut).or_else(|| field(Thrown::Unavailable))?, None))
         }

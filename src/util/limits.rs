@@ -88,3 +88,13 @@ pub const BATCH_STATEMENTS_MAX: usize = 65_535;
 
 /// Properties of a table or keyspace in a CQL statement: each is compared with those before it.
 pub const PROPERTIES_MAX: usize = 1_000;
+
+/// Roles of the server: what each may do by others is kept ready, which may take the square of it.
+pub const ROLES_MAX: usize = 2_000;
+
+/// Longest password, in bytes: bcrypt looks at no more of it.
+pub const PASSWORD_BYTES_MAX: usize = 72;
+
+/// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
+/// processors from the requests.
+pub const HASHES_AT_ONCE_MAX: usize = 2;

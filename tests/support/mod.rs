@@ -9,6 +9,8 @@ pub mod certificates;
 pub mod client;
 pub mod first;
 pub mod idl;
+pub mod native;
+pub mod native_body;
 pub mod server;
 pub mod value;
 

@@ -16,11 +16,14 @@ use super::client::{Client, PATIENCE, Style};
 
 /// The line in which the server says where it listens ends with the address.
 const LISTENING: &str = "listening for Thrift clients on ";
+const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
 
 /// A running server. It is killed when it is dropped.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// What else it says on its standard output.
+    told: Option<mpsc::Receiver<String>>,
 }
 
 /// A storage-conf.xml for tests: the blog, a keyspace of all sorts, and one with five replicas. `more` stands before
@@ -119,7 +122,7 @@ impl Server {
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Nobody waits for more than the first line.
+                // Most tests do not wait for more than the first line.
                 let _ = tell.send(line);
             }
         });
@@ -132,7 +135,7 @@ impl Server {
         };
         let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
         let address = address.parse().expect("an address");
-        Server { child, address }
+        Server { child, address, told: Some(told) }
     }
 
     /// Starts on an address with nobody at the other end of its standard output.
@@ -148,7 +151,7 @@ impl Server {
             assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "it does not listen");
             thread::sleep(Duration::from_millis(5));
         }
-        Server { child, address }
+        Server { child, address, told: None }
     }
 
     /// Has the program fail to start: its exit status and all that it printed.
@@ -163,6 +166,14 @@ impl Server {
 
     pub fn client(&self, style: Style) -> Client {
         Client::connect(self.address, style)
+    }
+
+    /// Where it serves the native protocol. To be asked once.
+    pub fn native_address(&mut self) -> SocketAddr {
+        let line = self.told.take().expect("a listener").recv_timeout(PATIENCE).expect("a second line");
+        let address =
+            line.strip_prefix(LISTENING_FOR_CQL).unwrap_or_else(|| panic!("the server says {line:?}"));
+        address.parse().expect("an address")
     }
 
     /// Tells the server to end.

@@ -8,7 +8,7 @@ use super::properties;
 use super::statement::{Term2, Values};
 use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
-use crate::db::{Access, KsRequest};
+use crate::db::{Access, KsRequest, Resource};
 use crate::schema::IndexKind;
 use crate::util::Release;
 
@@ -46,6 +46,7 @@ pub async fn create_keyspace(
         });
     }
     state.database.add_keyspace(request, state.behaviour).await?;
+    state.database.grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
     Ok(Cql2Outcome::Void)
 }
 

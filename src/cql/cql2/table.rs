@@ -8,7 +8,7 @@ use super::properties;
 use super::statement::{Alter2, CreateTable2, Term2, Values};
 use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
-use crate::db::{Access, CfRequest, ColumnRequest};
+use crate::db::{Access, CfRequest, ColumnRequest, Resource};
 use crate::marshal::BytesType;
 
 /// What the row key is called, where nothing else is said.
@@ -60,7 +60,9 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
         });
     }
     drop(catalog);
+    let made = Resource::Table(request.keyspace.clone(), request.name.clone());
     state.database.add_column_family(request, state.behaviour).await?;
+    state.database.grant_to_maker(state.user, &made).await?;
     Ok(Cql2Outcome::Void)
 }
 

@@ -14,7 +14,9 @@ use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
-use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::schema::{
+    CfDef, ColumnDef, ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef,
+};
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
@@ -26,17 +28,15 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
         let scope = TypeScope { keyspace, types, release };
-        let table = TableDef::of(&old, release);
-        let change = Change { old: &old, table: &table, types };
-        let cf = match alter {
-            Alter::Add { column, cql_type, is_static } => {
-                change.add(column, (cql_type, &scope), *is_static)?
-            }
-            Alter::Drop { column } => change.drop(column, state.database.next_micros())?,
-            Alter::Type { column, cql_type } => change.set_type(column, scope.resolve(cql_type)?)?,
-            Alter::Rename(names) => change.rename(names)?,
-            Alter::With(properties) => change.with(state.claim, properties)?,
+        let steps = match alter {
+            Alter::Several(steps) => &steps[..],
+            one => std::slice::from_ref(one),
         };
+        let mut cf = CfDef::clone(&old);
+        for step in steps {
+            let table = TableDef::of(&cf, release);
+            cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
+        }
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };
@@ -52,6 +52,18 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
+    /// The column family after one step.
+    fn made(&self, step: &Alter, scope: &TypeScope<'_>, state: &QueryState<'_>) -> Result<CfDef, CqlError> {
+        match step {
+            Alter::Add { column, cql_type, is_static } => self.add(column, (cql_type, scope), *is_static),
+            Alter::Drop { column } => self.drop(column, state.database.next_micros()),
+            Alter::Type { column, cql_type } => self.set_type(column, scope.resolve(cql_type)?),
+            Alter::Rename(names) => self.rename(names),
+            Alter::With(properties) => self.with(state.claim, properties),
+            Alter::Several(_) => Err(syntax("changes of a table do not stand in one another")),
+        }
+    }
+
     fn is_key(&self, name: &str) -> bool {
         self.table.partition_key.iter().chain(&self.table.clustering).any(|column| column.name == name)
     }
@@ -150,8 +162,10 @@ impl Change<'_> {
         }
         let mut table = self.table.clone();
         let cell_name = column.cell_name.clone();
+        let is_static = column.kind == ColumnKind::Static;
+        let dropped = DroppedColumn { at_us: now_us, is_static, cql_type: column.cql_type.clone() };
         table.others.remove(name);
-        table.dropped.insert(cell_name.clone(), now_us);
+        table.dropped.insert(cell_name.clone(), dropped);
         let mut cf = self.redeclared(table)?;
         cf.column_metadata.remove(&cell_name);
         Ok(cf)

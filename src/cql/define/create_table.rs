@@ -11,7 +11,7 @@ use super::{comparator, options, table_changed};
 use crate::cql::syntax::{CreateTable, PrimaryKey};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::Access;
+use crate::db::{Access, Resource};
 use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
 use crate::util::Release;
@@ -38,6 +38,10 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
         Ok(true)
     };
     let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    if is_made {
+        let made = Resource::Table(keyspace.to_owned(), name.clone());
+        state.database.grant_to_maker(state.user, &made).await?;
+    }
     Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
 }
 
@@ -155,6 +159,9 @@ impl Columns {
         }
         if cql_type.is_counter() {
             return invalid(format!("counter type is not supported for PRIMARY KEY part {name}"));
+        }
+        if cql_type.has_durations() {
+            return invalid(format!("duration type is not supported for PRIMARY KEY part {name}"));
         }
         if is_static {
             return invalid(format!("Static column {name} cannot be part of the PRIMARY KEY"));

@@ -45,6 +45,9 @@ fn indexed(
     let Some(column) = table.column(&create.column) else {
         return invalid(format!("No column definition found for column {}", create.column));
     };
+    if column.cql_type.has_durations() {
+        return invalid("Secondary indexes are not supported on duration columns");
+    }
     let value = indexed_type(create, column)?;
     if let Some(known) = old.column_metadata.get(&column.cell_name).and_then(|known| known.index.as_ref()) {
         check_other_half(create, column, known)?;

@@ -7,7 +7,7 @@ use super::names::{check_keyspace, check_not_system, configuration, syntax};
 use super::options::{check_known, is_true};
 use crate::cql::syntax::{Properties, PropertyValue};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Error, KsRequest};
+use crate::db::{Access, Error, KsRequest, Resource};
 
 const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
 
@@ -69,7 +69,10 @@ pub async fn create(
     let is_made =
         state.database.put_keyspace(&request, true, state.behaviour).await.map_err(as_configuration)?;
     match (is_made, if_not_exists) {
-        (true, _) => Ok(changed(ChangeKind::Created, name, None)),
+        (true, _) => {
+            state.database.grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
+            Ok(changed(ChangeKind::Created, name, None))
+        }
         (false, true) => Ok(Outcome::Void),
         (false, false) => Err(CqlError::AlreadyExists {
             message: format!("Cannot add existing keyspace \"{name}\""),

@@ -1,6 +1,7 @@
 //! BATCH: statements that are applied together.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,9 +17,13 @@ use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
 use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
 
+/// Partitions of a batch without a log for which nobody is warned: what Cassandra is configured to at first.
+const UNWARNED_PARTITIONS_MAX: usize = 10;
+
 /// A batch.
 #[derive(Debug)]
 pub struct BatchPlan {
+    kind: BatchKind,
     /// `None` for a batch without statements: it says nothing that matters.
     attributes: Option<Attributes>,
     statements: Vec<ModifyPlan>,
@@ -47,7 +52,7 @@ impl BatchPlan {
             return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
         }
         check_shape(batch.kind, &statements.iter().collect::<Vec<_>>(), batch.timestamp.is_some())?;
-        Ok(BatchPlan { attributes, statements })
+        Ok(BatchPlan { kind: batch.kind, attributes, statements })
     }
 
     /// The table that it changes; `None` where there are several, or none.
@@ -63,11 +68,11 @@ impl BatchPlan {
         let steps: Vec<Step<'_>> = self.statements.iter().map(|plan| Step { plan, options }).collect();
         let Some(attributes) = &self.attributes else { return Ok(Outcome::Void) };
         if steps.iter().any(|step| step.plan.has_conditions()) {
-            return run_steps(state, &steps, options, None).await;
+            return run_steps(state, self.kind, &steps, (options, None)).await;
         }
         // All statements that do not say another have one timestamp.
         let now = attributes.timestamp(attributes::now(state, options), options, state.database)?;
-        run_steps(state, &steps, options, Some(now)).await
+        run_steps(state, self.kind, &steps, (options, Some(now))).await
     }
 }
 
@@ -80,19 +85,25 @@ pub async fn run_batch(
 ) -> Result<Outcome, CqlError> {
     let plans: Vec<&ModifyPlan> = steps.iter().map(|step| step.plan).collect();
     check_shape(kind, &plans, false)?;
-    run_steps(state, steps, options, None).await
+    run_steps(state, kind, steps, (options, None)).await
 }
 
 /// `now`: the timestamp of all that say no other, where it is known.
 async fn run_steps(
     state: &QueryState<'_>,
+    kind: BatchKind,
     steps: &[Step<'_>],
-    options: &QueryOptions,
-    now: Option<i64>,
+    (options, now): (&QueryOptions, Option<i64>),
 ) -> Result<Outcome, CqlError> {
+    let mut bound = Vec::with_capacity(steps.len());
     for step in steps {
         step.plan.check(state)?;
+        let mut own = Cow::Borrowed(step.options);
+        step.plan.bind_json(&mut own, state)?;
+        bound.push(own);
     }
+    let with_json = steps.iter().zip(&bound).map(|(step, own)| Step { plan: step.plan, options: own });
+    let steps = &with_json.collect::<Vec<_>>()[..];
     if steps.iter().any(|step| step.plan.has_conditions()) {
         return conditional::run(state, options, steps, true).await;
     }
@@ -105,11 +116,12 @@ async fn run_steps(
             gathered.add(cf, key, changes);
         }
     }
+    let warning = if kind == BatchKind::Unlogged { gathered.warning() } else { None };
     for (keyspace, mutations) in gathered.keyspaces {
         let level = (options.consistency, state.behaviour);
         state.database.apply_mutations(&keyspace, mutations, level).await?;
     }
-    Ok(Outcome::Void)
+    Ok(warning.map_or(Outcome::Void, Outcome::Warned))
 }
 
 /// What may stand together, in the order of the old servers' checks.
@@ -156,6 +168,28 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// Cassandra's words to those who spread a batch without a log over many partitions.
+    fn warning(&self) -> Option<String> {
+        let mutations = || self.keyspaces.iter().flat_map(|(_, mutations)| mutations);
+        if mutations().count() <= UNWARNED_PARTITIONS_MAX {
+            return None;
+        }
+        let keys: HashSet<&Bytes> = mutations().map(|mutation| &mutation.key).collect();
+        if keys.len() <= UNWARNED_PARTITIONS_MAX {
+            return None;
+        }
+        let families = mutations().flat_map(|mutation| &mutation.families);
+        let tables: BTreeSet<String> =
+            families.map(|family| format!("{}.{}", family.cf.keyspace, family.cf.name)).collect();
+        let s = if tables.len() == 1 { "" } else { "s" };
+        Some(format!(
+            "Unlogged batch covering {} partitions detected against table{s} [{}]. You should use a logged batch for \
+             atomicity, or asynchronous writes for performance.",
+            keys.len(),
+            tables.into_iter().collect::<Vec<_>>().join(", ")
+        ))
+    }
+
     fn add(&mut self, cf: &Arc<CfDef>, key: Bytes, changes: Vec<Change>) {
         if changes.is_empty() {
             return;

@@ -103,6 +103,11 @@ impl ColumnCondition {
                 column.name
             )));
         }
+        let is_slice = |operator: &Operator| !matches!(operator, Operator::Eq | Operator::Neq);
+        if of_values.has_durations() && matches!(&wanted, Wanted::Compare(operator, _) if is_slice(operator))
+        {
+            return Err(CqlError::invalid("Slice conditions are not supported on durations"));
+        }
         let types = terms.scope.types;
         let (values, names) = (of_values.type_ref(types), of_names.type_ref(types));
         Ok(ColumnCondition { column, element, wanted, values, names })

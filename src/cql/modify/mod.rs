@@ -5,6 +5,7 @@ mod batch;
 mod condition;
 mod conditional;
 mod current;
+mod json;
 mod keys;
 mod operation;
 mod plan;

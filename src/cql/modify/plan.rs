@@ -1,11 +1,14 @@
 //! A statement that has been checked: which rows it changes, and how.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::attributes::{self, Attributes};
 use super::condition::ColumnCondition;
 use super::conditional;
 use super::current::read_lists;
+use super::json::JsonValues;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, Writing};
@@ -50,10 +53,12 @@ pub struct ModifyPlan {
     /// Whether it sets, or asks for, static columns, and others.
     has_statics: bool,
     has_regulars: bool,
+    /// Of `INSERT ... JSON`.
+    json: Option<JsonValues>,
 }
 
 /// What a statement says, when its terms have their types.
-type Body = (Kind, Keys, Vec<Operation>);
+pub(super) type Body = (Kind, Keys, Vec<Operation>);
 
 impl ModifyPlan {
     /// Checks a statement, in the order of the old servers.
@@ -75,9 +80,14 @@ impl ModifyPlan {
         let scope = TypeScope { keyspace, types: state.database.types(), release };
         let mut terms = Terms { table: &table, scope, markers };
         let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
+        let mut json = None;
         let (kind, keys, operations) = match &modify.change {
             Written::Insert { columns, values } => insert(columns, values, &mut terms)?,
-            Written::InsertJson(_) => return Err(CqlError::invalid("INSERT JSON came with a later release")),
+            Written::InsertJson { json: text, keeps_omitted } => {
+                let (values, body) = JsonValues::new(text, *keeps_omitted, &mut terms)?;
+                json = Some(values);
+                body
+            }
             Written::Update { assignments, relations } => update(assignments, relations, &mut terms)?,
             Written::Delete { deletions, relations } => delete(deletions, relations, &mut terms)?,
         };
@@ -93,7 +103,8 @@ impl ModifyPlan {
         let has_regulars = deletes_rows
             || !operations.iter().all(is_static)
             || !tested.iter().all(ColumnCondition::is_static);
-        let plan = ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars };
+        let plan =
+            ModifyPlan { table, kind, attributes, keys, operations, test, has_statics, has_regulars, json };
         if kind == Kind::Delete && plan.has_conditions() {
             plan.check_whole_key()?;
         }
@@ -148,9 +159,24 @@ impl ModifyPlan {
         Ok(())
     }
 
+    /// Adds the values of `INSERT ... JSON` to those that are bound. Of a batch's statements the first come first.
+    pub(super) fn bind_json(
+        &self,
+        options: &mut Cow<'_, QueryOptions>,
+        state: &QueryState<'_>,
+    ) -> Result<(), CqlError> {
+        match &self.json {
+            Some(json) => json.bind(options, &self.table, state),
+            None => Ok(()),
+        }
+    }
+
     /// Runs it.
     pub async fn execute(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<Outcome, CqlError> {
         self.check(state)?;
+        let mut options = Cow::Borrowed(options);
+        self.bind_json(&mut options, state)?;
+        let options = &*options;
         let now = attributes::now(state, options);
         if self.has_conditions() {
             return conditional::run(state, options, &[Step { plan: self, options }], false).await;
@@ -377,7 +403,7 @@ fn is_key(column: &TableColumn) -> bool {
     matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
 }
 
-fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
+pub(super) fn insert(columns: &[String], values: &[Term], terms: &mut Terms<'_>) -> Result<Body, CqlError> {
     if terms.table.cf.is_counter() {
         return Err(CqlError::invalid(
             "INSERT statement are not allowed on counter tables, use UPDATE instead",

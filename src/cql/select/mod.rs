@@ -4,6 +4,7 @@ mod analysis;
 mod bounds;
 mod checks;
 mod filter;
+mod groups;
 mod keys;
 mod messages;
 mod operands;

@@ -1,7 +1,7 @@
 //! Where the next page of a SELECT begins.
 //!
 //! ```text
-//!   state   version 1 | u32 length | row key | u64 rows left | 0: after the partition
+//!   state   version 2 | u32 length | row key | u64 rows left | u64 rows of the partition | 0: after the partition
 //!           ...                                              | 1 | u32 length | super column | u32 length | name
 //! ```
 
@@ -9,7 +9,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use crate::cql::CqlError;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The last cell that has been read of a partition. A super column is empty where there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,6 +25,8 @@ pub(super) struct PagingState {
     pub position: Option<Position>,
     /// Rows that LIMIT still allows.
     pub rows_left: u64,
+    /// Rows of the partition that have been answered, which PER PARTITION LIMIT counts.
+    pub of_partition: usize,
 }
 
 impl PagingState {
@@ -37,6 +39,7 @@ impl PagingState {
         out.put_u8(VERSION);
         bytes(&self.key, &mut out);
         out.put_u64(self.rows_left);
+        out.put_u64(u64::try_from(self.of_partition).unwrap_or(u64::MAX));
         out.put_u8(u8::from(self.position.is_some()));
         if let Some(position) = &self.position {
             bytes(&position.super_column, &mut out);
@@ -47,14 +50,14 @@ impl PagingState {
 
     /// Reads what a client brings back, which may be anything.
     pub fn decode(state: &Bytes) -> Result<PagingState, CqlError> {
-        PagingState::read(state.clone())
-            .ok_or_else(|| CqlError::invalid("Invalid value for the paging state"))
+        PagingState::read(state.clone()).ok_or(CqlError::PagingState)
     }
 
     fn read(mut rest: Bytes) -> Option<PagingState> {
         let version = take(&mut rest, 1)?;
         let key = take_bytes(&mut rest)?;
         let rows_left = take(&mut rest, 8)?.get_u64();
+        let of_partition = usize::try_from(take(&mut rest, 8)?.get_u64()).ok()?;
         let position = match take(&mut rest, 1)?[0] {
             0 => None,
             1 => Some(Position { super_column: take_bytes(&mut rest)?, name: take_bytes(&mut rest)? }),
@@ -62,7 +65,7 @@ impl PagingState {
         };
         let is_whole = version[0] == VERSION && rest.is_empty() && !key.is_empty();
         let has_name = position.as_ref().is_none_or(|position| !position.name.is_empty());
-        (is_whole && has_name).then_some(PagingState { key, position, rows_left })
+        (is_whole && has_name).then_some(PagingState { key, position, rows_left, of_partition })
     }
 }
 
@@ -89,7 +92,7 @@ mod tests {
             rows_left in any::<u64>(),
         ) {
             let position = names.map(|(super_column, name)| Position { super_column: super_column.into(), name: name.into() });
-            let state = PagingState { key: key.into(), position, rows_left };
+            let state = PagingState { key: key.into(), position, rows_left, of_partition: 7 };
             prop_assert_eq!(PagingState::decode(&state.encode()).unwrap(), state.clone());
             let bytes = state.encode();
             prop_assert!(PagingState::decode(&bytes.slice(..bytes.len() - 1)).is_err());

@@ -455,7 +455,7 @@ impl Walk<'_> {
         let position = if self.is_distinct { None } else { position };
         self.take(partition, row.clustering, row.columns, position)?;
         // Of DISTINCT one row of each partition is enough.
-        Ok(self.is_full() || self.is_distinct)
+        Ok(self.is_full() || self.is_distinct || self.is_partition_full(&partition.key))
     }
 
     fn take(

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::analysis::Analysis;
 use super::bounds::{Reads, sliced};
 use super::filter::{RowTest, present};
+use super::groups::Groups;
 use super::keys::{Partitions, partitions};
 use super::messages::operator_text;
 use super::operands::Bound;
@@ -15,7 +16,7 @@ use super::restrictions::{Asked, IndexedBy, Restriction, Restrictions, Target};
 use super::rows::CellColumns;
 use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
-use crate::cql::syntax::{Operator, Select};
+use crate::cql::syntax::{Operator, Select, Term};
 use crate::cql::system;
 use crate::cql::values::{Markers, TableOf, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
@@ -34,6 +35,7 @@ pub struct SelectPlan {
     picked: Picked,
     restrictions: Box<Restrictions>,
     limit: Option<Box<TypedTerm>>,
+    per_partition_limit: Option<Box<TypedTerm>>,
     /// Places of clustering columns.
     order_by: Vec<usize>,
     is_distinct: bool,
@@ -62,9 +64,6 @@ impl SelectPlan {
         markers: &mut Markers,
     ) -> Result<SelectPlan, CqlError> {
         let target = target(state, select)?;
-        if select.is_json {
-            return Err(CqlError::invalid("SELECT JSON is not supported by this release"));
-        }
         let catalog = state.database.catalog();
         let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
@@ -72,10 +71,15 @@ impl SelectPlan {
         let scope = TypeScope { keyspace, types: state.database.types(), release };
         let cells = CellColumns::new(target.def.clone());
         let picked = Picked::new(state, &target, &cells, select)?;
-        let mut limit = None;
-        if let Some(term) = &select.limit {
-            let spec = target.spec_of("[limit]", CqlType::Native(Native::Int));
-            limit = Some(Box::new(TypedTerm::new(term, &spec, &scope, markers)?));
+        let mut number = |term: &Option<Term>, name: &str| {
+            let Some(term) = term else { return Ok(None) };
+            let spec = target.spec_of(name, CqlType::Native(Native::Int));
+            Ok::<_, CqlError>(Some(Box::new(TypedTerm::new(term, &spec, &scope, markers)?)))
+        };
+        let per_partition_limit = number(&select.per_partition_limit, "[per_partition_limit]")?;
+        let limit = number(&select.limit, "[limit]")?;
+        if per_partition_limit.is_some() && select.is_distinct {
+            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries"));
         }
         let mut analysis = Analysis::new(state, &target, select, scope);
         for relation in &select.relations {
@@ -85,7 +89,16 @@ impl SelectPlan {
         let position = |(name, _): &(String, bool)| target.def.column(name).map(|column| column.position);
         let order_by = select.order_by.iter().filter_map(position).collect();
         let is_distinct = select.is_distinct;
-        Ok(SelectPlan { target, cells, picked, restrictions, limit, order_by, is_distinct })
+        Ok(SelectPlan {
+            target,
+            cells,
+            picked,
+            restrictions,
+            limit,
+            per_partition_limit,
+            order_by,
+            is_distinct,
+        })
     }
 
     /// The columns of the result.
@@ -96,6 +109,18 @@ impl SelectPlan {
     /// The table that it reads.
     pub fn table(&self) -> TableOf<'_> {
         TableOf { keyspace: &self.target.keyspace, name: &self.target.name, def: &self.target.def }
+    }
+
+    /// What its author should know, in Cassandra's words from 2.2 on.
+    pub fn warning(&self) -> Option<&'static str> {
+        let asked = &self.restrictions;
+        if !self.picked.is_count {
+            None
+        } else if asked.token.is_none() && asked.keys.iter().all(Option::is_none) {
+            Some("Aggregation query used without partition key")
+        } else {
+            asked.is_key_in.then_some("Aggregation query used on multiple partition keys (IN restriction)")
+        }
     }
 
     /// Runs it.
@@ -122,8 +147,13 @@ impl SelectPlan {
         let cf = &self.target.cf;
         self.check(state, options)?;
         let bound = Bound { options, database: state.database };
+        let per_partition = match &self.per_partition_limit {
+            Some(term) => limit_of(term, bound)?,
+            None => usize::MAX,
+        };
         let mut limit = self.limit(bound, release)?;
-        let page_size = options.page_size.filter(|_| !self.picked.is_count);
+        let is_whole = self.picked.is_count || self.picked.is_grouped();
+        let page_size = options.page_size.filter(|_| !is_whole);
         if page_size.is_some() && self.sorts() {
             return Err(CqlError::invalid(
                 "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either \
@@ -131,7 +161,7 @@ impl SelectPlan {
             ));
         }
         let resume = match &options.paging_state {
-            Some(paging) if !self.picked.is_count => Some(self.resumed(cf, paging, release)?),
+            Some(paging) if !is_whole => Some(self.resumed(cf, paging, release)?),
             _ => None,
         };
         if let Some(resume) = &resume {
@@ -142,7 +172,11 @@ impl SelectPlan {
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
         let walk = self.walk(state, bound, sliced.reads, tests);
-        let walk = Walk { want: page_size.map_or(limit, |page| limit.min(page.max(1))), ..walk };
+        // Groups are counted when they are whole.
+        let rows = if self.picked.is_grouped() { usize::MAX } else { limit };
+        let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
+        let of_partition = resume.as_ref().map(|resume| (resume.key.clone(), resume.of_partition));
+        let walk = Walk { want, per_partition, of_partition, ..walk };
         let start = (limit > 0).then_some(Start { partitions, index, resume });
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
     }
@@ -163,11 +197,16 @@ impl SelectPlan {
     }
 
     fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
-        if self.target.is_system {
+        // Roles, and traces of what others asked, are not everybody's.
+        let is_open = ![system::AUTH, system::TRACES].contains(&&*self.target.keyspace);
+        if self.target.is_system && is_open {
             return Ok(());
         }
         let (keyspace, family) = (self.target.keyspace.as_bytes(), self.target.name.as_bytes());
         state.check(Access::Read { keyspace, family })?;
+        if self.target.is_system {
+            return Ok(());
+        }
         let database = state.database;
         Ok(database.check_read_consistency(&self.target.keyspace, options.consistency, state.behaviour)?)
     }
@@ -203,13 +242,28 @@ impl SelectPlan {
             want: usize::MAX,
             count: 0,
             answered: Vec::new(),
+            groups: Groups::default(),
+            per_partition: usize::MAX,
+            of_partition: None,
             last: None,
         }
     }
 
     /// The result of what has been read.
     fn end(&self, execution: Execution<'_>) -> Result<Outcome, CqlError> {
-        let Execution { walk, limit, is_paged, .. } = execution;
+        let Execution { mut walk, limit, is_paged, .. } = execution;
+        if self.picked.is_grouped() {
+            walk.groups.finish(&self.picked, (walk.bound, walk.now_s))?;
+            let mut rows = walk.groups.answered;
+            rows.truncate(limit);
+            return Ok(Outcome::Rows(ResultSet {
+                columns: self.picked.specs.clone(),
+                rows,
+                paging_state: None,
+            }));
+        }
+        let of_partition = walk.of_partition.take().map_or(0, |(_, count)| count);
+        let bound = walk.bound;
         let (count, last) = (walk.count, walk.last);
         let goes_on = is_paged && count >= walk.want && limit > count;
         let mut rows = walk.answered;
@@ -218,8 +272,13 @@ impl SelectPlan {
             rows.truncate(limit);
         }
         let rows_left = u64::try_from(limit - count.min(limit)).unwrap_or(u64::MAX);
-        let next = last.filter(|_| goes_on).map(|(key, position)| PagingState { key, position, rows_left });
-        self.result(rows, count, next)
+        let next = last.filter(|_| goes_on).map(|(key, position)| PagingState {
+            key,
+            position,
+            rows_left,
+            of_partition,
+        });
+        self.result(rows, count, next, bound)
     }
 
     fn result(
@@ -227,11 +286,13 @@ impl SelectPlan {
         rows: Vec<Answered>,
         count: usize,
         next: Option<PagingState>,
+        bound: Bound<'_>,
     ) -> Result<Outcome, CqlError> {
         let rows = match self.picked.is_count {
             true => {
                 let count = i64::try_from(count).unwrap_or(i64::MAX);
-                vec![vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))]]
+                let values = vec![Some(Bytes::copy_from_slice(&count.to_be_bytes()))];
+                vec![self.picked.told(values, bound)]
             }
             false => rows.into_iter().map(|row| row.values).collect(),
         };
@@ -273,19 +334,7 @@ impl SelectPlan {
         let Some(term) = &self.limit else {
             return Ok(if release < Release::V2_0 { OLD_DEFAULT_LIMIT } else { usize::MAX });
         };
-        if term.is_unset(bound.options) {
-            return Ok(usize::MAX);
-        }
-        let Some(bytes) = bound.bytes(term)? else {
-            return Err(CqlError::invalid("Invalid null value of limit"));
-        };
-        let Ok(bytes) = <[u8; 4]>::try_from(&bytes[..]) else {
-            return Err(CqlError::invalid("Invalid limit value"));
-        };
-        match usize::try_from(i32::from_be_bytes(bytes)) {
-            Ok(limit) if limit > 0 => Ok(limit),
-            _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
-        }
+        limit_of(term, bound)
     }
 
     /// Where the page before has ended. Its names must be names of this table.
@@ -301,7 +350,7 @@ impl SelectPlan {
                 None => position.super_column.is_empty() && outer.validate(&position.name).is_ok(),
             };
             if !is_known {
-                return Err(CqlError::invalid("Invalid value for the paging state"));
+                return Err(CqlError::PagingState);
             }
         }
         Ok(state)
@@ -369,6 +418,22 @@ impl SelectPlan {
             "No secondary indexes on the restricted columns support the provided operators: {}",
             others.join(", ")
         )))
+    }
+}
+
+fn limit_of(term: &TypedTerm, bound: Bound<'_>) -> Result<usize, CqlError> {
+    if term.is_unset(bound.options) {
+        return Ok(usize::MAX);
+    }
+    let Some(bytes) = bound.bytes(term)? else {
+        return Err(CqlError::invalid("Invalid null value of limit"));
+    };
+    let Ok(bytes) = <[u8; 4]>::try_from(&bytes[..]) else {
+        return Err(CqlError::invalid("Invalid limit value"));
+    };
+    match usize::try_from(i32::from_be_bytes(bytes)) {
+        Ok(limit) if limit > 0 => Ok(limit),
+        _ => Err(CqlError::invalid("LIMIT must be strictly positive")),
     }
 }
 

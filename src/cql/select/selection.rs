@@ -7,9 +7,13 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::restrictions::Target;
 use super::rows::{CellColumns, Held, Place, Row};
-use crate::cql::syntax::{Select, Selection, Selector};
-use crate::cql::values::{ResolvedFunction, find_function, list_to_bytes, map_to_bytes, tuple_from_bytes};
-use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table};
+use crate::cql::json::{column_key, to_json};
+use crate::cql::syntax::{Operator, Relation, Select, Selection, Selector};
+use crate::cql::values::{
+    Aggregate, Function, ResolvedFunction, Tally, find_function, list_to_bytes, map_to_bytes,
+    tuple_from_bytes,
+};
+use crate::cql::{CollectionForm, ColumnSpec, CqlError, QueryState, Table, TypesOf};
 use crate::marshal::{CqlType, Native};
 use crate::model::{Cell, CellKind};
 use crate::schema::{ColumnKind, TableColumn, TableDef};
@@ -22,7 +26,27 @@ enum Pick {
     WriteTime(Place),
     Ttl(Place),
     Call(ResolvedFunction, Vec<Pick>),
+    /// What has come of an aggregate, by its place.
+    Aggregate(usize),
     Field(Box<Pick>, usize),
+}
+
+/// An aggregate, and what is given to it of each row.
+#[derive(Debug)]
+pub(super) struct Aggregated {
+    aggregate: Aggregate,
+    /// `None`: the row itself is counted.
+    argument: Option<Pick>,
+}
+
+/// What a result's values are made of, besides the row.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    bound: Bound<'a>,
+    now_s: i32,
+    release: Release,
+    /// What has come of the aggregates.
+    aggregated: &'a [Option<Bytes>],
 }
 
 /// The result's columns.
@@ -35,6 +59,12 @@ pub(super) struct Picked {
     requested: Option<Vec<String>>,
     /// Only the number of rows is asked for.
     pub is_count: bool,
+    pub aggregates: Vec<Aggregated>,
+    /// Where the values lie by which rows are grouped.
+    pub group_by: Option<Vec<Place>>,
+    /// Of `SELECT JSON` the columns that go into the one, with their keys.
+    json: Option<Vec<(String, CqlType)>>,
+    release: Release,
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
@@ -48,29 +78,59 @@ impl Picked {
         cells: &CellColumns,
         select: &Select,
     ) -> Result<Picked, CqlError> {
+        let picked = Picked::of_selection(state, target, cells, select)?;
+        let picked = Picked { group_by: group_by(target, cells, select)?, ..picked };
+        Ok(if select.is_json { picked.into_json(target) } else { picked })
+    }
+
+    fn of_selection(
+        state: &QueryState<'_>,
+        target: &Target,
+        cells: &CellColumns,
+        select: &Select,
+    ) -> Result<Picked, CqlError> {
+        let release = state.behaviour.release;
+        let simple = |specs, picks, is_count| Picked {
+            specs,
+            picks,
+            requested: None,
+            is_count,
+            aggregates: Vec::new(),
+            group_by: None,
+            json: None,
+            release,
+        };
         match &select.selection {
             Selection::All => {
                 let columns = || target.def.columns();
                 let pick = |column: &TableColumn| Pick::Column(cells.place(column), column.cql_type.clone());
                 let specs = columns().map(|column| target.spec(column)).collect();
                 let picks = columns().map(pick).collect();
-                Ok(Picked { specs, picks, requested: None, is_count: false })
+                Ok(simple(specs, picks, false))
             }
             Selection::Count { alias } => {
                 let name = alias.as_deref().unwrap_or("count");
                 let specs = Arc::new([target.spec_of(name, CqlType::Native(Native::Bigint))]);
-                Ok(Picked { specs, picks: Vec::new(), requested: None, is_count: true })
+                if select.group_by.is_empty() {
+                    return Ok(simple(specs, Vec::new(), true));
+                }
+                let aggregate = Aggregate::of_rows(types_of(state));
+                let aggregates = vec![Aggregated { aggregate, argument: None }];
+                Ok(Picked { aggregates, ..simple(specs, vec![Pick::Aggregate(0)], false) })
             }
             Selection::Some(selected) => {
-                let mut picker = Picker { state, target, cells, requested: Vec::new() };
+                let requested = Vec::new();
+                let mut picker =
+                    Picker { state, target, cells, requested, aggregates: Vec::new(), is_inside: false };
                 let (mut specs, mut picks) = (Vec::new(), Vec::new());
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
-                    let cql_type = told_as(cql_type, state.behaviour.release);
+                    let cql_type = told_as(cql_type, release);
                     specs.push(target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type));
                     picks.push(pick);
                 }
-                Ok(Picked { specs: specs.into(), picks, requested: Some(picker.requested), is_count: false })
+                let (requested, aggregates) = (Some(picker.requested), picker.aggregates);
+                Ok(Picked { requested, aggregates, ..simple(specs.into(), picks, false) })
             }
         }
     }
@@ -101,9 +161,69 @@ impl Picked {
             && columns.iter().any(|column| column.kind == ColumnKind::Static)
     }
 
+    /// All columns as one, of JSON.
+    fn into_json(self, target: &Target) -> Picked {
+        let keyed = |spec: &ColumnSpec| (column_key(&spec.name), spec.cql_type.clone());
+        let json = self.specs.iter().map(keyed).collect();
+        let specs = Arc::new([target.spec_of("[json]", CqlType::Native(Native::Text))]);
+        Picked { specs, json: Some(json), ..self }
+    }
+
+    /// Whether rows are answered together.
+    pub fn is_grouped(&self) -> bool {
+        !self.aggregates.is_empty() || self.group_by.is_some()
+    }
+
     /// The result's values for a row.
     pub fn values(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Vec<Option<Bytes>>, CqlError> {
-        self.picks.iter().map(|pick| pick.value(row, bound, now_s)).collect()
+        self.seen(row, Sight { bound, now_s, release: self.release, aggregated: &[] })
+    }
+
+    fn seen(&self, row: &Row, sight: Sight<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+        let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
+        Ok(self.told(values, sight.bound))
+    }
+
+    /// The values as they are answered, in one where JSON is asked for.
+    pub fn told(&self, values: Vec<Option<Bytes>>, bound: Bound<'_>) -> Vec<Option<Bytes>> {
+        let Some(json) = &self.json else { return values };
+        let types = TypesOf { types: bound.database.types(), release: self.release };
+        let text = |((key, cql_type), value): (&(String, CqlType), &Option<Bytes>)| {
+            format!("{key}: {}", to_json(cql_type, value.as_ref(), types))
+        };
+        let texts: Vec<String> = json.iter().zip(&values).map(text).collect();
+        vec![Some(Bytes::from(format!("{{{}}}", texts.join(", "))))]
+    }
+
+    /// Gives a row to the aggregates.
+    pub fn tally(
+        &self,
+        tallies: &mut [Tally],
+        row: &Row,
+        (bound, now_s): (Bound<'_>, i32),
+    ) -> Result<(), CqlError> {
+        let sight = Sight { bound, now_s, release: self.release, aggregated: &[] };
+        let types = TypesOf { types: bound.database.types(), release: self.release };
+        for (Aggregated { aggregate, argument }, tally) in self.aggregates.iter().zip(tallies) {
+            let value = match argument {
+                Some(pick) => pick.value(row, sight)?,
+                None => Some(Bytes::new()),
+            };
+            aggregate.add(tally, value, types)?;
+        }
+        Ok(())
+    }
+
+    /// The result's values for a group.
+    pub fn grouped(
+        &self,
+        first: &Row,
+        tallies: Vec<Tally>,
+        (bound, now_s): (Bound<'_>, i32),
+    ) -> Result<Vec<Option<Bytes>>, CqlError> {
+        let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
+        let aggregated = results.collect::<Result<Vec<_>, CqlError>>()?;
+        self.seen(first, Sight { bound, now_s, release: self.release, aggregated: &aggregated })
     }
 }
 
@@ -112,6 +232,54 @@ struct Picker<'a> {
     target: &'a Target,
     cells: &'a CellColumns,
     requested: Vec<String>,
+    aggregates: Vec<Aggregated>,
+    /// The argument of an aggregate is looked at.
+    is_inside: bool,
+}
+
+fn types_of<'s>(state: &'s QueryState<'_>) -> TypesOf<'s> {
+    TypesOf { types: state.database.types(), release: state.behaviour.release }
+}
+
+/// Where the columns of GROUP BY lie: those of the primary key in their order. What is fixed by `=` may be left out.
+fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Option<Vec<Place>>, CqlError> {
+    if select.group_by.is_empty() {
+        return Ok(None);
+    }
+    let def = &target.def;
+    let is_fixed = |name: &str| {
+        let is_equal = |relation: &Relation| matches!(relation, Relation::Column { column, element: None, operator: Operator::Eq, .. } if column == name);
+        select.relations.iter().any(is_equal)
+    };
+    let mut keys = def.partition_key.iter().chain(&def.clustering);
+    let mut places = Vec::with_capacity(select.group_by.len());
+    let mut last = None;
+    for name in &select.group_by {
+        let Some(column) = def.column(name) else {
+            return invalid(format!("Undefined column name {name} in GROUP BY clause"));
+        };
+        if !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
+            return invalid(format!(
+                "Group by is currently only supported on the columns of the PRIMARY KEY, got {name}"
+            ));
+        }
+        let is_in_order = keys.by_ref().take_while(|key| key.name != *name).all(|key| is_fixed(&key.name));
+        if !is_in_order || places.contains(&cells.place(column)) {
+            return invalid(
+                "Group by currently only support groups of columns following their declared order in the PRIMARY KEY",
+            );
+        }
+        places.push(cells.place(column));
+        last = Some(column);
+    }
+    let rest = last.filter(|column| column.kind == ColumnKind::PartitionKey);
+    let is_part = |last: &TableColumn| {
+        def.partition_key.iter().any(|key| key.position > last.position && !is_fixed(&key.name))
+    };
+    if rest.is_some_and(is_part) {
+        return invalid("Group by is not supported on only a part of the partition key");
+    }
+    Ok(Some(places))
 }
 
 impl<'a> Picker<'a> {
@@ -142,20 +310,20 @@ impl<'a> Picker<'a> {
                 let place = self.cell(name, "ttl")?;
                 Ok((Pick::Ttl(place), CqlType::Native(Native::Int), format!("ttl({name})")))
             }
-            Selector::Function { name, arguments, .. } => {
-                let mut picks = Vec::new();
-                let mut shown = Vec::new();
-                for argument in arguments {
-                    let (pick, cql_type, name) = self.pick(argument)?;
-                    picks.push(pick);
-                    shown.push((name, cql_type));
-                }
-                let table = Table { cf: self.target.cf.clone(), def: self.target.def.clone() };
-                let function = find_function(name, &shown, Some(&table), self.state.database)?;
-                let cql_type = function.return_type().clone();
-                let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
-                Ok((Pick::Call(function, picks), cql_type, format!("{name}({})", names.join(", "))))
+            Selector::CountRows => {
+                self.check_depth()?;
+                let aggregate = Aggregate::of_rows(types_of(self.state));
+                let pick = self.aggregate(Aggregated { aggregate, argument: None });
+                Ok((pick, CqlType::Native(Native::Bigint), "count".to_owned()))
             }
+            Selector::Cast { of, cql_type } => self.pick_cast(of, cql_type),
+            Selector::Function { keyspace, name, arguments } if is_aggregate(keyspace.as_deref(), name) => {
+                self.pick_aggregate(name, arguments)
+            }
+            Selector::Function { keyspace: Some(keyspace), name, .. } if keyspace != "system" => invalid(
+                format!("Unknown function '{keyspace}.{name}': this server has no functions but its own"),
+            ),
+            Selector::Function { name, arguments, .. } => self.pick_call(name, arguments),
             Selector::Field { of, field } => {
                 let (pick, cql_type, name) = self.pick(of)?;
                 let CqlType::User(user) = &cql_type else {
@@ -169,6 +337,69 @@ impl<'a> Picker<'a> {
                 let field_type = user.fields[at].1.clone();
                 Ok((Pick::Field(Box::new(pick), at), field_type, format!("{name}.{field}")))
             }
+        }
+    }
+
+    fn pick_cast(&mut self, of: &Selector, cql_type: &str) -> Result<(Pick, CqlType, String), CqlError> {
+        let (pick, given, name) = self.pick(of)?;
+        let Some(to) = Native::named(cql_type) else {
+            return invalid(format!("{given} cannot be cast to {cql_type}"));
+        };
+        let to = CqlType::Native(to);
+        let function = Function::cast(&given, &to)?.resolved(self.state.database.types());
+        Ok((Pick::Call(function, vec![pick]), to, format!("cast({name} as {cql_type})")))
+    }
+
+    fn pick_aggregate(
+        &mut self,
+        name: &str,
+        arguments: &[Selector],
+    ) -> Result<(Pick, CqlType, String), CqlError> {
+        self.check_depth()?;
+        self.is_inside = true;
+        let picked: Result<Vec<_>, CqlError> = arguments.iter().map(|argument| self.pick(argument)).collect();
+        self.is_inside = false;
+        let (mut picks, mut types, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        for (pick, cql_type, name) in picked? {
+            picks.push(pick);
+            types.push(cql_type);
+            names.push(name);
+        }
+        let aggregate = Aggregate::named(name, &types, types_of(self.state))?;
+        let cql_type = aggregate.return_type();
+        let pick = self.aggregate(Aggregated { aggregate, argument: picks.pop() });
+        let name = name.to_ascii_lowercase();
+        Ok((pick, cql_type, format!("system.{name}({})", names.join(", "))))
+    }
+
+    fn pick_call(&mut self, name: &str, arguments: &[Selector]) -> Result<(Pick, CqlType, String), CqlError> {
+        let mut picks = Vec::new();
+        let mut shown = Vec::new();
+        for argument in arguments {
+            let (pick, cql_type, name) = self.pick(argument)?;
+            picks.push(pick);
+            shown.push((name, cql_type));
+        }
+        let table = Table { cf: self.target.cf.clone(), def: self.target.def.clone() };
+        let function = find_function(name, &shown, Some(&table), self.state.database)?;
+        let cql_type = function.return_type().clone();
+        let names: Vec<String> = shown.into_iter().map(|(name, _)| name).collect();
+        let prefix = if function.is_new() { "system." } else { "" };
+        let name = if function.is_new() { name.to_ascii_lowercase() } else { name.to_owned() };
+        let name = format!("{prefix}{name}({})", names.join(", "));
+        Ok((Pick::Call(function, picks), cql_type, name))
+    }
+
+    fn aggregate(&mut self, aggregated: Aggregated) -> Pick {
+        self.aggregates.push(aggregated);
+        Pick::Aggregate(self.aggregates.len() - 1)
+    }
+
+    /// Aggregates do not stand in one another.
+    fn check_depth(&self) -> Result<(), CqlError> {
+        match self.is_inside {
+            true => invalid("aggregate functions cannot be used as arguments of aggregate functions"),
+            false => Ok(()),
         }
     }
 
@@ -188,7 +419,7 @@ impl<'a> Picker<'a> {
 }
 
 impl Pick {
-    fn value(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Option<Bytes>, CqlError> {
+    fn value(&self, row: &Row, sight: Sight<'_>) -> Result<Option<Bytes>, CqlError> {
         let cell = |place: Place| match row.held(place) {
             Some(Held::One(cell)) => Some(cell),
             _ => None,
@@ -202,20 +433,26 @@ impl Pick {
                 cell(*place).map(|cell| Bytes::copy_from_slice(&cell.timestamp.to_be_bytes()))
             }
             Pick::Ttl(place) => {
-                let left = cell(*place).and_then(|cell| seconds_left(cell, now_s));
+                let left = cell(*place).and_then(|cell| seconds_left(cell, sight.now_s));
                 left.map(|seconds| Bytes::copy_from_slice(&seconds.to_be_bytes()))
             }
             Pick::Call(function, arguments) => {
                 let values: Result<Vec<_>, CqlError> =
-                    arguments.iter().map(|pick| pick.value(row, bound, now_s)).collect();
-                function.call(&values?, bound.database)?
+                    arguments.iter().map(|pick| pick.value(row, sight)).collect();
+                function.call(&values?, sight.bound.database, sight.release)?
             }
+            Pick::Aggregate(at) => sight.aggregated.get(*at).cloned().flatten(),
             Pick::Field(of, at) => {
-                let value = of.value(row, bound, now_s)?;
+                let value = of.value(row, sight)?;
                 value.and_then(|value| tuple_from_bytes(&value)?.get(*at).cloned().flatten())
             }
         })
     }
+}
+
+/// Whether a function takes many rows.
+fn is_aggregate(keyspace: Option<&str>, name: &str) -> bool {
+    keyspace.is_none_or(|keyspace| keyspace == "system") && Aggregate::is_named(name)
 }
 
 /// How long an expiring cell will still be there.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::bounds::Reads;
 use super::filter::RowTest;
+use super::groups::Groups;
 use super::keys::{Partitions, TokenRange};
 use super::operands::Bound;
 use super::paging::{PagingState, Position};
@@ -63,6 +64,11 @@ pub(super) struct Walk<'a> {
     pub want: usize,
     pub count: usize,
     pub answered: Vec<Answered>,
+    pub groups: Groups,
+    /// Rows that each partition may have.
+    pub per_partition: usize,
+    /// The partition of the last row, and how many of its rows have been taken.
+    pub of_partition: Option<(Bytes, usize)>,
     /// The last row that was taken.
     pub last: Option<(Bytes, Option<Position>)>,
 }
@@ -70,6 +76,11 @@ pub(super) struct Walk<'a> {
 impl Walk<'_> {
     pub fn is_full(&self) -> bool {
         self.count >= self.want
+    }
+
+    /// Whether no more rows of a partition are wanted.
+    pub fn is_partition_full(&self, key: &Bytes) -> bool {
+        self.of_partition.as_ref().is_some_and(|(of, count)| of == key && *count >= self.per_partition)
     }
 
     /// Cells to ask for: as many as the rows that are wanted have, and one more row's, which shows that the last one is
@@ -90,9 +101,18 @@ impl Walk<'_> {
         if self.is_full() || !self.tests.iter().all(|test| test.holds(row)) {
             return Ok(());
         }
+        if self.is_partition_full(&row.key) {
+            return Ok(());
+        }
         self.count += 1;
+        self.of_partition = match self.of_partition.take() {
+            Some((key, count)) if key == row.key => Some((key, count + 1)),
+            _ => Some((row.key.clone(), 1)),
+        };
         self.last = Some((row.key.clone(), position));
-        if !self.picked.is_count {
+        if self.picked.is_grouped() {
+            self.groups.add(row, self.picked, (self.bound, self.now_s))?;
+        } else if !self.picked.is_count {
             let values = self.picked.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
             self.answered.push(Answered { values, clustering });
@@ -239,8 +259,14 @@ impl Walk<'_> {
                 if self.is_full() {
                     return Ok(());
                 }
-                if range.holds(&database.token(key)) {
-                    self.partition(key.clone(), None, None).await?;
+                if !range.holds(&database.token(key)) {
+                    continue;
+                }
+                let before = self.count;
+                self.partition(key.clone(), None, None).await?;
+                if self.count == before {
+                    // Nothing there has the value: perhaps nothing has it any more.
+                    database.remove_stale_entries(&self.cf, asked, key, levels).await?;
                 }
             }
             after = keys.into_iter().next_back();
@@ -264,5 +290,5 @@ fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
 }
 
 fn foreign_state() -> CqlError {
-    CqlError::invalid("Invalid value for the paging state")
+    CqlError::PagingState
 }

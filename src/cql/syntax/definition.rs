@@ -45,9 +45,20 @@ pub struct CreateTable {
 /// What ALTER TABLE does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alter {
-    Type { column: String, cql_type: TypeName },
-    Add { column: String, cql_type: TypeName, is_static: bool },
-    Drop { column: String },
+    Type {
+        column: String,
+        cql_type: TypeName,
+    },
+    Add {
+        column: String,
+        cql_type: TypeName,
+        is_static: bool,
+    },
+    Drop {
+        column: String,
+    },
     Rename(Vec<(String, String)>),
     With(Properties),
+    /// `ADD (a int, b int)` and `DROP (a, b)`, of 3.x: one after the other.
+    Several(Vec<Alter>),
 }

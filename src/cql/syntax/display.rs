@@ -83,6 +83,8 @@ impl Display for Selector {
             Selector::Column(name) => f.write_str(name),
             Selector::WriteTime(column) => write!(f, "writetime({column})"),
             Selector::Ttl(column) => write!(f, "ttl({column})"),
+            Selector::CountRows => f.write_str("count(*)"),
+            Selector::Cast { of, cql_type } => write!(f, "cast({of} as {cql_type})"),
             Selector::Function { keyspace, name, arguments } => call(f, keyspace.as_deref(), name, arguments),
             Selector::Field { of, field } => write!(f, "{of}.{field}"),
         }

@@ -130,8 +130,29 @@ impl Lexer<'_> {
         })
     }
 
+    /// The length of numbers with units, where there are some.
+    fn duration(&self, from: usize) -> Option<usize> {
+        const UNITS: [&str; 11] = ["mo", "ms", "us", "µs", "ns", "y", "w", "d", "h", "m", "s"];
+        let mut length = from;
+        loop {
+            let digits = self.run(length, |byte| byte.is_ascii_digit());
+            let rest = self.rest().get(length + digits..)?;
+            let has_unit =
+                |unit: &&&str| rest.get(..unit.len()).is_some_and(|start| start.to_lowercase() == **unit);
+            match UNITS.iter().find(has_unit) {
+                Some(unit) if digits > 0 => length += digits + unit.len(),
+                _ => break,
+            }
+        }
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        (length > from && !is_word(self.byte(length))).then_some(length)
+    }
+
     /// `from`: where the digits begin.
     fn number(&self, from: usize) -> (TokenKind, usize) {
+        if let Some(length) = self.duration(from) {
+            return (TokenKind::Duration, length);
+        }
         let mut kind = TokenKind::Integer;
         let mut length = from + self.run(from, |byte| byte.is_ascii_digit());
         // `1..2` is a range of CQL 2.

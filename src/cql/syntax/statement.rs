@@ -77,8 +77,10 @@ pub struct Select {
     pub is_distinct: bool,
     pub selection: Selection,
     pub relations: Vec<Relation>,
+    pub group_by: Vec<String>,
     /// Columns, and whether each goes backwards.
     pub order_by: Vec<(String, bool)>,
+    pub per_partition_limit: Option<Term>,
     pub limit: Option<Term>,
     pub allow_filtering: bool,
 }
@@ -104,6 +106,13 @@ pub enum Selector {
     Column(String),
     WriteTime(String),
     Ttl(String),
+    /// `count(*)` or `count(1)` among others.
+    CountRows,
+    /// `CAST(selector AS type)`.
+    Cast {
+        of: Box<Selector>,
+        cql_type: String,
+    },
     /// The name as it was typed, which is the result's.
     Function {
         keyspace: Option<String>,
@@ -132,8 +141,11 @@ pub enum Change {
         columns: Vec<String>,
         values: Vec<Term>,
     },
-    /// `INSERT ... JSON`, of 2.2.
-    InsertJson(Term),
+    /// `INSERT ... JSON`, of 2.2; whether columns that it does not name stay as they are (DEFAULT UNSET).
+    InsertJson {
+        json: Term,
+        keeps_omitted: bool,
+    },
     Update {
         assignments: Vec<Assignment>,
         relations: Vec<Relation>,
@@ -248,8 +260,42 @@ pub enum AccessStatement {
         of: Option<String>,
         is_recursive: bool,
     },
-    /// CREATE, ALTER, DROP and LIST ROLE and the granting of roles, of 2.2: what was asked for, in words.
-    Role(&'static str),
+    /// The statements of roles, of 2.2.
+    CreateRole {
+        name: String,
+        if_not_exists: bool,
+        options: RoleOptions,
+    },
+    AlterRole {
+        name: String,
+        options: RoleOptions,
+    },
+    DropRole {
+        name: String,
+        if_exists: bool,
+    },
+    ListRoles {
+        of: Option<String>,
+        is_recursive: bool,
+    },
+    GrantRole {
+        role: String,
+        to: String,
+    },
+    RevokeRole {
+        role: String,
+        from: String,
+    },
+}
+
+/// What stands after WITH in a statement about a role.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoleOptions {
+    pub password: Option<String>,
+    pub login: Option<bool>,
+    pub superuser: Option<bool>,
+    /// OPTIONS, which no role of this server has.
+    pub has_custom: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,4 +303,6 @@ pub enum Resource {
     AllKeyspaces,
     Keyspace(String),
     Table(TableName),
+    AllRoles,
+    Role(String),
 }

@@ -11,6 +11,8 @@ pub enum ConstantKind {
     Float,
     Boolean,
     Hex,
+    /// `1y2mo`, of 3.10.
+    Duration,
 }
 
 /// A value, not yet of any type.

@@ -15,6 +15,8 @@ pub enum TokenKind {
     Integer,
     Float,
     Uuid,
+    /// Numbers with units: `1y2mo`.
+    Duration,
     /// `0x` and digits, of whatever number.
     Blob,
     Symbol,

@@ -18,7 +18,10 @@ pub const TRACES: &str = "system_traces";
 /// What 4.0 says of tables that no disk holds.
 pub const VIRTUAL: &str = "system_virtual_schema";
 
-const KEYSPACES: [&str; 4] = [SYSTEM, SCHEMA, TRACES, VIRTUAL];
+/// The roles. Without roles its tables are empty.
+pub const AUTH: &str = "system_auth";
+
+const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
 
 /// A release line, as in `Claim::is_at_least`.
 type Line = (u32, u32);
@@ -44,6 +47,11 @@ const fn table(since: Line, until: Line, text: &'static str) -> Definition {
 /// A table that is not there under other claims.
 const fn only(since: Line, until: Line, text: &'static str) -> Definition {
     Definition { served: (since, until), listed: (since, until), text }
+}
+
+/// A table that no schema tells of.
+const fn unlisted(text: &'static str) -> Definition {
+    Definition { served: (FIRST, NEWEST), listed: (FIRST, FIRST), text }
 }
 
 fn is_of(claim: &Claim, (since, until): Lines) -> bool {
@@ -234,6 +242,23 @@ const TABLES: &[Definition] = &[
         NEWEST,
         "CREATE TABLE system_traces.events (session_id uuid, event_id timeuuid, activity text, source inet, \
          source_elapsed int, thread text, PRIMARY KEY (session_id, event_id)) WITH comment = 'tracing events'",
+    ),
+    unlisted("CREATE TABLE system_auth.users (name text PRIMARY KEY, super boolean)"),
+    unlisted(
+        "CREATE TABLE system_auth.credentials (username text PRIMARY KEY, options map<text, text>, salted_hash text)",
+    ),
+    unlisted(
+        "CREATE TABLE system_auth.permissions (username text, resource text, permissions set<text>, \
+         PRIMARY KEY (username, resource))",
+    ),
+    unlisted(
+        "CREATE TABLE system_auth.roles (role text PRIMARY KEY, can_login boolean, is_superuser boolean, \
+         member_of set<text>, salted_hash text)",
+    ),
+    unlisted("CREATE TABLE system_auth.role_members (role text, member text, PRIMARY KEY (role, member))"),
+    unlisted(
+        "CREATE TABLE system_auth.role_permissions (role text, resource text, permissions set<text>, \
+         PRIMARY KEY (role, resource))",
     ),
     table(
         (4, 0),

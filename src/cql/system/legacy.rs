@@ -98,7 +98,7 @@ fn family(cf: &CfDef, def: &TableDef) -> Row {
         .text("compression_parameters", text(cf, "compression_options"))
         .int("default_time_to_live", int(cf, "default_time_to_live", 0))
         .text("default_validator", cf.default_validator.class_name())
-        .numbers("dropped_columns", def.dropped.iter())
+        .numbers("dropped_columns", def.dropped.iter().map(|(name, column)| (name, &column.at_us)))
         .int("gc_grace_seconds", cf.gc_grace_s)
         .boolean("is_dense", is_dense)
         .text("key_aliases", names(&def.partition_key))

@@ -1,8 +1,9 @@
 //! The system's own keyspaces: tables that are made of what the server knows of itself whenever they are read.
 //!
 //! Clients read the node and the schema from them: cqlsh, drivers, cassandra-cli. Which tables they ask follows from
-//! `Claim`.
+//! `Claim`. `system_auth` shows the roles, to superusers.
 
+mod auth;
 mod definitions;
 mod element;
 mod legacy;
@@ -20,7 +21,7 @@ use crate::marshal::{CqlType, Native};
 use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
-pub use definitions::{SYSTEM, VIRTUAL, definition, is_system, keyspaces};
+pub use definitions::{AUTH, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};
 pub use element::{TableOptions, index_target, replication, table_id, type_text};
 
 /// Which partitions and tables are asked for; `None`: all.
@@ -73,10 +74,12 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) ->
         (definitions::SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
         (definitions::SCHEMA, "tables") => modern::tables(state, wanted),
         (definitions::SCHEMA, "columns") => modern::columns(state, wanted),
+        (definitions::SCHEMA, "dropped_columns") => modern::dropped_columns(state, wanted),
         (definitions::SCHEMA, "indexes") => modern::indexes(state, wanted),
         (definitions::SCHEMA, "types") => modern::types(state, wanted),
         (definitions::TRACES, "sessions") => traces::sessions(state, wanted),
         (definitions::TRACES, "events") => traces::events(state, wanted),
+        (AUTH, table) => auth::rows(state, table),
         (VIRTUAL, "keyspaces") => modern::virtual_keyspaces(state),
         (VIRTUAL, "tables") => modern::virtual_tables(state),
         (VIRTUAL, "columns") => modern::virtual_columns(state),

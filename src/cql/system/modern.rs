@@ -101,6 +101,23 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         .bytes("column_name_bytes", column.cell_name.clone())
 }
 
+pub fn dropped_columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for_each_table(state, wanted, |cf, def| {
+        for (name, column) in &def.dropped {
+            let row = Row::default()
+                .text("keyspace_name", &*cf.keyspace)
+                .text("table_name", &*cf.name)
+                .text("column_name", String::from_utf8_lossy(name))
+                .bytes("dropped_time", (column.at_us / 1000).to_be_bytes().to_vec())
+                .text("kind", if column.is_static { "static" } else { "regular" })
+                .text("type", type_text(&column.cql_type));
+            rows.push(row);
+        }
+    });
+    rows
+}
+
 fn row_of_column(
     cf: &CfDef,
     name: &str,

@@ -33,8 +33,13 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
             of.is_some_and(|(_, of)| fits(term, of, scope, receiver))
         }),
         // A function that is not there is told when it is looked at itself.
-        (Term::Function { keyspace, name, .. }, _) => function_of(keyspace.as_deref(), name, receiver, scope)
-            .is_none_or(|function| accepts(cql_type, function.return_type())),
+        (Term::Function { keyspace, name, .. }, _) => {
+            // All of one name give the same.
+            let receiver = ColumnSpec { cql_type: cql_type.clone(), ..receiver.clone() };
+            functions_of(keyspace.as_deref(), name, &receiver, scope)
+                .first()
+                .is_none_or(|function| accepts(cql_type, function.return_type()))
+        }
         (Term::Cast { cql_type: cast, term }, _) => scope
             .resolve(cast)
             .is_ok_and(|cast| accepts(cql_type, &cast) && fits(term, &cast, scope, receiver)),
@@ -42,15 +47,32 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
     }
 }
 
-/// The function of a name. Tokens are of the type of what receives them: only comparisons of tokens have them.
-pub(super) fn function_of(
+/// Whether the term is known to be of just this type.
+pub(super) fn is_exact(
+    term: &Term,
+    cql_type: &CqlType,
+    scope: &TypeScope<'_>,
+    receiver: &ColumnSpec,
+) -> bool {
+    match term {
+        Term::Function { keyspace, name, .. } => {
+            let functions = functions_of(keyspace.as_deref(), name, receiver, scope);
+            functions.first().is_some_and(|function| function.return_type() == cql_type)
+        }
+        Term::Cast { cql_type: cast, .. } => scope.resolve(cast).is_ok_and(|cast| cast == *cql_type),
+        _ => false,
+    }
+}
+
+/// The functions of a name. Tokens are of the type of what receives them: only comparisons of tokens have them.
+pub(super) fn functions_of(
     keyspace: Option<&str>,
     name: &str,
     receiver: &ColumnSpec,
     scope: &TypeScope<'_>,
-) -> Option<Function> {
+) -> Vec<Function> {
     if keyspace.is_some_and(|keyspace| keyspace != "system") {
-        return None;
+        return Vec::new();
     }
     let cf = scope.keyspace.column_families.get(&receiver.table);
     let table = cf.map(|cf| TableDef::of(cf, scope.release));

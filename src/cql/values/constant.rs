@@ -12,8 +12,8 @@ use crate::util::Release;
 /// in Cassandra.
 pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> bool {
     use Native::{
-        Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Float, Inet, Int, OldTimestamp,
-        Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
+        Ascii, Bigint, Blob, Boolean, Counter, Date, Decimal, Double, Duration, Float, Inet, Int,
+        OldTimestamp, Smallint, Text, Time, Timestamp, Timeuuid, Tinyint, Uuid, Varint,
     };
     let native = match cql_type {
         CqlType::Native(native) => *native,
@@ -24,7 +24,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
         // 1.2 still took hex in quotes for a blob.
         ConstantKind::String if native == Blob => release < Release::V2_0,
         ConstantKind::String => {
-            matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time)
+            matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time | Duration)
         }
         ConstantKind::Integer => matches!(
             native,
@@ -46,6 +46,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
         ConstantKind::Float => matches!(native, Decimal | Double | Float),
         ConstantKind::Boolean => native == Boolean,
         ConstantKind::Hex => native == Blob,
+        ConstantKind::Duration => native == Duration,
     }
 }
 
@@ -58,6 +59,7 @@ fn kind_name(kind: ConstantKind) -> &'static str {
         ConstantKind::Float => "FLOAT",
         ConstantKind::Boolean => "BOOLEAN",
         ConstantKind::Hex => "HEX",
+        ConstantKind::Duration => "DURATION",
     }
 }
 
@@ -80,12 +82,14 @@ pub(super) fn bytes_of(
     if is_moment && text.eq_ignore_ascii_case("now") {
         return Ok(None);
     }
+    let class = cql_type.type_ref(scope.types);
+    let class = at(&*class, scope.release);
     let parsed = if kind == ConstantKind::Hex {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-        BytesType.parse_text(digits)
+        // A class, or a type of several fields, does not take all bytes.
+        BytesType.parse_text(digits).and_then(|bytes| class.validate(&bytes).map(|()| bytes))
     } else {
-        let class = cql_type.type_ref(scope.types);
-        at(&*class, scope.release).parse_text(text)
+        class.parse_text(text)
     };
     match parsed {
         Ok(bytes) => Ok(Some(Bytes::from(bytes))),

@@ -1,9 +1,10 @@
-//! The functions of 2.1, in terms and in selections.
+//! The functions of 2.1 and 2.2, in terms and in selections.
 
 use bytes::Bytes;
 
-use super::time_uuid;
-use crate::cql::{CqlError, Table};
+use super::{cast, moment, time_uuid};
+use crate::cql::json::{from_json, to_json};
+use crate::cql::{CqlError, Table, TypesOf};
 use crate::db::Database;
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, at};
 use crate::schema::{TableDef, row_key};
@@ -16,8 +17,14 @@ enum Work {
     Uuid,
     MinTimeuuid,
     MaxTimeuuid,
-    DateOf,
-    UnixTimestampOf,
+    /// From one type that tells a moment to another.
+    Moment(Native, Native),
+    CurrentTimestamp,
+    CurrentDate,
+    CurrentTime,
+    ToJson,
+    FromJson,
+    Cast(Native, Native),
     Token,
     AsBlob,
     BlobAs(Native),
@@ -31,6 +38,8 @@ pub struct Function {
     arguments: Vec<CqlType>,
     returns: CqlType,
     work: Work,
+    /// Came with 2.2 or later, which calls its results by a full name.
+    is_new: bool,
 }
 
 /// A function whose arguments have been checked.
@@ -72,26 +81,76 @@ pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
 }
 
 impl Function {
-    /// The function of a name in any case; `None` where there is none. `token` takes the partition key of a table.
-    pub fn named(name: &str, table: Option<&TableDef>, token: &CqlType) -> Option<Function> {
+    /// The functions of a name in any case, each for arguments of other types; none where there is none. `token` takes
+    /// the partition key of a table, and `fromjson` gives what is wanted: `receiver` is the type of that.
+    pub fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
         let name = name.to_ascii_lowercase();
         let native = CqlType::Native;
-        let (arguments, returns, work) = match &*name {
-            "now" => (Vec::new(), native(Native::Timeuuid), Work::Now),
-            "uuid" => (Vec::new(), native(Native::Uuid), Work::Uuid),
-            "mintimeuuid" => (vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MinTimeuuid),
-            "maxtimeuuid" => (vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MaxTimeuuid),
-            "dateof" => (vec![native(Native::Timeuuid)], native(Native::Timestamp), Work::DateOf),
+        let old = |arguments, returns, work| {
+            vec![Function { name: name.clone(), arguments, returns, work, is_new: false }]
+        };
+        let of_now = |returns, work| {
+            let (name, returns) = (name.clone(), native(returns));
+            vec![Function { name, arguments: Vec::new(), returns, work, is_new: true }]
+        };
+        match &*name {
+            "now" => old(Vec::new(), native(Native::Timeuuid), Work::Now),
+            "currenttimeuuid" => of_now(Native::Timeuuid, Work::Now),
+            "currenttimestamp" => of_now(Native::Timestamp, Work::CurrentTimestamp),
+            "currentdate" => of_now(Native::Date, Work::CurrentDate),
+            "currenttime" => of_now(Native::Time, Work::CurrentTime),
+            "uuid" => old(Vec::new(), native(Native::Uuid), Work::Uuid),
+            "mintimeuuid" => {
+                old(vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MinTimeuuid)
+            }
+            "maxtimeuuid" => {
+                old(vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MaxTimeuuid)
+            }
+            "dateof" => {
+                let work = Work::Moment(Native::Timeuuid, Native::Timestamp);
+                old(vec![native(Native::Timeuuid)], native(Native::Timestamp), work)
+            }
             "unixtimestampof" => {
-                (vec![native(Native::Timeuuid)], native(Native::Bigint), Work::UnixTimestampOf)
+                let work = Work::Moment(Native::Timeuuid, Native::Bigint);
+                old(vec![native(Native::Timeuuid)], native(Native::Bigint), work)
+            }
+            "todate" => moments(&name, &[Native::Timeuuid, Native::Timestamp], Native::Date),
+            "totimestamp" => moments(&name, &[Native::Timeuuid, Native::Date], Native::Timestamp),
+            "tounixtimestamp" => {
+                moments(&name, &[Native::Timeuuid, Native::Timestamp, Native::Date], Native::Bigint)
+            }
+            "fromjson" => {
+                let (arguments, returns) = (vec![native(Native::Text)], receiver.clone());
+                vec![Function { name, arguments, returns, work: Work::FromJson, is_new: true }]
             }
             "token" => {
-                let key = table?.partition_key.iter().map(|column| column.cql_type.clone()).collect();
-                (key, token.clone(), Work::Token)
+                let Some(table) = table else { return Vec::new() };
+                let key = table.partition_key.iter().map(|column| column.cql_type.clone()).collect();
+                old(key, receiver.clone(), Work::Token)
             }
-            other => conversion(other)?,
-        };
-        Some(Function { name, arguments, returns, work })
+            other => match conversion(other) {
+                Some((arguments, returns, work)) => old(arguments, returns, work),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// `toJson`, which takes a value of any type.
+    fn to_json(of: CqlType) -> Function {
+        let returns = CqlType::Native(Native::Text);
+        Function { name: "tojson".to_owned(), arguments: vec![of], returns, work: Work::ToJson, is_new: true }
+    }
+
+    /// `CAST(value AS type)`.
+    pub fn cast(of: &CqlType, to: &CqlType) -> Result<Function, CqlError> {
+        match (of, to) {
+            (CqlType::Native(from), CqlType::Native(into)) if cast::is_possible(*from, *into) => {
+                let name = format!("castas{into:?}").to_ascii_lowercase();
+                let (arguments, returns) = (vec![of.clone()], to.clone());
+                Ok(Function { name, arguments, returns, work: Work::Cast(*from, *into), is_new: true })
+            }
+            _ => Err(CqlError::invalid(format!("{of} cannot be cast to {to}"))),
+        }
     }
 
     pub fn arguments(&self) -> &[CqlType] {
@@ -127,9 +186,67 @@ impl Function {
         ))
     }
 
-    pub(super) fn resolved(self, types: &Types) -> ResolvedFunction {
+    /// What it takes and gives, as messages have it.
+    fn signature(&self) -> String {
+        let arguments: Vec<String> = self.arguments.iter().map(CqlType::to_string).collect();
+        format!("system.{} : ({}) -> {}", self.name, arguments.join(", "), self.returns)
+    }
+
+    pub(crate) fn resolved(self, types: &Types) -> ResolvedFunction {
         let class = self.returns.type_ref(types);
         ResolvedFunction { function: self, class }
+    }
+}
+
+/// Functions of moments, one for each type that they take.
+fn moments(name: &str, from: &[Native], to: Native) -> Vec<Function> {
+    let function = |from: &Native| Function {
+        name: name.to_owned(),
+        arguments: vec![CqlType::Native(*from)],
+        returns: CqlType::Native(to),
+        work: Work::Moment(*from, to),
+        is_new: true,
+    };
+    from.iter().map(function).collect()
+}
+
+/// Which of the functions of one name is meant: the one that takes just these arguments, or else the only one that can.
+/// `fit` tells whether an argument is just of a type, and whether it can be taken for one.
+pub(super) fn chosen(
+    functions: Vec<Function>,
+    count: usize,
+    fit: impl Fn(usize, &CqlType) -> (bool, bool),
+) -> Result<Option<Function>, CqlError> {
+    let all = |function: &Function, is_exact: bool| {
+        function.arguments.iter().enumerate().all(|(at, of)| {
+            let (exact, possible) = fit(at, of);
+            if is_exact { exact } else { possible }
+        })
+    };
+    if functions.len() <= 1 {
+        return Ok(functions.into_iter().next());
+    }
+    let signatures =
+        |of: &[&Function]| of.iter().map(|function| function.signature()).collect::<Vec<_>>().join(", ");
+    let name = functions.first().map_or("", |function| &function.name);
+    let same_count: Vec<&Function> =
+        functions.iter().filter(|function| function.arguments.len() == count).collect();
+    let exact = same_count.iter().find(|function| all(function, true));
+    if let Some(exact) = exact {
+        return Ok(Some((*exact).clone()));
+    }
+    let possible: Vec<&Function> = same_count.into_iter().filter(|function| all(function, false)).collect();
+    match &possible[..] {
+        [one] => Ok(Some((*one).clone())),
+        [] => Err(CqlError::invalid(format!(
+            "Invalid call to function {name}, none of its type signatures match (known type signatures: {})",
+            signatures(&functions.iter().collect::<Vec<_>>())
+        ))),
+        several => Err(CqlError::invalid(format!(
+            "Ambiguous call to function {name} (can be matched by following signatures: {}): use type casts to \
+             disambiguate",
+            signatures(several)
+        ))),
     }
 }
 
@@ -152,8 +269,26 @@ pub fn find_function(
     table: Option<&Table>,
     database: &Database,
 ) -> Result<ResolvedFunction, CqlError> {
+    match name.to_ascii_lowercase().as_str() {
+        "tojson" if arguments.len() == 1 => {
+            let of = arguments.first().map(|(_, of)| of.clone());
+            let of = of.unwrap_or(CqlType::Native(Native::Blob));
+            return Ok(Function::to_json(of).resolved(database.types()));
+        }
+        "fromjson" => {
+            return Err(CqlError::invalid(
+                "fromJson() cannot be used in the selection clause of a SELECT statement",
+            ));
+        }
+        _ => {}
+    }
     let token = token_type(database.partitioner_name());
-    let Some(function) = Function::named(name, table.map(|table| &*table.def), &token) else {
+    let functions = Function::named(name, table.map(|table| &*table.def), &token);
+    let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
+        Some((_, given)) => (expected == given, accepts(expected, given)),
+        None => (false, false),
+    };
+    let Some(function) = chosen(functions, arguments.len(), fit)? else {
         return Err(CqlError::invalid(format!("Unknown function '{name}'")));
     };
     function.check_count(arguments.len())?;
@@ -180,23 +315,60 @@ impl ResolvedFunction {
         &self.function.name
     }
 
+    /// Whether its results are called by its full name.
+    pub fn is_new(&self) -> bool {
+        self.function.is_new
+    }
+
+    /// The class of what it gives.
+    pub(super) fn class(&self) -> &TypeRef {
+        &self.class
+    }
+
     /// What it gives for the arguments' values; null for null.
-    pub fn call(&self, args: &[Option<Bytes>], database: &Database) -> Result<Option<Bytes>, CqlError> {
+    pub fn call(
+        &self,
+        args: &[Option<Bytes>],
+        database: &Database,
+        release: Release,
+    ) -> Result<Option<Bytes>, CqlError> {
         let first = args.first();
+        let value = || first?.as_deref();
         let moment = || fixed::<8>(first).map(i64::from_be_bytes);
-        let uuid_ms = || fixed::<16>(first).map(time_uuid::unix_ms);
         let made = |uuid: [u8; 16]| Bytes::copy_from_slice(&uuid);
-        let number = |number: i64| Bytes::copy_from_slice(&number.to_be_bytes());
+        let now_ms = || database.next_micros() / 1000;
+        let types = TypesOf { types: database.types(), release };
         Ok(match self.function.work {
             Work::Now => Some(made(time_uuid::append_uuid(database))),
             Work::Uuid => Some(made(*uuid::Uuid::new_v4().as_bytes())),
             Work::MinTimeuuid => moment().map(|ms| made(time_uuid::min_of_ms(ms))),
             Work::MaxTimeuuid => moment().map(|ms| made(time_uuid::max_of_ms(ms))),
-            Work::DateOf | Work::UnixTimestampOf => uuid_ms().map(number),
+            Work::Moment(from, to) => {
+                value().and_then(|value| moment::of_ms(moment::ms_of(from, value)?, to))
+            }
+            Work::CurrentTimestamp => moment::of_ms(now_ms(), Native::Timestamp),
+            Work::CurrentDate => moment::of_ms(now_ms(), Native::Date),
+            Work::CurrentTime => Some(moment::time_of_ms(now_ms())),
+            Work::ToJson => {
+                let of = self.function.arguments.first();
+                of.map(|of| Bytes::from(to_json(of, first.and_then(Option::as_ref), types)))
+            }
+            Work::FromJson => match value() {
+                Some(json) => self.of_json(json, types)?,
+                None => None,
+            },
+            Work::Cast(from, to) => value().and_then(|value| cast::cast(from, to, value, types)),
             Work::Token => self.token(args, database)?,
             Work::AsBlob => first.cloned().flatten(),
             Work::BlobAs(_) => self.checked(first.cloned().flatten())?,
         })
+    }
+
+    fn of_json(&self, json: &[u8], types: TypesOf<'_>) -> Result<Option<Bytes>, CqlError> {
+        let text = String::from_utf8_lossy(json);
+        let json: &serde_json::value::RawValue = serde_json::from_str(&text)
+            .map_err(|error| CqlError::invalid(format!("Could not decode JSON string '{text}': {error}")))?;
+        from_json(&self.function.returns, json, types).map_err(CqlError::invalid)
     }
 
     fn token(&self, args: &[Option<Bytes>], database: &Database) -> Result<Option<Bytes>, CqlError> {

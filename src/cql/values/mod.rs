@@ -1,17 +1,22 @@
 //! Values: from what a statement writes or a client binds to the bytes of a cell.
 
+mod aggregate;
 mod assign;
+mod cast;
 mod collections;
 mod constant;
 mod cql_text;
 mod function;
 mod markers;
+mod moment;
+mod number;
 mod term_text;
 mod time_uuid;
 mod type_scope;
 mod typed_term;
 mod value;
 
+pub use aggregate::{Aggregate, Tally};
 pub use collections::{
     list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, short_form, tuple_from_bytes,
     tuple_to_bytes,

@@ -39,11 +39,17 @@ impl TypeScope<'_> {
             }
             TypeName::Set(element) => {
                 let element = Box::new(self.element(name, element, is_frozen, depth)?);
+                if element.has_durations() {
+                    return Err(no_order("inside sets", name));
+                }
                 Ok(CqlType::Set { element, is_frozen })
             }
             TypeName::Map(key, value) => {
                 let value = Box::new(self.element(name, value, is_frozen, depth)?);
                 let key = Box::new(self.element(name, key, is_frozen, depth)?);
+                if key.has_durations() {
+                    return Err(no_order("as map keys", name));
+                }
                 Ok(CqlType::Map { key, value, is_frozen })
             }
             TypeName::Tuple(fields) => {
@@ -142,9 +148,14 @@ fn bad_class(class: &str, error: &TypeError) -> CqlError {
     CqlError::Syntax { message, place: Place { line: 0, column: 0 } }
 }
 
-/// Types of 2.2, whose names a keyspace's own types may have had before.
+/// That durations have no order, which this type would need.
+fn no_order(place: &str, of: &TypeName) -> CqlError {
+    CqlError::invalid(format!("Durations are not allowed {place}: {}", type_text(of)))
+}
+
+/// Types of 2.2 and later, whose names a keyspace's own types may have had before.
 fn is_new(native: Native) -> bool {
-    matches!(native, Native::Date | Native::Smallint | Native::Time | Native::Tinyint)
+    matches!(native, Native::Date | Native::Duration | Native::Smallint | Native::Time | Native::Tinyint)
 }
 
 /// A type's name as it was written.

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::assign::{self, Cast};
 use super::collections::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes, tuple_to_bytes};
 use super::constant;
-use super::function::ResolvedFunction;
+use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value};
 use crate::cql::syntax::Term;
 use crate::cql::{BoundValue, CollectionForm, ColumnSpec, CqlError, QueryOptions};
@@ -28,6 +28,8 @@ pub struct TypedTerm {
 #[derive(Debug, Clone)]
 struct Marker {
     at: usize,
+    /// No client binds it, and its collections have long lengths.
+    is_hidden: bool,
     /// What it is a value of.
     receiver: Box<str>,
     /// Checks what is bound.
@@ -67,6 +69,7 @@ impl TypedTerm {
                 markers.set(*at, receiver.clone());
                 Node::Marker(Marker {
                     at: *at,
+                    is_hidden: *at >= markers.specs.len(),
                     receiver: receiver.name.as_str().into(),
                     class: receiver.cql_type.type_ref(scope.types),
                 })
@@ -89,7 +92,8 @@ impl TypedTerm {
 
     fn of(node: Node, cql_type: &CqlType, scope: &TypeScope<'_>) -> TypedTerm {
         let class = |of: &CqlType| of.type_ref(scope.types);
-        let has_held = matches!(node, Node::Marker(_) | Node::Elements(_) | Node::Entries(_));
+        let has_held =
+            matches!(node, Node::Marker(_) | Node::Elements(_) | Node::Entries(_) | Node::Call(..));
         let held = match cql_type {
             CqlType::List { element, .. } | CqlType::Set { element, .. } if has_held => vec![class(element)],
             CqlType::Map { key, value, .. } if has_held => vec![class(key), class(value)],
@@ -131,7 +135,10 @@ impl TypedTerm {
                 let ms = database.next_micros() / 1000;
                 Ok(Value::Single(Bytes::copy_from_slice(&ms.to_be_bytes())))
             }
-            Node::Marker(Marker { at, class, .. }) => match options.values.get(*at) {
+            Node::Marker(Marker { at, class, is_hidden, .. }) => match options.values.get(*at) {
+                Some(BoundValue::Value(bytes)) if *is_hidden => {
+                    self.bound(bytes, class, CollectionForm::Long)
+                }
                 Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(BoundValue::Null) => Ok(Value::Null),
                 Some(BoundValue::Unset) => Ok(Value::Unset),
@@ -158,7 +165,13 @@ impl TypedTerm {
                 let text = || format!("argument in call to function {}", function.name());
                 let bytes = |argument: &TypedTerm| argument.set_bytes(options, database, text);
                 let arguments = arguments.iter().map(bytes).collect::<Result<Vec<_>, CqlError>>()?;
-                Ok(function.call(&arguments, database)?.map_or(Value::Null, Value::Single))
+                match function.call(&arguments, database, self.release)? {
+                    Some(bytes) if self.cql_type.is_multi_cell() => {
+                        self.bound(&bytes, function.class(), CollectionForm::Long)
+                    }
+                    Some(bytes) => Ok(Value::Single(bytes)),
+                    None => Ok(Value::Null),
+                }
             }
         }
     }
@@ -464,7 +477,20 @@ fn call_node(
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
-    let Some(function) = assign::function_of(keyspace, name, receiver, scope) else {
+    if name.eq_ignore_ascii_case("toJson") {
+        return Err(CqlError::invalid(
+            "toJson() may only be used within the selection clause of SELECT statements",
+        ));
+    }
+    let functions = assign::functions_of(keyspace, name, receiver, scope);
+    let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
+        Some(term) => {
+            let part = part_of(receiver, String::new(), expected);
+            (assign::is_exact(term, expected, scope, &part), assign::fits(term, expected, scope, &part))
+        }
+        None => (false, false),
+    };
+    let Some(function) = chosen(functions, arguments.len(), fit)? else {
         return Err(CqlError::invalid(format!("Unknown CQL3 function {name} called")));
     };
     if !super::accepts(&receiver.cql_type, function.return_type()) {

@@ -20,7 +20,7 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let credentials = types::credentials(&mut call.args.required(2)?)?;
-        call.database.login(&keyspace, &credentials)?;
+        call.session.old_user = call.database.login(&keyspace, &credentials).await?;
         call.session.is_logged_in = true;
         Ok(())
     })

@@ -1,5 +1,4 @@
 mod conditions;
-mod lists;
 mod on_disk;
 mod rows;
 mod thrift_families;

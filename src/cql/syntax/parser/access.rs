@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
-use crate::cql::syntax::{AccessStatement, Resource};
+use crate::cql::syntax::{AccessStatement, Resource, RoleOptions};
 
 const PERMISSIONS: [&str; 8] =
     ["CREATE", "ALTER", "DROP", "SELECT", "MODIFY", "AUTHORIZE", "DESCRIBE", "EXECUTE"];
@@ -11,7 +11,7 @@ const PERMISSIONS: [&str; 8] =
 impl Parser<'_> {
     /// One of these statements, if one stands here.
     pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, CqlError> {
-        if let Some(found) = self.role() {
+        if let Some(found) = self.role()? {
             return Ok(Some(found));
         }
         let found = if self.eat_words(&["CREATE", "USER"]) {
@@ -39,31 +39,75 @@ impl Parser<'_> {
         Ok(Some(found))
     }
 
-    /// Statements about roles, which are not looked at.
-    fn role(&mut self) -> Option<AccessStatement> {
-        let names_role = self.is_name(1) || self.kind(1) == TokenKind::String;
-        let is_of_role = |parser: &Self, word: &str| {
-            parser.is_word(0, word) && names_role && !parser.is_word(1, "ALL") && !parser.is_permission(1)
-        };
-        let what = if self.are_words(&["CREATE", "ROLE"]) {
-            "CREATE ROLE"
-        } else if self.are_words(&["ALTER", "ROLE"]) {
-            "ALTER ROLE"
-        } else if self.are_words(&["DROP", "ROLE"]) {
-            "DROP ROLE"
-        } else if self.are_words(&["LIST", "ROLES"]) {
-            "LIST ROLES"
-        } else if is_of_role(self, "GRANT") && self.is_word(2, "TO") {
-            "GRANT"
-        } else if is_of_role(self, "REVOKE") && self.is_word(2, "FROM") {
-            "REVOKE"
-        } else {
-            return None;
-        };
-        while self.kind(0) != TokenKind::End && !self.is_symbol(0, ";") {
+    /// A statement about roles, if one stands here.
+    fn role(&mut self) -> Result<Option<AccessStatement>, CqlError> {
+        let found = if self.eat_words(&["CREATE", "ROLE"]) {
+            let if_not_exists = self.if_not_exists()?;
+            let name = self.user_name()?;
+            AccessStatement::CreateRole { name, if_not_exists, options: self.role_options()? }
+        } else if self.eat_words(&["ALTER", "ROLE"]) {
+            AccessStatement::AlterRole { name: self.user_name()?, options: self.role_options()? }
+        } else if self.eat_words(&["DROP", "ROLE"]) {
+            let if_exists = self.if_exists()?;
+            AccessStatement::DropRole { if_exists, name: self.user_name()? }
+        } else if self.eat_words(&["LIST", "ROLES"]) {
+            let of = if self.eat_word("OF") { Some(self.user_name()?) } else { None };
+            AccessStatement::ListRoles { of, is_recursive: !self.eat_word("NORECURSIVE") }
+        } else if self.gives_role("GRANT", "TO") {
             self.advance();
+            let role = self.user_name()?;
+            self.expect_word("TO")?;
+            AccessStatement::GrantRole { role, to: self.user_name()? }
+        } else if self.gives_role("REVOKE", "FROM") {
+            self.advance();
+            let role = self.user_name()?;
+            self.expect_word("FROM")?;
+            AccessStatement::RevokeRole { role, from: self.user_name()? }
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(found))
+    }
+
+    /// Whether a role is granted or revoked here, not a permission.
+    fn gives_role(&self, verb: &str, preposition: &str) -> bool {
+        let names_role = self.is_name(1) || self.kind(1) == TokenKind::String;
+        self.is_word(0, verb) && names_role && self.is_word(2, preposition)
+    }
+
+    fn role_options(&mut self) -> Result<RoleOptions, CqlError> {
+        let mut options = RoleOptions::default();
+        if !self.eat_word("WITH") {
+            return Ok(options);
         }
-        Some(AccessStatement::Role(what))
+        loop {
+            let name = if self.is_name(0) { self.take_value().to_uppercase() } else { String::new() };
+            let is_second = match &*name {
+                "PASSWORD" => {
+                    self.expect_symbol("=")?;
+                    options.password.replace(self.expect_string()?).is_some()
+                }
+                "LOGIN" => options.login.replace(self.role_flag()?).is_some(),
+                "SUPERUSER" => options.superuser.replace(self.role_flag()?).is_some(),
+                "OPTIONS" => {
+                    self.expect_symbol("=")?;
+                    self.term()?;
+                    std::mem::replace(&mut options.has_custom, true)
+                }
+                _ => return Err(self.no_viable(0)),
+            };
+            if is_second {
+                self.complain(format!("Multiple definition for property '{name}'"));
+            }
+            if !self.eat_word("AND") {
+                return Ok(options);
+            }
+        }
+    }
+
+    fn role_flag(&mut self) -> Result<bool, CqlError> {
+        self.expect_symbol("=")?;
+        Ok(self.expect_kind(TokenKind::Boolean, "BOOLEAN")?.eq_ignore_ascii_case("true"))
     }
 
     /// A user's name keeps its spelling.
@@ -134,6 +178,17 @@ impl Parser<'_> {
         }
         if self.eat_word("KEYSPACE") {
             return Ok(Resource::Keyspace(self.name()?));
+        }
+        if self.eat_words(&["ALL", "ROLES"]) {
+            return Ok(Resource::AllRoles);
+        }
+        // `role` may also be a table's name.
+        if self.is_word(0, "ROLE")
+            && (self.is_name(1) || self.kind(1) == TokenKind::String)
+            && !self.is_word(1, "TO")
+        {
+            self.advance();
+            return Ok(Resource::Role(self.user_name()?));
         }
         self.eat_word("TABLE");
         Ok(Resource::Table(self.table_name()?))

@@ -80,13 +80,19 @@ impl Parser<'_> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
-            match (self.marker_term()?, self.kind(0)) {
-                (Some(marker), _) => Change::InsertJson(marker),
+            let json = match (self.marker_term()?, self.kind(0)) {
+                (Some(marker), _) => marker,
                 (None, TokenKind::String) => {
-                    Change::InsertJson(Term::Constant { kind: ConstantKind::String, text: self.take_value() })
+                    Term::Constant { kind: ConstantKind::String, text: self.take_value() }
                 }
                 (None, _) => return Err(self.no_viable(0)),
+            };
+            let has_default = self.eat_word("DEFAULT");
+            let keeps_omitted = has_default && self.eat_word("UNSET");
+            if has_default && !keeps_omitted {
+                self.expect_word("NULL")?;
             }
+            Change::InsertJson { json, keeps_omitted }
         } else {
             let columns = self.list_in_parentheses(Self::name)?;
             self.expect_word("VALUES")?;
@@ -154,6 +160,17 @@ impl Parser<'_> {
         if let Some(key) = self.element()? {
             self.expect_symbol("=")?;
             return Ok(Assignment { column, operation: Operation::SetElement { key, value: self.term()? } });
+        }
+        // `c += 1`, of 4.0.
+        if self.is_symbol(1, "=") && (self.is_symbol(0, "+") || self.is_symbol(0, "-")) {
+            let adds = self.eat_symbol("+");
+            if !adds {
+                self.advance();
+            }
+            self.advance();
+            let term = self.term()?;
+            let operation = if adds { Operation::Add(term) } else { Operation::Subtract(term) };
+            return Ok(Assignment { column, operation });
         }
         self.expect_symbol("=")?;
         let operation = if self.is_name(0) && self.is_step(1) {

@@ -20,17 +20,37 @@ impl Parser<'_> {
         self.expect_word("FROM")?;
         let table = self.table_name()?;
         let relations = if self.eat_word("WHERE") { self.relations()? } else { Vec::new() };
+        let mut group_by = Vec::new();
+        if self.eat_words(&["GROUP", "BY"]) {
+            group_by = self.list(Self::name)?;
+        }
         let mut order_by = Vec::new();
         if self.eat_word("ORDER") {
             self.expect_word("BY")?;
             order_by = self.list(Self::ordering)?;
+        }
+        let mut per_partition_limit = None;
+        if self.eat_words(&["PER", "PARTITION"]) {
+            self.expect_word("LIMIT")?;
+            per_partition_limit = Some(self.integer()?);
         }
         let limit = if self.eat_word("LIMIT") { Some(self.integer()?) } else { None };
         let allow_filtering = self.eat_word("ALLOW");
         if allow_filtering {
             self.expect_word("FILTERING")?;
         }
-        Ok(Select { table, is_json, is_distinct, selection, relations, order_by, limit, allow_filtering })
+        Ok(Select {
+            table,
+            is_json,
+            is_distinct,
+            selection,
+            relations,
+            group_by,
+            order_by,
+            per_partition_limit,
+            limit,
+            allow_filtering,
+        })
     }
 
     /// Whether this word is one before the selection, not a column of this name.
@@ -46,15 +66,15 @@ impl Parser<'_> {
         if self.eat_symbol("*") {
             return Ok(Selection::All);
         }
-        let counts_rows = self.is_symbol(2, "*") || self.kind(2) == TokenKind::Integer;
-        if self.is_word(0, "COUNT") && self.is_symbol(1, "(") && counts_rows {
-            return self.count();
+        let mut selected = self.list(Self::selected)?;
+        if let [Selected { selector: Selector::CountRows, alias }] = &mut selected[..] {
+            return Ok(Selection::Count { alias: alias.take() });
         }
-        Ok(Selection::Some(self.list(Self::selected)?))
+        Ok(Selection::Some(selected))
     }
 
     /// `count(*)` or `count(1)`.
-    fn count(&mut self) -> Result<Selection, CqlError> {
+    fn count(&mut self) -> Result<Selector, CqlError> {
         self.advance();
         self.expect_symbol("(")?;
         let counted = self.take_value();
@@ -62,7 +82,7 @@ impl Parser<'_> {
             self.complain(format!("Only COUNT(1) is supported, got COUNT({counted})"));
         }
         self.expect_symbol(")")?;
-        Ok(Selection::Count { alias: self.alias()? })
+        Ok(Selector::CountRows)
     }
 
     fn alias(&mut self) -> Result<Option<String>, CqlError> {
@@ -98,6 +118,13 @@ impl Parser<'_> {
             parser.expect_symbol(")")?;
             Ok::<_, CqlError>(column)
         };
+        let counts_rows = self.is_symbol(2, "*") || self.kind(2) == TokenKind::Integer;
+        if self.is_word(0, "COUNT") && self.is_symbol(1, "(") && counts_rows {
+            return self.count();
+        }
+        if self.is_word(0, "CAST") && self.is_symbol(1, "(") {
+            return self.cast_selector();
+        }
         if self.is_symbol(1, "(") && self.is_word(0, "WRITETIME") {
             return Ok(Selector::WriteTime(of_column(self)?));
         }
@@ -108,6 +135,17 @@ impl Parser<'_> {
             return Ok(Selector::Function { keyspace, name, arguments: self.selector_arguments()? });
         }
         Ok(Selector::Column(self.name()?))
+    }
+
+    /// `CAST(selector AS type)`.
+    fn cast_selector(&mut self) -> Result<Selector, CqlError> {
+        self.advance();
+        self.expect_symbol("(")?;
+        let of = Box::new(self.selector()?);
+        self.expect_word("AS")?;
+        let cql_type = self.name()?;
+        self.expect_symbol(")")?;
+        Ok(Selector::Cast { of, cql_type })
     }
 
     fn selector_arguments(&mut self) -> Result<Vec<Selector>, CqlError> {

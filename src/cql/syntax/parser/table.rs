@@ -86,6 +86,21 @@ impl Parser<'_> {
         Err(self.no_viable(0))
     }
 
+    /// One step, or several in parentheses.
+    fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter, CqlError>) -> Result<Alter, CqlError> {
+        let mut one = one;
+        if self.is_symbol(0, "(") {
+            return Ok(Alter::Several(self.list_in_parentheses(one)?));
+        }
+        let first = one(self)?;
+        if !self.eat_symbol(",") {
+            return Ok(first);
+        }
+        let mut steps = vec![first];
+        steps.extend(self.list(one)?);
+        Ok(Alter::Several(steps))
+    }
+
     /// What stands after ALTER TABLE and the table's name.
     pub(super) fn alter_table(&mut self) -> Result<Alter, CqlError> {
         if self.eat_word("ALTER") {
@@ -94,12 +109,14 @@ impl Parser<'_> {
             return Ok(Alter::Type { column, cql_type: self.type_name()? });
         }
         if self.eat_word("ADD") {
-            let column = self.name()?;
-            let cql_type = self.type_name()?;
-            return Ok(Alter::Add { column, cql_type, is_static: self.eat_word("STATIC") });
+            return self.steps(|parser| {
+                let column = parser.name()?;
+                let cql_type = parser.type_name()?;
+                Ok(Alter::Add { column, cql_type, is_static: parser.eat_word("STATIC") })
+            });
         }
         if self.eat_word("DROP") {
-            return Ok(Alter::Drop { column: self.name()? });
+            return self.steps(|parser| Ok(Alter::Drop { column: parser.name()? }));
         }
         if self.eat_word("RENAME") {
             return Ok(Alter::Rename(self.renamings()?));

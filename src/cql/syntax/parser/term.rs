@@ -40,9 +40,18 @@ impl Parser<'_> {
             TokenKind::Uuid => ConstantKind::Uuid,
             TokenKind::Boolean => ConstantKind::Boolean,
             TokenKind::Blob => ConstantKind::Hex,
+            TokenKind::Duration => ConstantKind::Duration,
+            TokenKind::Word if self.is_iso_duration() => ConstantKind::Duration,
             _ => return self.not_finite(),
         };
         Some(Term::Constant { kind, text: self.take_value() })
+    }
+
+    /// `P1Y` or `PT1H`, which no function is called here.
+    fn is_iso_duration(&self) -> bool {
+        let rest = self.raw(0).strip_prefix('P').map(|rest| rest.strip_prefix('T').unwrap_or(rest));
+        let has_digit = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+        has_digit && !self.is_symbol(1, "(") && !self.is_symbol(1, ".")
     }
 
     /// `NaN`, `Infinity`, `-Infinity`.

@@ -4,7 +4,7 @@
 //! in the session's keyspace and then change the one that the definition names.
 
 use super::{INVALID, since};
-use crate::db::Access;
+use crate::db::{Access, Resource};
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::schema_types;
 use crate::thrift::wire::TType;
@@ -52,7 +52,9 @@ fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
         call.check(Access::AddKeyspace)?;
+        let made = Resource::Keyspace(request.name.clone());
         call.database.add_keyspace(request, call.behaviour).await?;
+        call.database.grant_to_maker(call.session.user.as_ref(), &made).await?;
         write_version(call);
         Ok(())
     })
@@ -84,7 +86,9 @@ fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
         let request = schema_types::column_family(&mut call.args.required(1)?)?;
         call.keyspace()?;
         call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
+        let made = Resource::Table(request.keyspace.clone(), request.name.clone());
         call.database.add_column_family(request, call.behaviour).await?;
+        call.database.grant_to_maker(call.session.user.as_ref(), &made).await?;
         write_version(call);
         Ok(())
     })

@@ -40,7 +40,7 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let credentials = types::credentials(&mut call.args.required(1)?)?;
         // One that fails leaves the session to whom it belonged, as ClientState does.
-        call.session.user = call.database.authenticate(&credentials, call.behaviour.release)?;
+        call.session.user = call.database.authenticate(&credentials, call.behaviour.release).await?;
         Ok(())
     })
 }

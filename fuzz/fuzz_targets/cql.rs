@@ -1,0 +1,11 @@
+//! Statements: see `targets::cql`.
+
+#![no_main]
+
+#[path = "../targets.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::cql(data);
+});

@@ -1,0 +1,11 @@
+//! What clients of the native protocol send: see `targets::native`.
+
+#![no_main]
+
+#[path = "../targets.rs"]
+#[allow(dead_code)]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    targets::native(data);
+});

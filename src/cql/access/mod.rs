@@ -1,0 +1,120 @@
+//! USE, and the statements of users, roles and permissions.
+
+mod permissions;
+mod roles;
+mod rows;
+mod users;
+
+use super::syntax::AccessStatement;
+use super::{CqlError, Outcome, QueryState, system};
+use crate::db::{Permission, Resource, RoleKeeper, Roles};
+
+/// What is said to a user of the files who would change them by statements.
+const IN_FILES: &str = "the users of this server are kept in its passwd file and their rights in its access file: \
+                        change those, statements do not";
+
+/// USE: the keyspace must be there, and nothing is asked about the right to what is in it.
+pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
+    if !system::is_system(keyspace) {
+        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+    }
+    Ok(Outcome::Keyspace(keyspace.to_owned()))
+}
+
+/// Somebody who has logged in, and the roles that they want to see or change.
+#[derive(Clone, Copy)]
+struct Desk<'a> {
+    state: &'a QueryState<'a>,
+    keeper: &'a RoleKeeper,
+    /// The name of who asks.
+    me: &'a str,
+}
+
+impl Desk<'_> {
+    /// Changes roles, or with an error nothing.
+    async fn change(
+        &self,
+        edit: impl FnOnce(&mut Roles) -> Result<(), CqlError>,
+    ) -> Result<Outcome, CqlError> {
+        self.keeper.change(&**self.state.database.store(), edit).await?;
+        Ok(Outcome::Void)
+    }
+
+    /// The hash of a password that a statement gives.
+    async fn hash(&self, password: Option<&String>) -> Result<Option<String>, CqlError> {
+        match password {
+            Some(password) => Ok(Some(self.keeper.hash(password).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether who asks may do this to roles.
+    fn check(&self, roles: &Roles, permission: Permission, resource: &Resource) -> Result<(), CqlError> {
+        if roles.allow(self.me, permission, resource) {
+            return Ok(());
+        }
+        unauthorized(format!(
+            "User {} does not have sufficient privileges to perform the requested operation",
+            self.me
+        ))
+    }
+}
+
+fn unauthorized<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::Unauthorized(why.into()))
+}
+
+fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
+    Err(CqlError::invalid(why))
+}
+
+/// Runs a statement of users, roles or permissions. Those of users have the words of 2.1, those of roles, which came
+/// with 2.2, its words.
+pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
+    let Some(keeper) = state.database.roles() else { return refuse(state, statement) };
+    let Some(user) = state.user else { return unauthorized("You have not logged in") };
+    let desk = Desk { state, keeper, me: &user.name };
+    match statement {
+        AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {
+            users::create(&desk, name, *if_not_exists, password.as_ref(), *is_superuser).await
+        }
+        AccessStatement::AlterUser { name, password, is_superuser } => {
+            users::alter(&desk, name, password.as_ref(), *is_superuser).await
+        }
+        AccessStatement::DropUser { name, if_exists } => users::drop(&desk, name, *if_exists).await,
+        AccessStatement::ListUsers => Ok(users::list(&desk)),
+        AccessStatement::CreateRole { name, if_not_exists, options } => {
+            roles::create(&desk, name, *if_not_exists, options).await
+        }
+        AccessStatement::AlterRole { name, options } => roles::alter(&desk, name, options).await,
+        AccessStatement::DropRole { name, if_exists } => roles::drop(&desk, name, *if_exists).await,
+        AccessStatement::ListRoles { of, is_recursive } => roles::list(&desk, of.as_deref(), *is_recursive),
+        AccessStatement::GrantRole { role, to } => roles::grant(&desk, role, to).await,
+        AccessStatement::RevokeRole { role, from } => roles::revoke(&desk, role, from).await,
+        AccessStatement::Grant { permission, resource, to } => {
+            permissions::change(&desk, permissions::Change::Grant, permission, resource, to).await
+        }
+        AccessStatement::Revoke { permission, resource, from } => {
+            permissions::change(&desk, permissions::Change::Revoke, permission, resource, from).await
+        }
+        AccessStatement::ListPermissions { permission, resource, of, is_recursive } => {
+            permissions::list(&desk, permission, resource.as_ref(), of.as_deref(), *is_recursive)
+        }
+    }
+}
+
+/// Where nobody logs in everybody is the anonymous user, whom the old servers refused so.
+fn refuse(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
+    if state.user.is_some() {
+        return invalid(IN_FILES);
+    }
+    unauthorized(match statement {
+        AccessStatement::CreateUser { .. } => "Only superusers are allowed to perform CREATE USER queries",
+        AccessStatement::DropUser { .. } => "Only superusers are allowed to perform DROP USER queries",
+        AccessStatement::AlterUser { is_superuser: Some(_), .. } => {
+            "Only superusers are allowed to alter superuser status"
+        }
+        AccessStatement::AlterUser { .. } => "You aren't allowed to alter this user",
+        _ => "You have to be logged in and not anonymous to perform this request",
+    })
+}

@@ -1,0 +1,148 @@
+//! GRANT, REVOKE and LIST of permissions.
+
+use super::{Desk, invalid, rows, unauthorized};
+use crate::cql::syntax;
+use crate::cql::{CqlError, Outcome};
+use crate::db::{Permission, PermissionSet, Resource, Roles};
+use crate::util::Release;
+
+/// What is done with permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Grant,
+    Revoke,
+}
+
+fn not_without_authorizer(desk: &Desk<'_>, operation: &str) -> Result<(), CqlError> {
+    if desk.state.database.enforces_permissions() {
+        return Ok(());
+    }
+    invalid(format!("{operation} operation is not supported by AllowAllAuthorizer"))
+}
+
+/// The permissions of a name; those of `ALL` are those that mean something for the resource.
+fn named(name: &str, resource: Option<&Resource>) -> Result<PermissionSet, CqlError> {
+    let applicable = resource.map_or_else(|| Permission::ALL.into_iter().collect(), Resource::applicable);
+    if name == "ALL" {
+        return Ok(applicable);
+    }
+    let asked: PermissionSet = Permission::named(name).into_iter().collect();
+    let found = asked.intersection(applicable);
+    match (found.is_empty(), resource) {
+        (true, Some(resource)) => invalid(format!(
+            "Resource type {} does not support any of the requested permissions",
+            class(resource)
+        )),
+        (true, None) => invalid(format!("{name} permissions are of functions, and this server has none")),
+        _ => Ok(found),
+    }
+}
+
+fn class(resource: &Resource) -> &'static str {
+    match resource {
+        Resource::AllKeyspaces | Resource::Keyspace(_) | Resource::Table(..) => "DataResource",
+        Resource::AllRoles | Resource::Role(_) => "RoleResource",
+    }
+}
+
+/// What a statement names, which must be there.
+fn found(desk: &Desk<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Resource, CqlError> {
+    let catalog = desk.state.database.catalog();
+    let (resource, is_there) = match named {
+        syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
+        syntax::Resource::AllRoles => (Resource::AllRoles, true),
+        syntax::Resource::Keyspace(keyspace) => {
+            (Resource::Keyspace(keyspace.clone()), catalog.keyspace(keyspace).is_some())
+        }
+        syntax::Resource::Table(table) => {
+            let keyspace = desk.state.keyspace_of(table.keyspace.as_deref())?;
+            let is_there = catalog.column_family(keyspace, &table.name).is_some();
+            (Resource::Table(keyspace.to_owned(), table.name.clone()), is_there)
+        }
+        syntax::Resource::Role(role) => (Resource::Role(role.clone()), roles.contains(role)),
+    };
+    if is_there { Ok(resource) } else { invalid(format!("{resource} doesn't exist")) }
+}
+
+fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
+    if roles.contains(name) { Ok(()) } else { invalid(format!("User {name} doesn't exist")) }
+}
+
+/// GRANT and REVOKE. Who grants must have what is granted, and AUTHORIZE with it.
+pub async fn change(
+    desk: &Desk<'_>,
+    change: Change,
+    permission: &str,
+    resource: &syntax::Resource,
+    role: &str,
+) -> Result<Outcome, CqlError> {
+    not_without_authorizer(desk, if change == Change::Grant { "GRANT" } else { "REVOKE" })?;
+    let edit = |roles: &mut Roles| {
+        user_exists(roles, role)?;
+        let resource = found(desk, roles, resource)?;
+        let permissions = named(permission, Some(&resource))?;
+        for needed in [Permission::Authorize].into_iter().chain(permissions.iter()) {
+            if !roles.allow(desk.me, needed, &resource) {
+                return unauthorized(format!(
+                    "User {} has no {} permission on {resource} or any of its parents",
+                    desk.me,
+                    needed.name()
+                ));
+            }
+        }
+        match change {
+            Change::Grant => roles.grant(role, &resource, permissions),
+            Change::Revoke => roles.revoke(role, &resource, permissions),
+        }
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+/// LIST PERMISSIONS: superusers see everybody's, others those of the roles that they have.
+pub fn list(
+    desk: &Desk<'_>,
+    permission: &str,
+    resource: Option<&syntax::Resource>,
+    of: Option<&str>,
+    is_recursive: bool,
+) -> Result<Outcome, CqlError> {
+    not_without_authorizer(desk, "LIST PERMISSIONS")?;
+    let roles = desk.keeper.now();
+    let resource = resource.map(|resource| found(desk, &roles, resource)).transpose()?;
+    if let Some(of) = of {
+        user_exists(&roles, of)?;
+    }
+    let is_mine = of.is_some_and(|of| roles.all_of(desk.me).contains(of));
+    if !is_mine && !roles.is_superuser(desk.me) {
+        return unauthorized(format!(
+            "You are not authorized to view {}'s permissions",
+            of.unwrap_or("everyone")
+        ));
+    }
+    let wanted =
+        if permission == "ALL" { named("ALL", None)? } else { named(permission, resource.as_ref())? };
+    let chain = resource.map(|resource| chain(resource, is_recursive));
+    let holders: Vec<&str> = match of {
+        Some(of) => roles.all_of(of).into_iter().collect(),
+        None => roles.iter().map(|(name, _)| name.as_str()).collect(),
+    };
+    let mut found = Vec::new();
+    for (name, role) in holders.iter().filter_map(|name| Some((name, roles.get(name)?))) {
+        let granted = role.grants.list().into_iter();
+        for (on, permissions) in
+            granted.filter(|(on, _)| chain.as_ref().is_none_or(|chain| chain.contains(on)))
+        {
+            let shown = permissions.intersection(wanted);
+            let row = |one: Permission| [(*name).to_owned(), on.to_string(), one.name().to_owned()];
+            found.extend(shown.iter().map(row));
+        }
+    }
+    Ok(rows::permissions(found, desk.state.behaviour.release > Release::V2_1))
+}
+
+/// A resource, and with those that hold it if these are asked for.
+fn chain(resource: Resource, is_recursive: bool) -> Vec<Resource> {
+    let next = |resource: &Resource| resource.parent().filter(|_| is_recursive);
+    std::iter::successors(Some(resource), next).collect()
+}

@@ -1,0 +1,174 @@
+//! The statements of roles.
+
+use super::{Desk, invalid, rows, unauthorized};
+use crate::cql::syntax::RoleOptions;
+use crate::cql::{CqlError, Outcome};
+use crate::db::{Permission, Resource, Role, Roles};
+
+fn exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
+    if roles.contains(name) { Ok(()) } else { invalid(format!("{name} doesn't exist")) }
+}
+
+fn no_custom(options: &RoleOptions) -> Result<(), CqlError> {
+    if options.has_custom { invalid("CassandraRoleManager doesn't support OPTIONS") } else { Ok(()) }
+}
+
+pub async fn create(
+    desk: &Desk<'_>,
+    name: &str,
+    if_not_exists: bool,
+    options: &RoleOptions,
+) -> Result<Outcome, CqlError> {
+    let check = |roles: &Roles| {
+        desk.check(roles, Permission::Create, &Resource::AllRoles)?;
+        if options.superuser == Some(true) && !roles.is_superuser(desk.me) {
+            return unauthorized("Only superusers can create a role with superuser status");
+        }
+        no_custom(options)?;
+        if name.is_empty() {
+            return invalid("Role name can't be an empty string");
+        }
+        if roles.contains(name) && !if_not_exists {
+            return invalid(format!("{name} already exists"));
+        }
+        Ok(())
+    };
+    check(&desk.keeper.now())?;
+    let salted_hash = desk.hash(options.password.as_ref()).await?;
+    let edit = |roles: &mut Roles| {
+        check(roles)?;
+        if !roles.contains(name) {
+            let is_superuser = options.superuser.unwrap_or(false);
+            let can_login = options.login.unwrap_or(false);
+            roles.put(name, Role { is_superuser, can_login, salted_hash, ..Role::default() })?;
+            let made = Resource::Role(name.to_owned());
+            roles.grant(desk.me, &made, made.applicable());
+        }
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+pub async fn alter(desk: &Desk<'_>, name: &str, options: &RoleOptions) -> Result<Outcome, CqlError> {
+    let check = |roles: &Roles| may_alter(desk, roles, name, options);
+    check(&desk.keeper.now())?;
+    let hash = desk.hash(options.password.as_ref()).await?;
+    let edit = |roles: &mut Roles| {
+        check(roles)?;
+        roles.edit(name, |role| {
+            role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
+            role.can_login = options.login.unwrap_or(role.can_login);
+            role.salted_hash = hash.or(role.salted_hash.take());
+        });
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+fn may_alter(desk: &Desk<'_>, roles: &Roles, name: &str, options: &RoleOptions) -> Result<(), CqlError> {
+    no_custom(options)?;
+    if *options == RoleOptions::default() {
+        return invalid("ALTER [ROLE|USER] can't be empty");
+    }
+    exists(roles, name)?;
+    if options.superuser.is_some() && roles.all_of(desk.me).contains(name) {
+        return unauthorized(
+            "You aren't allowed to alter your own superuser status or that of a role granted to you",
+        );
+    }
+    if roles.is_superuser(desk.me) {
+        return Ok(());
+    }
+    if options.superuser.is_some() {
+        return unauthorized("Only superusers are allowed to alter superuser status");
+    }
+    if name == desk.me {
+        // Of itself a role changes the password, and nothing else.
+        return if options.login.is_some() {
+            unauthorized("You aren't allowed to alter LOGIN")
+        } else {
+            Ok(())
+        };
+    }
+    desk.check(roles, Permission::Alter, &Resource::Role(name.to_owned()))?;
+    // Otherwise who may alter roles could take a superuser's password. Cassandra lets them.
+    if roles.is_superuser(name) {
+        return unauthorized("Only superusers can alter a role with superuser status");
+    }
+    Ok(())
+}
+
+pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+    let edit = |roles: &mut Roles| {
+        desk.check(roles, Permission::Drop, &Resource::Role(name.to_owned()))?;
+        if roles.is_superuser(name) && !roles.is_superuser(desk.me) {
+            return unauthorized("Only superusers can drop a role with superuser status");
+        }
+        if !if_exists {
+            exists(roles, name)?;
+        }
+        if name == desk.me {
+            return invalid("Cannot DROP primary role for current login");
+        }
+        roles.remove(name);
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+pub async fn grant(desk: &Desk<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
+    let edit = |roles: &mut Roles| {
+        may_give(desk, roles, role, to)?;
+        Ok(roles.join(to, role)?)
+    };
+    desk.change(edit).await
+}
+
+pub async fn revoke(desk: &Desk<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
+    let edit = |roles: &mut Roles| {
+        may_give(desk, roles, role, from)?;
+        Ok(roles.leave(from, role)?)
+    };
+    desk.change(edit).await
+}
+
+fn may_give(desk: &Desk<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {
+    desk.check(roles, Permission::Authorize, &Resource::Role(role.to_owned()))?;
+    exists(roles, role)?;
+    exists(roles, other)?;
+    // Otherwise who may give a role away could make a superuser of themself once it is one. Cassandra lets them.
+    if roles.is_superuser(role) && !roles.is_superuser(desk.me) {
+        return unauthorized("Only superusers can grant or revoke a role with superuser status");
+    }
+    Ok(())
+}
+
+/// LIST ROLES: all of them for who may DESCRIBE them; others see their own.
+pub fn list(desk: &Desk<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome, CqlError> {
+    let roles = desk.keeper.now();
+    if let Some(of) = of.filter(|of| !roles.contains(of)) {
+        return invalid(format!("<role {of}> doesn't exist"));
+    }
+    let sees_all = roles.allow(desk.me, Permission::Describe, &Resource::AllRoles);
+    let names: Vec<&str> = match of {
+        None if sees_all => roles.iter().map(|(name, _)| name.as_str()).collect(),
+        None => held(&roles, desk.me, is_recursive),
+        Some(of) if sees_all || roles.all_of(desk.me).contains(of) => held(&roles, of, is_recursive),
+        Some(of) => {
+            return unauthorized(format!("You are not authorized to view roles granted to {of} "));
+        }
+    };
+    let row = |name| roles.get(name).map(|role| (name, role.is_superuser, role.can_login));
+    Ok(rows::roles(names.into_iter().filter_map(row).collect()))
+}
+
+/// A role with all that were granted to it, or with those that were so directly.
+fn held<'a>(roles: &'a Roles, name: &'a str, is_recursive: bool) -> Vec<&'a str> {
+    if is_recursive {
+        return roles.all_of(name).into_iter().collect();
+    }
+    let direct = roles.get(name).into_iter().flat_map(|role| role.member_of.iter());
+    let mut names: Vec<&str> = direct.map(String::as_str).chain([name]).collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,68 @@
+//! What LIST answers.
+
+use bytes::Bytes;
+
+use crate::cql::system::AUTH;
+use crate::cql::{ColumnSpec, Outcome, ResultSet};
+use crate::marshal::{CqlType, Native};
+
+fn text_type() -> CqlType {
+    CqlType::Native(Native::Text)
+}
+
+fn boolean_type() -> CqlType {
+    CqlType::Native(Native::Boolean)
+}
+
+pub fn text(value: &str) -> Option<Bytes> {
+    Some(Bytes::copy_from_slice(value.as_bytes()))
+}
+
+pub fn boolean(value: bool) -> Option<Bytes> {
+    Some(Bytes::copy_from_slice(&[u8::from(value)]))
+}
+
+fn spec(table: &str, name: &str, cql_type: CqlType) -> ColumnSpec {
+    ColumnSpec { keyspace: AUTH.to_owned(), table: table.to_owned(), name: name.to_owned(), cql_type }
+}
+
+fn answer(columns: Vec<ColumnSpec>, rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
+    Outcome::Rows(ResultSet { columns: columns.into(), rows, paging_state: None })
+}
+
+/// LIST USERS: name, super.
+pub fn users(rows: Vec<Vec<Option<Bytes>>>) -> Outcome {
+    answer(vec![spec("users", "name", text_type()), spec("users", "super", boolean_type())], rows)
+}
+
+/// LIST ROLES: role, super, login, options. No role has options. Where there is none, Cassandra says nothing.
+pub fn roles(rows: Vec<(&str, bool, bool)>) -> Outcome {
+    if rows.is_empty() {
+        return Outcome::Void;
+    }
+    let options = CqlType::Map { key: Box::new(text_type()), value: Box::new(text_type()), is_frozen: false };
+    let columns = vec![
+        spec("roles", "role", text_type()),
+        spec("roles", "super", boolean_type()),
+        spec("roles", "login", boolean_type()),
+        spec("roles", "options", options),
+    ];
+    let none = || Some(Bytes::from_static(&[0; 4]));
+    let row = |(name, is_super, login)| vec![text(name), boolean(is_super), boolean(login), none()];
+    answer(columns, rows.into_iter().map(row).collect())
+}
+
+/// LIST PERMISSIONS: username, resource, permission; with roles their names come first. Where there is none,
+/// Cassandra says nothing.
+pub fn permissions(rows: Vec<[String; 3]>, with_roles: bool) -> Outcome {
+    if rows.is_empty() {
+        return Outcome::Void;
+    }
+    let names = ["role", "username", "resource", "permission"];
+    let skipped = usize::from(!with_roles);
+    let columns = names[skipped..].iter().map(|name| spec("permissions", name, text_type())).collect();
+    let row = |[role, resource, permission]: [String; 3]| {
+        [&role, &role, &resource, &permission].map(|value| text(value))[skipped..].to_vec()
+    };
+    answer(columns, rows.into_iter().map(row).collect())
+}

@@ -1,0 +1,107 @@
+//! The statements of users. A user is a role that may log in.
+
+use super::{Desk, invalid, rows, unauthorized};
+use crate::cql::{CqlError, Outcome};
+use crate::db::{Resource, Role, Roles};
+
+pub async fn create(
+    desk: &Desk<'_>,
+    name: &str,
+    if_not_exists: bool,
+    password: Option<&String>,
+    is_superuser: bool,
+) -> Result<Outcome, CqlError> {
+    let check = |roles: &Roles| {
+        if !roles.is_superuser(desk.me) {
+            return unauthorized("Only superusers are allowed to perform CREATE USER queries");
+        }
+        if name.is_empty() {
+            return invalid("Username can't be an empty string");
+        }
+        if roles.contains(name) && !if_not_exists {
+            return invalid(format!("User {name} already exists"));
+        }
+        match password {
+            None => invalid("PasswordAuthenticator requires PASSWORD option"),
+            Some(_) => Ok(()),
+        }
+    };
+    // A hash costs much: nobody gets one for nothing.
+    check(&desk.keeper.now())?;
+    let salted_hash = desk.hash(password).await?;
+    let edit = |roles: &mut Roles| {
+        check(roles)?;
+        if !roles.contains(name) {
+            roles.put(name, Role { is_superuser, can_login: true, salted_hash, ..Role::default() })?;
+            let made = Resource::Role(name.to_owned());
+            roles.grant(desk.me, &made, made.applicable());
+        }
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+pub async fn alter(
+    desk: &Desk<'_>,
+    name: &str,
+    password: Option<&String>,
+    is_superuser: Option<bool>,
+) -> Result<Outcome, CqlError> {
+    let check = |roles: &Roles| {
+        let am_superuser = roles.is_superuser(desk.me);
+        if is_superuser.is_some() && name == desk.me {
+            return unauthorized("You aren't allowed to alter your own superuser status");
+        }
+        if is_superuser.is_some() && roles.all_of(desk.me).contains(name) {
+            return unauthorized(
+                "You aren't allowed to alter your own superuser status or that of a role granted to you",
+            );
+        }
+        if is_superuser.is_some() && !am_superuser {
+            return unauthorized("Only superusers are allowed to alter superuser status");
+        }
+        if !am_superuser && name != desk.me {
+            return unauthorized("You aren't allowed to alter this user");
+        }
+        if is_superuser.is_none() && password.is_none() {
+            return invalid("ALTER USER can't be empty");
+        }
+        if roles.contains(name) { Ok(()) } else { invalid(format!("User {name} doesn't exist")) }
+    };
+    check(&desk.keeper.now())?;
+    let hash = desk.hash(password).await?;
+    let edit = |roles: &mut Roles| {
+        check(roles)?;
+        roles.edit(name, |role| {
+            role.is_superuser = is_superuser.unwrap_or(role.is_superuser);
+            role.salted_hash = hash.or(role.salted_hash.take());
+        });
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+    let edit = |roles: &mut Roles| {
+        if !roles.is_superuser(desk.me) {
+            return unauthorized("Only superusers are allowed to perform DROP USER queries");
+        }
+        if !roles.contains(name) && !if_exists {
+            return invalid(format!("User {name} doesn't exist"));
+        }
+        if name == desk.me {
+            return invalid("Users aren't allowed to DROP themselves");
+        }
+        roles.remove(name);
+        Ok(())
+    };
+    desk.change(edit).await
+}
+
+/// LIST USERS, for everybody who has logged in.
+pub fn list(desk: &Desk<'_>) -> Outcome {
+    let roles = desk.keeper.now();
+    let users = roles.iter().filter(|(_, role)| role.can_login);
+    let row = |name: &String| vec![rows::text(name), rows::boolean(roles.is_superuser(name))];
+    rows::users(users.map(|(name, _)| row(name)).collect())
+}

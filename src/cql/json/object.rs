@@ -1,0 +1,72 @@
+//! A JSON object with its keys in the order of the text.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::names::name_of_key;
+use super::read::from_json;
+use crate::cql::{BoundValue, CqlError, TypesOf};
+use crate::schema::TableDef;
+
+/// Keys and values, in the order of the text.
+#[derive(Debug)]
+pub struct JsonObject<'j>(pub Vec<(String, &'j RawValue)>);
+
+impl<'de> Deserialize<'de> for JsonObject<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = JsonObject<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(JsonObject(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// The values that `INSERT ... JSON` means for a table's columns, in their order: null where the text says so, and
+/// `omitted` where it does not name the column.
+pub fn decode_object(
+    text: Option<&str>,
+    def: &TableDef,
+    types: TypesOf<'_>,
+    omitted: &BoundValue,
+) -> Result<Vec<BoundValue>, CqlError> {
+    let text = text.filter(|text| text.trim() != "null");
+    let text = text.ok_or_else(|| CqlError::invalid("Got null for INSERT JSON values"))?;
+    let object: JsonObject<'_> = serde_json::from_str(text).map_err(|error| {
+        CqlError::invalid(format!("Could not decode JSON string as a map: {error}. (String was: {text})"))
+    })?;
+    let names: Vec<String> = object.0.iter().map(|(key, _)| name_of_key(key)).collect();
+    // Of one column's values the last is taken.
+    let values: HashMap<&str, &RawValue> =
+        names.iter().zip(&object.0).map(|(name, (_, value))| (name.as_str(), *value)).collect();
+    let value = |name: &str, cql_type| match values.get(name) {
+        None => Ok(omitted.clone()),
+        Some(json) => match from_json(cql_type, json, types) {
+            Ok(bytes) => Ok(BoundValue::from(bytes)),
+            Err(why) => Err(CqlError::invalid(format!("Error decoding JSON value for {name}: {why}"))),
+        },
+    };
+    let values = def.columns().map(|column| value(&column.name, &column.cql_type));
+    let values = values.collect::<Result<_, CqlError>>()?;
+    match names.iter().find(|name| def.column(name).is_none()) {
+        Some(unknown) => {
+            Err(CqlError::invalid(format!("JSON values map contains unrecognized column: {unknown}")))
+        }
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,207 @@
+//! From JSON to the bytes of a value.
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::kind::Kind;
+use super::names::name_of_key;
+use super::object::JsonObject;
+use crate::cql::values::{list_to_bytes, map_to_bytes, tuple_to_bytes};
+use crate::cql::{CollectionForm, TypesOf};
+use crate::marshal::{CqlType, Native, UserType, at};
+
+/// Reads a value; `None` is null. Collections have long lengths. The error is the old server's sentence.
+pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
+    let kind = Kind::of(json);
+    match kind {
+        Kind::Null => Ok(None),
+        kind => value_of(cql_type, &kind, types).map(Some),
+    }
+}
+
+fn value_of(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let is_whole = matches!(cql_type, CqlType::Native(_) | CqlType::Custom(_));
+    if let (Kind::String(text), false) = (kind, is_whole) {
+        // Keys of objects are texts, and so a key of several parts is JSON in a text.
+        let inner: &RawValue =
+            serde_json::from_str(text).map_err(|error| format!("Error decoding JSON string: {error}"))?;
+        let inner = Kind::of(inner);
+        return match inner {
+            Kind::String(_) => of_parts(cql_type, &inner, types),
+            inner => value_of(cql_type, &inner, types),
+        };
+    }
+    match cql_type {
+        CqlType::Native(native) => of_native(*native, kind, types),
+        CqlType::Custom(_) => match kind {
+            Kind::String(text) => parsed(cql_type, text, types),
+            other => Err(other.unexpected("a string")),
+        },
+        _ => of_parts(cql_type, kind, types),
+    }
+}
+
+fn of_parts(cql_type: &CqlType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    match cql_type {
+        CqlType::List { element, .. } => {
+            let elements = elements((element, "a list", "list"), kind, types)?;
+            Ok(list_to_bytes(&elements, CollectionForm::Long))
+        }
+        CqlType::Set { element, .. } => {
+            let mut elements = elements((element, "a list (representing a set)", "set"), kind, types)?;
+            let class = element.type_ref(types.types);
+            let view = at(&*class, types.release);
+            elements.sort_by(|a, b| view.compare(a, b));
+            elements.dedup_by(|a, b| view.compare(a, b).is_eq());
+            Ok(list_to_bytes(&elements, CollectionForm::Long))
+        }
+        CqlType::Map { key, value, .. } => of_map((key, value), kind, types),
+        CqlType::Tuple(fields) => of_tuple(fields, kind, types),
+        CqlType::User(user) => of_user(user, kind, types),
+        CqlType::Native(_) | CqlType::Custom(_) => Err(kind.unexpected("a value")),
+    }
+}
+
+/// Reads a text as the type does.
+fn parsed(cql_type: &CqlType, text: &str, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let class = cql_type.type_ref(types.types);
+    let parsed = at(&*class, types.release).parse_text(text);
+    parsed.map(Bytes::from).map_err(|error| capitalized(&error.0))
+}
+
+/// The sentences of 2.2, which differ a little from those before.
+fn capitalized(message: &str) -> String {
+    const CHANGED: [(&str, &str); 3] = [
+        ("unable to make inetaddress", "Unable to make inet address"),
+        ("unable to ", "Unable to "),
+        ("a  formatted", "a formatted"),
+    ];
+    let changed = |text: String, (old, new): &(&str, &str)| text.replacen(old, new, 1);
+    CHANGED.iter().fold(message.to_owned(), changed)
+}
+
+fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let read = |text: &str| parsed(&CqlType::Native(native), text, types);
+    let representation = |of: &str| format!("a string representation of {of}");
+    match (native, kind) {
+        (Native::Ascii, Kind::String(text)) if !text.is_ascii() => {
+            Err(format!("Invalid ASCII character in string literal: {text}"))
+        }
+        (Native::Ascii | Native::Text, Kind::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
+        (Native::Ascii, other) => Err(other.unexpected("an ascii string")),
+        (Native::Text, other) => Err(other.unexpected("a UTF-8 string")),
+        (Native::Blob, kind) => blob(kind),
+        (Native::Boolean, Kind::Boolean(value)) => Ok(Bytes::copy_from_slice(&[u8::from(*value)])),
+        (Native::Boolean, Kind::String(text)) => read(text),
+        (Native::Boolean, other) => Err(other.unexpected("a boolean value")),
+        (Native::Bigint | Native::Int, Kind::String(text)) => read(text),
+        (Native::Bigint, Kind::Integer(text)) if text.parse::<i64>().is_ok() => read(text),
+        (Native::Int, Kind::Integer(text)) if text.parse::<i32>().is_ok() => read(text),
+        (Native::Bigint, other) => Err(other.unexpected("a bigint value")),
+        (Native::Int, other) => Err(other.unexpected("an int value")),
+        (Native::Smallint | Native::Tinyint, Kind::String(text)) => read(text),
+        (Native::Smallint | Native::Tinyint, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
+        (Native::Smallint, other) => Err(other.unexpected("a short value")),
+        (Native::Tinyint, other) => Err(other.unexpected("a byte value")),
+        (Native::Float | Native::Double, Kind::String(text)) => read(text),
+        (Native::Float | Native::Double, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
+        (Native::Float, other) => Err(other.unexpected("a float value")),
+        (Native::Double, other) => Err(other.unexpected("a double value")),
+        (Native::Decimal | Native::Varint, kind) => {
+            let text = kind.text();
+            let number = read(text).ok().filter(|number| !number.is_empty());
+            number.ok_or_else(|| {
+                format!("Value '{text}' is not a valid representation of a {} value", native.name())
+            })
+        }
+        (Native::Timestamp | Native::OldTimestamp, Kind::String(_) | Kind::Integer(_)) => read(kind.text()),
+        (Native::Timestamp | Native::OldTimestamp, other) => {
+            Err(other.unexpected("a long or a datestring representation of a timestamp value"))
+        }
+        (_, Kind::String(text)) if native != Native::Counter => read(text),
+        (Native::Date, other) => Err(other.unexpected(&representation("a date value"))),
+        (Native::Time, other) => Err(other.unexpected(&representation("a time value"))),
+        (Native::Inet, other) => Err(other.unexpected(&representation("an inet value"))),
+        (Native::Timeuuid, other) => Err(other.unexpected(&representation("a timeuuid"))),
+        (Native::Duration, other) => Err(other.unexpected(&representation("a duration"))),
+        (Native::Uuid, other) => Err(other.unexpected(&representation("a uuid"))),
+        (Native::Counter, _) => Err("a counter has no value that could be set".to_owned()),
+    }
+}
+
+fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {
+    let text = kind.text();
+    let invalid = |why: String| format!("Value '{text}' is not a valid blob representation: {why}");
+    let Kind::String(_) = kind else { return Err(invalid(kind.unexpected("a string"))) };
+    let Some(digits) = text.strip_prefix("0x") else {
+        return Err(invalid(format!("String representation of blob is missing 0x prefix: {text}")));
+    };
+    let parsed = crate::marshal::AbstractType::parse_text(&crate::marshal::BytesType, digits);
+    parsed.map(Bytes::from).map_err(|error| invalid(error.0))
+}
+
+/// The elements of a list or set; `expected` and `what` are its names in messages.
+fn elements(
+    (element, expected, what): (&CqlType, &str, &str),
+    kind: &Kind<'_>,
+    types: TypesOf<'_>,
+) -> Result<Vec<Bytes>, String> {
+    let Kind::List(json) = kind else { return Err(kind.unexpected(expected)) };
+    let read = |json: &RawValue| {
+        from_json(element, json, types)?.ok_or_else(|| format!("Invalid null element in {what}"))
+    };
+    list(json)?.into_iter().map(read).collect()
+}
+
+fn list(json: &RawValue) -> Result<Vec<&RawValue>, String> {
+    serde_json::from_str(json.get()).map_err(|error| format!("Error decoding JSON string: {error}"))
+}
+
+fn object<'j>(kind: &Kind<'j>) -> Result<JsonObject<'j>, String> {
+    let Kind::Object(json) = kind else { return Err(kind.unexpected("a map")) };
+    serde_json::from_str(json.get()).map_err(|error| format!("Error decoding JSON string: {error}"))
+}
+
+fn of_map((key, value): (&CqlType, &CqlType), kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let read = |(name, json): (String, &RawValue)| {
+        let name = value_of(key, &Kind::String(name), types)?;
+        let value = from_json(value, json, types)?;
+        Ok((name, value.ok_or_else(|| "Invalid null value in map".to_owned())?))
+    };
+    let mut entries = object(kind)?.0.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
+    let class = key.type_ref(types.types);
+    let view = at(&*class, types.release);
+    // Of one key's values the last is taken.
+    entries.reverse();
+    entries.sort_by(|(a, _), (b, _)| view.compare(a, b));
+    entries.dedup_by(|(a, _), (b, _)| view.compare(a, b).is_eq());
+    Ok(map_to_bytes(&entries, CollectionForm::Long))
+}
+
+fn of_tuple(fields: &[CqlType], kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let Kind::List(json) = kind else {
+        return Err(kind.unexpected("a list representation of a tuple"));
+    };
+    let given = list(json)?;
+    let wrong = |what: &str| format!("Tuple {what} items (expected {}): {}", fields.len(), json.get());
+    match given.len().cmp(&fields.len()) {
+        std::cmp::Ordering::Greater => return Err(wrong("contains extra")),
+        std::cmp::Ordering::Less => return Err(wrong("is missing")),
+        std::cmp::Ordering::Equal => {}
+    }
+    let read = fields.iter().zip(given).map(|(field, json)| from_json(field, json, types));
+    Ok(tuple_to_bytes(&read.collect::<Result<Vec<_>, String>>()?))
+}
+
+fn of_user(user: &UserType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
+    let given = object(kind)?.0;
+    let names: Vec<String> = given.iter().map(|(key, _)| name_of_key(key)).collect();
+    if let Some(unknown) = names.iter().find(|name| !user.fields.iter().any(|(field, _)| field == *name)) {
+        return Err(format!("Unknown field '{unknown}' in value of user defined type {}", user.name));
+    }
+    let read = |(field, cql_type): &(String, CqlType)| match names.iter().rposition(|name| name == field) {
+        Some(place) => from_json(cql_type, given[place].1, types),
+        None => Ok(None),
+    };
+    Ok(tuple_to_bytes(&user.fields.iter().map(read).collect::<Result<Vec<_>, String>>()?))
+}

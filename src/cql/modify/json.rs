@@ -1,0 +1,60 @@
+//! `INSERT ... JSON`: an INSERT of all columns, whose values are taken from one text when it is run.
+
+use std::borrow::Cow;
+
+use super::plan::{Body, insert};
+use super::terms::Terms;
+use crate::cql::json::decode_object;
+use crate::cql::syntax::{ConstantKind, Term};
+use crate::cql::values::TypedTerm;
+use crate::cql::{BoundValue, CqlError, QueryOptions, QueryState, Table, TypesOf};
+use crate::marshal::{CqlType, Native};
+
+/// The text, and where its values are bound.
+#[derive(Debug)]
+pub(super) struct JsonValues {
+    text: TypedTerm,
+    keeps_omitted: bool,
+    /// The place of the first column's value among those of the markers; the others' follow.
+    first: usize,
+}
+
+impl JsonValues {
+    pub fn new(
+        json: &Term,
+        keeps_omitted: bool,
+        terms: &mut Terms<'_>,
+    ) -> Result<(JsonValues, Body), CqlError> {
+        let text = terms.named(json, "[json]".to_owned(), CqlType::Native(Native::Text))?;
+        let table = terms.table;
+        let columns: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
+        let first = terms.markers.hide(columns.len());
+        let values: Vec<Term> = (0..columns.len()).map(|at| Term::Marker(first + at)).collect();
+        let body = insert(&columns, &values, terms)?;
+        let made = JsonValues { text, keeps_omitted, first };
+        if let Term::Constant { kind: ConstantKind::String, text } = json {
+            // What is wrong with a constant is told before it is run.
+            let types = TypesOf { types: terms.scope.types, release: terms.scope.release };
+            decode_object(Some(text), &table.def, types, &BoundValue::Null)?;
+        }
+        Ok((made, body))
+    }
+
+    /// The values of the columns behind those that the client has bound.
+    pub fn bind(
+        &self,
+        options: &mut Cow<'_, QueryOptions>,
+        table: &Table,
+        state: &QueryState<'_>,
+    ) -> Result<(), CqlError> {
+        let text = self.text.set_bytes(options, state.database, || "INSERT JSON".to_owned())?;
+        let text = text.as_ref().map(|text| String::from_utf8_lossy(text));
+        let types = TypesOf { types: state.database.types(), release: state.behaviour.release };
+        let omitted = if self.keeps_omitted { BoundValue::Unset } else { BoundValue::Null };
+        let values = decode_object(text.as_deref(), &table.def, types, &omitted)?;
+        let options = options.to_mut();
+        options.values.resize(self.first, BoundValue::Unset);
+        options.values.extend(values);
+        Ok(())
+    }
+}

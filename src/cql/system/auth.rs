@@ -1,0 +1,54 @@
+//! `system_auth`: the roles as Cassandra 2.1 (`users`, `permissions`) and 2.2 keep them. Hashes are not shown.
+
+use super::row::Row;
+use crate::cql::QueryState;
+use crate::db::{PermissionSet, Resource, Role, Roles};
+
+/// The rows of a table of the keyspace. Where no roles are kept in the store there are none.
+pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
+    let Some(keeper) = state.database.roles() else { return Vec::new() };
+    let roles = keeper.now();
+    match table {
+        "users" => each(&roles, |name, role| {
+            let row = Row::default().text("name", name).boolean("super", roles.is_superuser(name));
+            role.can_login.then_some(row).into_iter().collect()
+        }),
+        "credentials" => each(&roles, |name, role| {
+            role.salted_hash.iter().map(|_| Row::default().text("username", name)).collect()
+        }),
+        "roles" => each(&roles, |name, role| vec![role_row(name, role)]),
+        "role_members" => each(&roles, |name, role| {
+            let row = |of: &String| Row::default().text("role", of).text("member", name);
+            role.member_of.iter().map(row).collect()
+        }),
+        "permissions" => permissions(&roles, "username"),
+        "role_permissions" => permissions(&roles, "role"),
+        _ => Vec::new(),
+    }
+}
+
+fn each(roles: &Roles, rows: impl Fn(&str, &Role) -> Vec<Row>) -> Vec<Row> {
+    roles.iter().flat_map(|(name, role)| rows(name, role)).collect()
+}
+
+fn role_row(name: &str, role: &Role) -> Row {
+    let row = Row::default()
+        .text("role", name)
+        .boolean("can_login", role.can_login)
+        .boolean("is_superuser", role.is_superuser);
+    if role.member_of.is_empty() {
+        return row;
+    }
+    row.texts("member_of", &role.member_of.iter().cloned().collect::<Vec<_>>())
+}
+
+fn permissions(roles: &Roles, key: &'static str) -> Vec<Row> {
+    each(roles, |name, role| {
+        let row = |(resource, granted): (Resource, PermissionSet)| {
+            let mut names: Vec<String> = granted.iter().map(|one| one.name().to_owned()).collect();
+            names.sort();
+            Row::default().text(key, name).text("resource", resource.path()).texts("permissions", &names)
+        };
+        role.grants.list().into_iter().map(row).collect()
+    })
+}

@@ -1,0 +1,143 @@
+//! Functions of many rows: count, min, max, sum and avg, of 2.2.
+
+use bytes::Bytes;
+
+use super::number::Number;
+use crate::cql::{CqlError, TypesOf};
+use crate::marshal::{CqlType, NATIVES, Native, TypeRef, at};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Of rows, or of values that are not null.
+    Count,
+    Min,
+    Max,
+    Sum,
+    Avg,
+}
+
+const NAMES: [(&str, Work); 5] =
+    [("count", Work::Count), ("min", Work::Min), ("max", Work::Max), ("sum", Work::Sum), ("avg", Work::Avg)];
+
+/// The types that can be added.
+const NUMBERS: [Native; 8] = [
+    Native::Tinyint,
+    Native::Smallint,
+    Native::Int,
+    Native::Bigint,
+    Native::Float,
+    Native::Double,
+    Native::Decimal,
+    Native::Varint,
+];
+
+/// An aggregate of values of one type.
+#[derive(Debug, Clone)]
+pub struct Aggregate {
+    work: Work,
+    native: Native,
+    /// Compares values.
+    class: TypeRef,
+}
+
+/// What an aggregate has seen.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    count: u64,
+    extreme: Option<Bytes>,
+    sum: Option<Number>,
+}
+
+impl Aggregate {
+    /// Whether a function of this name takes many rows.
+    pub fn is_named(name: &str) -> bool {
+        NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The count of all rows.
+    pub fn of_rows(types: TypesOf<'_>) -> Aggregate {
+        let class = CqlType::Native(Native::Bigint).type_ref(types.types);
+        Aggregate { work: Work::Count, native: Native::Bigint, class }
+    }
+
+    /// The aggregate of a name for arguments of these types.
+    pub fn named(name: &str, arguments: &[CqlType], types: TypesOf<'_>) -> Result<Aggregate, CqlError> {
+        let name = name.to_ascii_lowercase();
+        let found = NAMES.iter().find(|(known, _)| *known == name);
+        let Some((_, work)) = found else {
+            return Err(CqlError::invalid(format!("Unknown function '{name}'")));
+        };
+        let takes = |native: Native| match work {
+            Work::Count => true,
+            Work::Min | Work::Max => native != Native::Duration,
+            Work::Sum | Work::Avg => NUMBERS.contains(&native),
+        };
+        match arguments {
+            [of @ CqlType::Native(native)] if takes(*native) => {
+                Ok(Aggregate { work: *work, native: *native, class: of.type_ref(types.types) })
+            }
+            // A count asks nothing of its values.
+            [of] if *work == Work::Count => {
+                Ok(Aggregate { work: *work, native: Native::Blob, class: of.type_ref(types.types) })
+            }
+            _ => {
+                let natives = NATIVES.iter().map(|(_, native, _)| *native);
+                let natives = natives.filter(|native| *native != Native::OldTimestamp && takes(*native));
+                let signature = |native: Native| {
+                    let returns = if *work == Work::Count { "bigint" } else { native.name() };
+                    format!("system.{name} : ({}) -> {returns}", native.name())
+                };
+                Err(CqlError::invalid(format!(
+                    "Invalid call to function {name}, none of its type signatures match (known type signatures: {})",
+                    natives.map(signature).collect::<Vec<_>>().join(", ")
+                )))
+            }
+        }
+    }
+
+    pub fn return_type(&self) -> CqlType {
+        CqlType::Native(if self.work == Work::Count { Native::Bigint } else { self.native })
+    }
+
+    /// Takes a row's value. Nulls do not count.
+    pub fn add(&self, tally: &mut Tally, value: Option<Bytes>, types: TypesOf<'_>) -> Result<(), CqlError> {
+        let Some(value) = value else { return Ok(()) };
+        match self.work {
+            Work::Count => tally.count += 1,
+            Work::Min | Work::Max => {
+                let is_better = tally.extreme.as_ref().is_none_or(|extreme| {
+                    let order = at(&*self.class, types.release).compare(&value, extreme);
+                    if self.work == Work::Min { order.is_lt() } else { order.is_gt() }
+                });
+                if is_better {
+                    tally.extreme = Some(value);
+                }
+            }
+            Work::Sum | Work::Avg => {
+                let Some(number) = Number::of(self.native, &value) else { return Ok(()) };
+                tally.count += 1;
+                tally.sum = Some(match tally.sum.take() {
+                    None => number,
+                    Some(sum) => sum.plus(&number).ok_or_else(too_long)?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What came of it; null is the least and the greatest of nothing.
+    pub fn result(&self, tally: Tally) -> Result<Option<Bytes>, CqlError> {
+        let of_number = |number: Number| number.bytes(self.native).ok_or_else(too_long).map(Some);
+        let sum = tally.sum.unwrap_or(Number::Integer(0.into()));
+        match self.work {
+            Work::Count => Ok(Some(Bytes::copy_from_slice(&tally.count.to_be_bytes()))),
+            Work::Min | Work::Max => Ok(tally.extreme),
+            Work::Sum => of_number(sum),
+            Work::Avg => of_number(sum.divided(tally.count)),
+        }
+    }
+}
+
+fn too_long() -> CqlError {
+    CqlError::invalid("the sum of these decimals has too many digits")
+}

@@ -1,0 +1,192 @@
+//! Numbers of any native type, to count with.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+use num_bigint::BigInt;
+
+use crate::marshal::{AbstractType, DecimalType, Native};
+use crate::util::limits::DECIMAL_BYTES_MAX;
+
+/// A number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Number {
+    Integer(BigInt),
+    /// An unscaled integer and the digits after its point.
+    Decimal(BigInt, i32),
+    Float(f64),
+}
+
+/// Bytes of an integer's type; `None` for what is none, or may have any number of them.
+fn width(native: Native) -> Option<usize> {
+    Some(match native {
+        Native::Tinyint => 1,
+        Native::Smallint => 2,
+        Native::Int => 4,
+        Native::Bigint | Native::Counter => 8,
+        _ => return None,
+    })
+}
+
+/// A decimal with this many digits after its point. `None` where that would take too much memory.
+fn rescaled(unscaled: &BigInt, scale: i32, wanted: i32) -> Option<BigInt> {
+    let more = u32::try_from(wanted.checked_sub(scale)?).ok()?;
+    let is_small = usize::try_from(more).is_ok_and(|more| more <= DECIMAL_BYTES_MAX);
+    is_small.then(|| unscaled * BigInt::from(10).pow(more))
+}
+
+impl Number {
+    /// The number of a value; `None` where it is none, as the empty one.
+    pub fn of(native: Native, value: &[u8]) -> Option<Number> {
+        match native {
+            Native::Float => Some(Number::Float(f64::from(f32::from_be_bytes(value.try_into().ok()?)))),
+            Native::Double => Some(Number::Float(f64::from_be_bytes(value.try_into().ok()?))),
+            Native::Decimal => {
+                let (scale, unscaled) = value.split_first_chunk::<4>()?;
+                Some(Number::Decimal(BigInt::from_signed_bytes_be(unscaled), i32::from_be_bytes(*scale)))
+            }
+            Native::Varint if !value.is_empty() => Some(Number::Integer(BigInt::from_signed_bytes_be(value))),
+            other if Some(value.len()) == width(other) => {
+                Some(Number::Integer(BigInt::from_signed_bytes_be(value)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a type. Integers that are too large lose their first bytes, as in Java; `None` where a decimal
+    /// would be too long.
+    pub fn bytes(&self, native: Native) -> Option<Bytes> {
+        let bytes = match native {
+            Native::Float => (self.float() as f32).to_be_bytes().to_vec(),
+            Native::Double => self.float().to_be_bytes().to_vec(),
+            Native::Decimal => match self {
+                Number::Integer(number) => decimal_bytes(number, 0)?,
+                Number::Decimal(unscaled, scale) => decimal_bytes(unscaled, *scale)?,
+                // Java's way too: by the number's shortest text.
+                Number::Float(number) => DecimalType.parse_text(&format!("{number:?}")).ok()?,
+            },
+            Native::Varint => self.integer()?.to_signed_bytes_be(),
+            other => {
+                let width = width(other)?;
+                let number = match self {
+                    // Java goes by way of int or long, whose ends are as far as it gets.
+                    Number::Float(number) if width < 8 => BigInt::from(*number as i32),
+                    Number::Float(number) => BigInt::from(*number as i64),
+                    _ => self.integer()?,
+                };
+                let bytes = number.to_signed_bytes_be();
+                let fill = if number.sign() == num_bigint::Sign::Minus { 0xFF } else { 0 };
+                let missing = vec![fill; width.saturating_sub(bytes.len())];
+                let whole = [missing, bytes].concat();
+                whole.get(whole.len() - width..)?.to_vec()
+            }
+        };
+        Some(Bytes::from(bytes))
+    }
+
+    fn float(&self) -> f64 {
+        let of_text = |text: String| text.parse().unwrap_or(f64::NAN);
+        match self {
+            Number::Integer(number) => of_text(number.to_string()),
+            Number::Decimal(unscaled, scale) => of_text(format!("{unscaled}e{}", -i64::from(*scale))),
+            Number::Float(number) => *number,
+        }
+    }
+
+    /// Without what stands after the point.
+    fn integer(&self) -> Option<BigInt> {
+        match self {
+            Number::Integer(number) => Some(number.clone()),
+            Number::Decimal(unscaled, scale) if *scale <= 0 => rescaled(unscaled, *scale, 0),
+            Number::Decimal(unscaled, scale) => {
+                let scale = u32::try_from(*scale).ok()?;
+                let digits = u32::try_from(unscaled.bits()).unwrap_or(u32::MAX) / 3 + 1;
+                Some(if scale > digits { BigInt::ZERO } else { unscaled / BigInt::from(10).pow(scale) })
+            }
+            Number::Float(number) => Some(BigInt::from(*number as i128)),
+        }
+    }
+
+    /// The sum; `None` where a decimal would be too long.
+    pub fn plus(&self, other: &Number) -> Option<Number> {
+        Some(match (self, other) {
+            (Number::Integer(a), Number::Integer(b)) => Number::Integer(a + b),
+            (Number::Decimal(a, a_scale), Number::Decimal(b, b_scale)) => {
+                let scale = *a_scale.max(b_scale);
+                Number::Decimal(rescaled(a, *a_scale, scale)? + rescaled(b, *b_scale, scale)?, scale)
+            }
+            (a, b) => Number::Float(a.float() + b.float()),
+        })
+    }
+
+    /// The part of so many: of integers without what is left over, of decimals with as many digits after the point,
+    /// rounded to the even one of two that are as near.
+    pub fn divided(&self, count: u64) -> Number {
+        let by = BigInt::from(count.max(1));
+        match self {
+            Number::Integer(number) => Number::Integer(number / by),
+            Number::Decimal(unscaled, scale) => {
+                let (whole, rest) = (unscaled / &by, unscaled % &by);
+                let is_negative = rest.sign() == num_bigint::Sign::Minus;
+                let up = match (rest.magnitude() * 2u32).cmp(by.magnitude()) {
+                    Ordering::Less => false,
+                    Ordering::Equal => whole.bit(0),
+                    Ordering::Greater => true,
+                };
+                let step = if is_negative { -1 } else { 1 };
+                Number::Decimal(if up { whole + step } else { whole }, *scale)
+            }
+            Number::Float(number) => Number::Float(number / count.max(1) as f64),
+        }
+    }
+}
+
+fn decimal_bytes(unscaled: &BigInt, scale: i32) -> Option<Vec<u8>> {
+    let bytes = [&scale.to_be_bytes()[..], &unscaled.to_signed_bytes_be()].concat();
+    (bytes.len() <= DECIMAL_BYTES_MAX).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decimal(text: &str) -> Number {
+        Number::of(Native::Decimal, &DecimalType.parse_text(text).unwrap()).unwrap()
+    }
+
+    fn text(number: &Number) -> String {
+        DecimalType.to_text(&number.bytes(Native::Decimal).unwrap())
+    }
+
+    #[test]
+    fn decimals_are_added_and_divided() {
+        let sum = decimal("1.5").plus(&decimal("2.25")).unwrap();
+        assert_eq!(text(&sum), "3.75");
+        assert_eq!(text(&sum.divided(2)), "1.88");
+        assert_eq!(text(&decimal("0.25").divided(2)), "0.12");
+        assert_eq!(text(&decimal("-0.35").divided(2)), "-0.18");
+        assert_eq!(decimal("1E1000000000").plus(&decimal("1")), None);
+        assert_eq!(decimal("1E-1000000000").bytes(Native::Int).unwrap(), Bytes::from_static(&[0; 4]));
+    }
+
+    #[test]
+    fn integers_that_are_too_large_lose_their_first_bytes() {
+        let one = Number::of(Native::Int, &[0, 0, 0, 1]).unwrap();
+        let sum = Number::of(Native::Int, &i32::MAX.to_be_bytes()).unwrap().plus(&one).unwrap();
+        assert_eq!(&sum.bytes(Native::Int).unwrap()[..], i32::MIN.to_be_bytes());
+        assert_eq!(&Number::Float(1e300).bytes(Native::Int).unwrap()[..], i32::MAX.to_be_bytes());
+        assert_eq!(Number::of(Native::Int, b""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(number: i64) {
+            let bytes = number.to_be_bytes();
+            let read = Number::of(Native::Bigint, &bytes).unwrap();
+            prop_assert_eq!(&read.bytes(Native::Bigint).unwrap()[..], &bytes[..]);
+            let longer = read.bytes(Native::Varint).unwrap();
+            prop_assert_eq!(Number::of(Native::Varint, &longer), Some(read));
+        }
+    }
+}

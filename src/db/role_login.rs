@@ -1,0 +1,115 @@
+//! Logins, and the roles of a database.
+
+use bytes::Bytes;
+
+use super::authenticate::{Authenticator, Credential};
+use super::roles::{Permission, Resource, RoleKeeper};
+use super::user::{Standing, User};
+use super::{Database, Error};
+use crate::util::Release;
+
+impl Database {
+    /// Whether data calls are refused before a login.
+    pub fn requires_login(&self) -> bool {
+        self.parts.authenticator.requires_login()
+    }
+
+    /// The same with a hasher of its own: for tests, which have no time for a slow one.
+    pub fn with_roles(self, keeper: RoleKeeper) -> Database {
+        Database { roles: std::sync::Arc::new(keeper), ..self }
+    }
+
+    /// The roles, where users are kept in the store.
+    pub fn roles(&self) -> Option<&RoleKeeper> {
+        matches!(self.parts.authenticator, Authenticator::Password { .. }).then_some(&*self.roles)
+    }
+
+    /// Whether permissions of roles are asked.
+    pub fn enforces_permissions(&self) -> bool {
+        matches!(self.parts.authenticator, Authenticator::Password { are_permissions_enforced: true })
+    }
+
+    /// Checks a login to a keyspace, of 0.6. A user is the answer where what it may do is asked at each call.
+    pub async fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<Option<User>, Error> {
+        match &self.parts.authenticator {
+            Authenticator::AllowAll => Ok(None),
+            Authenticator::Simple(simple) => simple.login(keyspace, credentials).map(|()| None),
+            Authenticator::Password { .. } => {
+                let user = self.role_user(credentials, Release::V0_6).await?;
+                if !user.opens(keyspace) {
+                    return Err(Error::Authorization(format!(
+                        "User {} could not be authorized to use keyspace {}",
+                        user.name,
+                        String::from_utf8_lossy(keyspace)
+                    )));
+                }
+                Ok(Some(user))
+            }
+        }
+    }
+
+    /// Checks who logs in, of 0.7 and later; answers with the user, where there are users. A wrong password costs
+    /// as much time as a right one.
+    pub async fn authenticate(
+        &self,
+        credentials: &[Credential],
+        release: Release,
+    ) -> Result<Option<User>, Error> {
+        match &self.parts.authenticator {
+            Authenticator::AllowAll => Ok(None),
+            Authenticator::Simple(simple) => simple.user(credentials, release).map(Some),
+            Authenticator::Password { .. } => self.role_user(credentials, release).await.map(Some),
+        }
+    }
+
+    async fn role_user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+        let name = self.roles.authenticate(credentials, release).await?;
+        let are_enforced = self.enforces_permissions();
+        Ok(User { name, standing: Standing::Roles { keeper: self.roles.clone(), are_enforced } })
+    }
+
+    /// Takes up the roles that are kept, and makes the first one where users are kept in the store. They are taken
+    /// up in any case: what is dropped while nobody logs in must not be granted to those who had it before.
+    pub(super) async fn load_roles(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
+        self.roles.load(notes)?;
+        match self.roles() {
+            Some(keeper) => keeper.set_up(&**self.store()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Grants its maker all that can be granted on something that was just made. Roles are all that have grants.
+    pub async fn grant_to_maker(&self, maker: Option<&User>, made: &Resource) -> Result<(), Error> {
+        let Some(maker) = maker.filter(|_| self.enforces_permissions()) else { return Ok(()) };
+        let grant = |roles: &mut super::Roles| {
+            roles.grant(&maker.name, made, made.applicable());
+            Ok(())
+        };
+        self.roles.change(&**self.store(), grant).await
+    }
+
+    /// Takes away all that was granted on something that is dropped.
+    pub(super) async fn forget_grants(&self, dropped: &Resource) -> Result<(), Error> {
+        let forget = |roles: &mut super::Roles| {
+            roles.forget(dropped);
+            Ok(())
+        };
+        self.roles.change(&**self.store(), forget).await
+    }
+}
+
+impl User {
+    /// Whether calls of 0.3 to 0.6 may read and write a keyspace: they knew no other rights than that.
+    pub fn opens(&self, keyspace: &[u8]) -> bool {
+        match &self.standing {
+            Standing::Everything | Standing::File(_) => true,
+            Standing::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
+            Standing::Roles { keeper, are_enforced: true } => {
+                let keyspace = String::from_utf8_lossy(keyspace).into_owned();
+                let resource = Resource::Keyspace(keyspace);
+                let mut both = [Permission::Select, Permission::Modify].into_iter();
+                both.all(|permission| keeper.permits(&self.name, permission, &resource))
+            }
+        }
+    }
+}

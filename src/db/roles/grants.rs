@@ -1,0 +1,100 @@
+//! What has been granted to one role, without what it has by others.
+
+use std::collections::BTreeMap;
+
+use super::permission::{Permission, PermissionSet, Resource};
+
+/// Permissions by what they are for, so that a request finds its own without making a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grants {
+    of_keyspaces: PermissionSet,
+    keyspaces: BTreeMap<String, KeyspaceGrants>,
+    of_roles: PermissionSet,
+    roles: BTreeMap<String, PermissionSet>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct KeyspaceGrants {
+    of_it: PermissionSet,
+    tables: BTreeMap<String, PermissionSet>,
+}
+
+impl Grants {
+    /// Whether something may be done to a keyspace, or to a table of it, by these grants or those to a parent.
+    pub fn allow_data(&self, permission: Permission, keyspace: &str, table: Option<&str>) -> bool {
+        if self.of_keyspaces.contains(permission) {
+            return true;
+        }
+        let Some(keyspace) = self.keyspaces.get(keyspace) else { return false };
+        let of_table = table.and_then(|table| keyspace.tables.get(table));
+        keyspace.of_it.contains(permission) || of_table.is_some_and(|granted| granted.contains(permission))
+    }
+
+    /// Whether a resource or a parent of it has been granted.
+    pub fn allow(&self, permission: Permission, resource: &Resource) -> bool {
+        match resource {
+            Resource::AllKeyspaces => self.of_keyspaces.contains(permission),
+            Resource::Keyspace(keyspace) => self.allow_data(permission, keyspace, None),
+            Resource::Table(keyspace, table) => self.allow_data(permission, keyspace, Some(table)),
+            Resource::AllRoles => self.of_roles.contains(permission),
+            Resource::Role(role) => {
+                let granted = self.roles.get(role).copied().unwrap_or_default();
+                self.of_roles.union(granted).contains(permission)
+            }
+        }
+    }
+
+    pub fn add(&mut self, resource: &Resource, permissions: PermissionSet) {
+        if !permissions.is_empty() {
+            let held = self.held(resource);
+            *held = held.union(permissions);
+        }
+    }
+
+    pub fn take(&mut self, resource: &Resource, permissions: PermissionSet) {
+        let held = self.held(resource);
+        *held = held.without(permissions);
+        self.roles.retain(|_, granted| !granted.is_empty());
+        for keyspace in self.keyspaces.values_mut() {
+            keyspace.tables.retain(|_, granted| !granted.is_empty());
+        }
+        self.keyspaces.retain(|_, keyspace| *keyspace != KeyspaceGrants::default());
+    }
+
+    /// Takes away all that was granted on something that is dropped, and on what was in it.
+    pub fn forget(&mut self, dropped: &Resource) {
+        match dropped {
+            Resource::Keyspace(keyspace) => {
+                self.keyspaces.remove(keyspace);
+            }
+            other => self.take(other, Permission::ALL.into_iter().collect()),
+        }
+    }
+
+    /// All of it, parents before what they hold.
+    pub fn list(&self) -> Vec<(Resource, PermissionSet)> {
+        let mut all = vec![(Resource::AllKeyspaces, self.of_keyspaces), (Resource::AllRoles, self.of_roles)];
+        for (name, keyspace) in &self.keyspaces {
+            all.push((Resource::Keyspace(name.clone()), keyspace.of_it));
+            let of = |table: &String| Resource::Table(name.clone(), table.clone());
+            all.extend(keyspace.tables.iter().map(|(table, granted)| (of(table), *granted)));
+        }
+        all.extend(self.roles.iter().map(|(role, granted)| (Resource::Role(role.clone()), *granted)));
+        all.retain(|(_, granted)| !granted.is_empty());
+        all.sort_by(|(left, _), (right, _)| left.cmp(right));
+        all
+    }
+
+    fn held(&mut self, resource: &Resource) -> &mut PermissionSet {
+        match resource {
+            Resource::AllKeyspaces => &mut self.of_keyspaces,
+            Resource::Keyspace(keyspace) => &mut self.keyspaces.entry(keyspace.clone()).or_default().of_it,
+            Resource::Table(keyspace, table) => {
+                let keyspace = self.keyspaces.entry(keyspace.clone()).or_default();
+                keyspace.tables.entry(table.clone()).or_default()
+            }
+            Resource::AllRoles => &mut self.of_roles,
+            Resource::Role(role) => self.roles.entry(role.clone()).or_default(),
+        }
+    }
+}

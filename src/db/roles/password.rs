@@ -1,0 +1,68 @@
+//! Hashes of passwords. They are slow on purpose, so they are made beside the requests, and few at a time.
+
+use tokio::sync::Semaphore;
+
+use crate::db::Error;
+use crate::util::limits::{HASHES_AT_ONCE_MAX, PASSWORD_BYTES_MAX};
+
+/// The binary logarithm of the rounds, as in Cassandra.
+const COST: u32 = 10;
+
+/// Hashes passwords with bcrypt.
+#[derive(Debug)]
+pub struct Hasher {
+    cost: u32,
+    turns: Semaphore,
+}
+
+impl Default for Hasher {
+    fn default() -> Hasher {
+        Hasher::with_cost(COST)
+    }
+}
+
+impl Hasher {
+    /// One of another cost: 4 is the fastest, for tests.
+    pub fn with_cost(cost: u32) -> Hasher {
+        Hasher { cost, turns: Semaphore::new(HASHES_AT_ONCE_MAX) }
+    }
+
+    /// The hash of a password, with a new salt.
+    pub async fn hash(&self, password: &str) -> Result<String, Error> {
+        if password.len() > PASSWORD_BYTES_MAX {
+            return Err(Error::invalid(format!("a password has up to {PASSWORD_BYTES_MAX} bytes")));
+        }
+        if password.contains('\0') {
+            return Err(Error::invalid("a password has no zero byte"));
+        }
+        let (password, cost) = (password.to_owned(), self.cost);
+        self.slowly(move || bcrypt::hash(password, cost)).await
+    }
+
+    /// Whether a hash is that of a password. Without a hash it takes the same time and is none.
+    pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool, Error> {
+        let (password, cost, hash) = (password.to_vec(), self.cost, hash.map(str::to_owned));
+        self.slowly(move || match hash {
+            // bcrypt takes no password with a zero byte in it, and so none is right.
+            Some(hash) => Ok(bcrypt::verify(password, &hash).unwrap_or_else(|error| {
+                tracing::warn!("a password could not be compared with its hash: {error}");
+                false
+            })),
+            None => {
+                let _ = bcrypt::hash(password, cost);
+                Ok(false)
+            }
+        })
+        .await
+    }
+
+    async fn slowly<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> bcrypt::BcryptResult<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let _turn = self.turns.acquire().await.map_err(|error| Error::Internal(error.to_string()))?;
+        let done = tokio::task::spawn_blocking(work).await;
+        let done = done.map_err(|error| Error::Internal(format!("a password was not hashed: {error}")))?;
+        done.map_err(|error| Error::Internal(format!("a password cannot be hashed: {error}")))
+    }
+}

@@ -1,0 +1,160 @@
+//! Roles as they are kept in the store: a note each, with all that is granted to it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::grants::Grants;
+use super::graph::Role;
+use super::permission::{Permission, Resource};
+
+/// What the note of a role begins with; its name follows.
+pub const ROLE_NOTE: &str = "role/";
+
+/// The form that is written. A reader refuses those that it does not know: what they grant, or no longer grant,
+/// must not be guessed.
+const VERSION: u32 = 1;
+
+/// A note that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoredRoleError {
+    #[error("role {role} is kept in form {version}, which is that of a newer version of this server")]
+    Version { role: String, version: u32 },
+    #[error("role {role} cannot be read: {why}")]
+    Malformed { role: String, why: String },
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRole {
+    version: u32,
+    is_superuser: bool,
+    can_login: bool,
+    salted_hash: Option<String>,
+    member_of: Vec<String>,
+    grants: Vec<StoredGrant>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredGrant {
+    on: StoredResource,
+    permissions: Vec<Permission>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredResource {
+    AllKeyspaces,
+    Keyspace(String),
+    Table(String, String),
+    AllRoles,
+    Role(String),
+}
+
+impl From<Resource> for StoredResource {
+    fn from(resource: Resource) -> StoredResource {
+        match resource {
+            Resource::AllKeyspaces => StoredResource::AllKeyspaces,
+            Resource::Keyspace(keyspace) => StoredResource::Keyspace(keyspace),
+            Resource::Table(keyspace, table) => StoredResource::Table(keyspace, table),
+            Resource::AllRoles => StoredResource::AllRoles,
+            Resource::Role(role) => StoredResource::Role(role),
+        }
+    }
+}
+
+impl From<StoredResource> for Resource {
+    fn from(stored: StoredResource) -> Resource {
+        match stored {
+            StoredResource::AllKeyspaces => Resource::AllKeyspaces,
+            StoredResource::Keyspace(keyspace) => Resource::Keyspace(keyspace),
+            StoredResource::Table(keyspace, table) => Resource::Table(keyspace, table),
+            StoredResource::AllRoles => Resource::AllRoles,
+            StoredResource::Role(role) => Resource::Role(role),
+        }
+    }
+}
+
+pub fn role_to_json(role: &Role) -> String {
+    let grants = role.grants.list().into_iter();
+    let stored = StoredRole {
+        version: VERSION,
+        is_superuser: role.is_superuser,
+        can_login: role.can_login,
+        salted_hash: role.salted_hash.clone(),
+        member_of: role.member_of.iter().cloned().collect(),
+        grants: grants
+            .map(|(on, permissions)| StoredGrant { on: on.into(), permissions: permissions.iter().collect() })
+            .collect(),
+    };
+    // Nothing in it can fail to be written.
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+pub fn role_from_json(name: &str, json: &[u8]) -> Result<Role, StoredRoleError> {
+    let malformed = |error: serde_json::Error| StoredRoleError::Malformed {
+        role: name.to_owned(),
+        why: error.to_string(),
+    };
+    let Versioned { version } = serde_json::from_slice(json).map_err(malformed)?;
+    if version != VERSION {
+        return Err(StoredRoleError::Version { role: name.to_owned(), version });
+    }
+    let stored: StoredRole = serde_json::from_slice(json).map_err(malformed)?;
+    let mut grants = Grants::default();
+    for grant in stored.grants {
+        grants.add(&grant.on.into(), grant.permissions.into_iter().collect());
+    }
+    Ok(Role {
+        is_superuser: stored.is_superuser,
+        can_login: stored.can_login,
+        salted_hash: stored.salted_hash,
+        member_of: stored.member_of.into_iter().collect(),
+        grants: Arc::new(grants),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_comes_back_as_it_was() {
+        let mut grants = Grants::default();
+        for resource in [
+            Resource::AllKeyspaces,
+            Resource::Keyspace("k".to_owned()),
+            Resource::Table("k".to_owned(), "t/x".to_owned()),
+            Resource::AllRoles,
+            Resource::Role("r".to_owned()),
+        ] {
+            grants.add(&resource, resource.applicable());
+        }
+        let role = Role {
+            is_superuser: true,
+            can_login: true,
+            salted_hash: Some("$2b$04$x".to_owned()),
+            member_of: ["r".to_owned()].into(),
+            grants: Arc::new(grants),
+        };
+        let json = role_to_json(&role);
+        assert_eq!(role_from_json("x", json.as_bytes()).unwrap(), role);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let newer = role_from_json("anna", br#"{"version":2,"powers":[]}"#).unwrap_err();
+        assert_eq!(
+            newer.to_string(),
+            "role anna is kept in form 2, which is that of a newer version of this server"
+        );
+        for json in ["", "{", "{}", r#"{"version":1}"#] {
+            let error = role_from_json("anna", json.as_bytes()).unwrap_err();
+            assert!(matches!(error, StoredRoleError::Malformed { .. }), "{json}: {error}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Durations, of 3.10: months, days and nanoseconds, none of which is always as long as so many of the others.
+//!
+//! ```text
+//!   value    vint months | vint days | vint nanoseconds
+//!   vint     the first byte's leading ones tell how many bytes follow; the sign is the last bit
+//! ```
+
+use std::cmp::Ordering;
+
+use super::duration_text;
+use super::{AbstractType, BytesType, MarshalError, StoredOrder};
+
+/// A duration. Its parts have one sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Duration {
+    pub months: i32,
+    pub days: i32,
+    pub nanos: i64,
+}
+
+impl Duration {
+    fn bytes(self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for part in [i64::from(self.months), i64::from(self.days), self.nanos] {
+            push_vint(part, &mut out);
+        }
+        out
+    }
+
+    fn of(value: &[u8]) -> Result<Duration, String> {
+        let mut rest = value;
+        let mut part =
+            || take_vint(&mut rest).ok_or_else(|| "Not enough bytes to read a duration".to_owned());
+        let (months, days, nanos) = (part()?, part()?, part()?);
+        if !rest.is_empty() {
+            return Err(format!("Expected a duration, but {} bytes are left over", rest.len()));
+        }
+        let limited = |number: i64, what: &str| {
+            i32::try_from(number)
+                .map_err(|_| format!("Invalid duration {what}: {number} is no integer of 32 bits"))
+        };
+        let (months, days) = (limited(months, "months")?, limited(days, "days")?);
+        let signs = [months.signum(), days.signum(), nanos.signum() as i32];
+        if signs.contains(&1) && signs.contains(&-1) {
+            return Err(format!(
+                "The duration months, days and nanoseconds must be all of the same sign ({months}, {days}, {nanos})"
+            ));
+        }
+        Ok(Duration { months, days, nanos })
+    }
+}
+
+fn push_vint(number: i64, out: &mut Vec<u8>) {
+    let bits = (number << 1 ^ number >> 63).cast_unsigned();
+    // Seven bits of each byte are left for the number, and eight bytes are the most that follow.
+    let used = 64 - (bits | 1).leading_zeros();
+    let extra = (used.saturating_sub(1) / 7).min(8) as usize;
+    let bytes = bits.to_be_bytes();
+    if extra == 8 {
+        out.push(0xFF);
+        out.extend_from_slice(&bytes);
+        return;
+    }
+    let from = out.len();
+    out.extend_from_slice(&bytes[7 - extra..]);
+    out[from] |= !(0xFFu16 >> extra) as u8;
+}
+
+fn take_vint(rest: &mut &[u8]) -> Option<i64> {
+    let (first, after) = rest.split_first()?;
+    let extra = first.leading_ones() as usize;
+    let (following, after) = after.split_at_checked(extra)?;
+    *rest = after;
+    let own = u64::from(first & (0xFFu16 >> extra) as u8);
+    let bits = following.iter().fold(own, |bits, byte| bits << 8 | u64::from(*byte));
+    Some((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
+}
+
+/// Durations have no order that means something, so they are no keys; this is that of their bytes.
+#[derive(Debug)]
+pub struct DurationType;
+
+impl AbstractType for DurationType {
+    fn class_name(&self) -> &str {
+        "org.apache.cassandra.db.marshal.DurationType"
+    }
+
+    fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
+        if value.is_empty() {
+            return Ok(());
+        }
+        Duration::of(value).map(|_| ()).map_err(MarshalError)
+    }
+
+    fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        left.cmp(right)
+    }
+
+    fn ordered_is_name(&self) -> bool {
+        true
+    }
+
+    fn stored_order(&self) -> StoredOrder {
+        StoredOrder::Exact
+    }
+
+    fn to_text(&self, value: &[u8]) -> String {
+        match Duration::of(value) {
+            Ok(duration) => duration_text::to_text(duration),
+            Err(_) => BytesType.to_text(value),
+        }
+    }
+
+    fn parse_text(&self, text: &str) -> Result<Vec<u8>, MarshalError> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        duration_text::parse(text).map(Duration::bytes).map_err(MarshalError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn durations_come_back(months in 0..=i32::MAX, days in 0..=i32::MAX, nanos in 0..=i64::MAX, is_negative: bool) {
+            let sign = if is_negative { -1 } else { 1 };
+            let duration = Duration { months: sign * months, days: sign * days, nanos: i64::from(sign) * nanos };
+            prop_assert_eq!(Duration::of(&duration.bytes()), Ok(duration));
+            let text = DurationType.to_text(&duration.bytes());
+            prop_assert_eq!(DurationType.parse_text(&text).unwrap(), duration.bytes());
+        }
+
+        #[test]
+        fn vints_come_back(number: i64) {
+            let mut bytes = Vec::new();
+            push_vint(number, &mut bytes);
+            let mut rest = &bytes[..];
+            prop_assert_eq!(take_vint(&mut rest), Some(number));
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn foreign_bytes_are_refused_or_shown(bytes in prop::collection::vec(any::<u8>(), 0..24)) {
+            let _ = (DurationType.validate(&bytes), DurationType.to_text(&bytes));
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_cassandra() {
+        assert_eq!(DurationType.parse_text("1mo2d3ns").unwrap(), [2, 4, 6]);
+        assert_eq!(DurationType.parse_text("-1d").unwrap(), [0, 1, 0]);
+        assert_eq!(DurationType.parse_text("64mo").unwrap(), [0x80, 0x80, 0, 0]);
+        assert!(DurationType.validate(&[2, 1, 0]).is_err());
+        assert!(DurationType.validate(&[2, 2]).is_err());
+    }
+}

@@ -1,0 +1,126 @@
+//! Measures the CQL native protocol against a do-nothing server of it: prepared INSERT and SELECT of one row.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Instant;
+
+use tokio::task::LocalSet;
+
+use super::args::NativeArgs;
+use super::do_nothing_child::DoNothingChild;
+use super::native_client::{Load, NativeClient, Statement};
+use super::report::{self, object};
+use super::rounds::{Rounds, Row, table};
+use super::run::{Budget, Outcome, Stop};
+use super::tally::Tally;
+use super::workload::Call;
+
+const KEYSPACE: &str = "CREATE KEYSPACE IF NOT EXISTS stress_native \
+                        WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS stress_native.standard (key text PRIMARY KEY, value blob)";
+const INSERT: &str = "INSERT INTO stress_native.standard (key, value) VALUES (?, ?)";
+const SELECT: &str = "SELECT value FROM stress_native.standard WHERE key = ?";
+
+/// Fills the server, runs the rounds and prints the table.
+pub fn compare(args: &NativeArgs) -> Result<(), String> {
+    let words = ["--native", "--value-size", &args.value_size.to_string()];
+    let do_nothing = DoNothingChild::start(&words.map(str::to_owned))?;
+    let server = args.address()?;
+    let mut client = NativeClient::open(server)?;
+    client.query(KEYSPACE)?;
+    client.query(TABLE)?;
+    let filling = Statement { in_order: true, ..statement(args, server, Call::CqlInsert)? };
+    eprint!("{}", report::populated(&execute(args, server, &filling, Stop::Operations(args.rows))?));
+    let mut rows = Vec::new();
+    for (name, call) in [("insert", Call::CqlInsert), ("select", Call::CqlSelect)] {
+        let of_limit = statement(args, do_nothing.address, call)?;
+        let of_server = statement(args, server, call)?;
+        let stop = Stop::After(args.round()?);
+        let (mut limit, mut measured) = (Rounds::default(), Rounds::default());
+        for round in 0..args.rounds {
+            let is_limit_first = round % 2 == 0;
+            for is_limit in [is_limit_first, !is_limit_first] {
+                match is_limit {
+                    true => limit.add(&execute(args, do_nothing.address, &of_limit, stop)?),
+                    false => measured.add(&execute(args, server, &of_server, stop)?),
+                }
+            }
+        }
+        rows.push(Row { name, limit, server: measured });
+    }
+    match args.json {
+        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json())))),
+        false => print!("{}", table(&rows)),
+    }
+    Ok(())
+}
+
+/// Prepares what a run asks.
+fn statement(args: &NativeArgs, address: SocketAddr, call: Call) -> Result<Statement, String> {
+    let is_insert = call == Call::CqlInsert;
+    let id = NativeClient::open(address)?.prepare(if is_insert { INSERT } else { SELECT })?;
+    let value_bytes = is_insert.then_some(args.value_size);
+    Ok(Statement { call, id, rows: args.rows, value_bytes, in_order: false })
+}
+
+/// One run, on one thread: it shares the processors with the server.
+fn execute(
+    args: &NativeArgs,
+    address: SocketAddr,
+    statement: &Statement,
+    stop: Stop,
+) -> Result<Outcome, String> {
+    let said = |error: std::io::Error| format!("start a client: {error}");
+    let open = |_| NativeClient::open(address)?.into_stream().map_err(said);
+    let streams = (0..args.connections).map(open).collect::<Result<Vec<_>, String>>()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(said)?;
+    let tally = Rc::new(RefCell::new(Tally::default()));
+    let statement = Rc::new(statement.clone());
+    let tasks = LocalSet::new();
+    let start = Instant::now();
+    let budget = Rc::new(Budget::starting(stop, start));
+    let inside = runtime.enter();
+    for (index, stream) in streams.into_iter().enumerate() {
+        let stream = tokio::net::TcpStream::from_std(stream).map_err(said)?;
+        let (statement, budget, tally) = (Rc::clone(&statement), Rc::clone(&budget), Rc::clone(&tally));
+        let pipeline = args.pipeline;
+        tasks.spawn_local(async move {
+            Load::new(&statement, pipeline, index).drive(stream, &budget, &tally).await;
+        });
+    }
+    drop(inside);
+    runtime.block_on(tasks);
+    Ok(Outcome { elapsed: start.elapsed(), tally: tally.take() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::native_nothing;
+    use super::*;
+
+    /// A do-nothing server on a thread of its own that lasts as long as the test.
+    fn nothing() -> SocketAddr {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                native_nothing::accept(tokio::net::TcpListener::from_std(listener).unwrap(), 34).await
+            })
+        });
+        address
+    }
+
+    #[test]
+    fn every_request_is_answered() {
+        let address = nothing();
+        let args = NativeArgs::of(&address.to_string());
+        for call in [Call::CqlInsert, Call::CqlSelect] {
+            let statement = statement(&args, address, call).unwrap();
+            let outcome = execute(&args, address, &statement, Stop::Operations(5_000)).unwrap();
+            assert_eq!((outcome.tally.succeeded(), outcome.tally.failed()), (5_000, 0), "{call:?}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! A client of the CQL native protocol that keeps requests on their way.
+
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BufMut, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::reply::Failure;
+use super::run::Budget;
+use super::tally::Tally;
+use super::workload::Call;
+
+const VERSION: u8 = 4;
+const HEADER_BYTES: usize = 9;
+const READ_BYTES: usize = 16 * 1024;
+/// Longest wait for a connection and for each answer before the run.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+
+mod opcode {
+    pub const ERROR: u8 = 0x00;
+    pub const STARTUP: u8 = 0x01;
+    pub const QUERY: u8 = 0x07;
+    pub const PREPARE: u8 = 0x09;
+    pub const EXECUTE: u8 = 0x0a;
+}
+
+/// Level ONE and no flags.
+const PLAIN: [u8; 3] = [0, 1, 0];
+/// Level ONE; values, and no columns in the answer.
+const WITH_VALUES: [u8; 3] = [0, 1, 0x03];
+
+fn write_frame(out: &mut BytesMut, stream: i16, opcode: u8, write: impl FnOnce(&mut BytesMut)) {
+    let start = out.len();
+    out.put_slice(&[VERSION, 0]);
+    out.put_i16(stream);
+    out.put_u8(opcode);
+    out.put_u32(0);
+    write(out);
+    let length = u32::try_from(out.len() - start - HEADER_BYTES).unwrap_or(u32::MAX);
+    out[start + HEADER_BYTES - 4..start + HEADER_BYTES].copy_from_slice(&length.to_be_bytes());
+}
+
+fn put_long_string(out: &mut BytesMut, text: &str) {
+    out.put_u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    out.put_slice(text.as_bytes());
+}
+
+/// A connection before the run: one question at a time.
+pub struct NativeClient {
+    stream: TcpStream,
+}
+
+impl NativeClient {
+    pub fn open(address: SocketAddr) -> Result<NativeClient, String> {
+        let said = |error: std::io::Error| format!("connect to {address}: {error}");
+        let stream = TcpStream::connect_timeout(&address, OPEN_TIMEOUT).map_err(said)?;
+        stream.set_nodelay(true).map_err(said)?;
+        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(said)?;
+        let mut client = NativeClient { stream };
+        client.ask(opcode::STARTUP, |out| {
+            out.put_u16(1);
+            for text in ["CQL_VERSION", "3.0.0"] {
+                out.put_u16(text.len() as u16);
+                out.put_slice(text.as_bytes());
+            }
+        })?;
+        Ok(client)
+    }
+
+    pub fn query(&mut self, text: &str) -> Result<(), String> {
+        let written = |out: &mut BytesMut| {
+            put_long_string(out, text);
+            out.put_slice(&PLAIN);
+        };
+        self.ask(opcode::QUERY, written).map(|_| ())
+    }
+
+    /// Prepares a statement; answers with its id.
+    pub fn prepare(&mut self, text: &str) -> Result<Vec<u8>, String> {
+        let body = self.ask(opcode::PREPARE, |out| put_long_string(out, text))?;
+        // The result's kind and the id's length come before it.
+        body.get(6..22).map(<[u8]>::to_vec).ok_or_else(|| "an answer to PREPARE that has no id".to_owned())
+    }
+
+    fn ask(&mut self, code: u8, write: impl FnOnce(&mut BytesMut)) -> Result<Vec<u8>, String> {
+        let said = |error: std::io::Error| format!("ask the server: {error}");
+        let mut request = BytesMut::new();
+        write_frame(&mut request, 0, code, write);
+        self.stream.write_all(&request).map_err(said)?;
+        let mut header = [0; HEADER_BYTES];
+        self.stream.read_exact(&mut header).map_err(said)?;
+        let mut body = vec![0; u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize];
+        self.stream.read_exact(&mut body).map_err(said)?;
+        if header[4] == opcode::ERROR { Err(error_text(&body)) } else { Ok(body) }
+    }
+
+    pub fn into_stream(self) -> std::io::Result<TcpStream> {
+        self.stream.set_nonblocking(true)?;
+        Ok(self.stream)
+    }
+}
+
+/// The text of an ERROR, behind its code and its length.
+fn error_text(body: &[u8]) -> String {
+    String::from_utf8_lossy(body.get(6..).unwrap_or_default()).into_owned()
+}
+
+/// What each request of a run is.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    pub call: Call,
+    pub id: Vec<u8>,
+    pub rows: u64,
+    /// Bytes of the value that an INSERT writes; `None` for a SELECT.
+    pub value_bytes: Option<usize>,
+    /// All keys one after the other instead of by chance.
+    pub in_order: bool,
+}
+
+/// A connection during a run.
+pub struct Load<'a> {
+    statement: &'a Statement,
+    output: BytesMut,
+    input: BytesMut,
+    /// When the request of each stream was sent, and which streams are free.
+    sent: Vec<Instant>,
+    free: Vec<i16>,
+    chance: u64,
+}
+
+impl<'a> Load<'a> {
+    /// Connection number `index`, with so many requests on their way.
+    pub fn new(statement: &'a Statement, pipeline: u32, index: usize) -> Load<'a> {
+        let streams = i16::try_from(pipeline).unwrap_or(i16::MAX);
+        Load {
+            statement,
+            output: BytesMut::with_capacity(READ_BYTES),
+            input: BytesMut::with_capacity(READ_BYTES),
+            sent: vec![Instant::now(); pipeline as usize],
+            free: (0..streams).collect(),
+            chance: (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+        }
+    }
+
+    /// Sends and receives until the budget is used up. A connection that breaks is counted and not replaced.
+    pub async fn drive(mut self, mut stream: tokio::net::TcpStream, budget: &Budget, tally: &RefCell<Tally>) {
+        if let Err(failure) = self.exchange(&mut stream, budget, tally).await {
+            let mut tally = tally.borrow_mut();
+            tally.connections_lost += 1;
+            tally.failure(failure);
+        }
+    }
+
+    async fn exchange(
+        &mut self,
+        stream: &mut tokio::net::TcpStream,
+        budget: &Budget,
+        tally: &RefCell<Tally>,
+    ) -> Result<(), Failure> {
+        let lost = |error: std::io::Error| Failure { kind: "connection lost", text: error.to_string() };
+        let mut now = Instant::now();
+        loop {
+            while let Some(stream) = self.free.pop() {
+                let Some(number) = budget.take(now) else {
+                    self.free.push(stream);
+                    break;
+                };
+                self.write_request(stream, number, now);
+            }
+            if self.free.len() == self.sent.len() {
+                return Ok(());
+            }
+            stream.write_all(&self.output).await.map_err(lost)?;
+            self.output.clear();
+            self.input.reserve(READ_BYTES);
+            if stream.read_buf(&mut self.input).await.map_err(lost)? == 0 {
+                return Err(lost(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+            now = Instant::now();
+            self.read_replies(now, &mut tally.borrow_mut())?;
+        }
+    }
+
+    fn write_request(&mut self, stream: i16, number: u64, now: Instant) {
+        // Marsaglia's xorshift.
+        self.chance ^= self.chance << 13;
+        self.chance ^= self.chance >> 7;
+        self.chance ^= self.chance << 17;
+        let Statement { id, rows, value_bytes, in_order, .. } = self.statement;
+        let key = if *in_order { number } else { self.chance } % rows;
+        let key = format!("key{key:08}");
+        write_frame(&mut self.output, stream, opcode::EXECUTE, |out| {
+            out.put_u16(id.len() as u16);
+            out.put_slice(id);
+            out.put_slice(&WITH_VALUES);
+            out.put_u16(1 + u16::from(value_bytes.is_some()));
+            out.put_u32(key.len() as u32);
+            out.put_slice(key.as_bytes());
+            if let Some(bytes) = value_bytes {
+                out.put_u32(u32::try_from(*bytes).unwrap_or(u32::MAX));
+                out.put_bytes(b'v', *bytes);
+            }
+        });
+        if let Some(sent) = self.sent.get_mut(usize::from(stream.unsigned_abs())) {
+            *sent = now;
+        }
+    }
+
+    fn read_replies(&mut self, now: Instant, tally: &mut Tally) -> Result<(), Failure> {
+        while let Some(header) = self.input.get(..HEADER_BYTES) {
+            let stream = i16::from_be_bytes([header[2], header[3]]);
+            let code = header[4];
+            let length = u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize;
+            if self.input.len() < HEADER_BYTES + length {
+                break;
+            }
+            self.input.advance(HEADER_BYTES);
+            let body = self.input.split_to(length);
+            let Some(sent) = usize::try_from(stream).ok().and_then(|stream| self.sent.get(stream)) else {
+                let text = format!("an answer to stream {stream}, which asked nothing");
+                return Err(Failure { kind: "malformed reply", text });
+            };
+            match code {
+                opcode::ERROR => tally.failure(Failure { kind: "error", text: error_text(&body) }),
+                _ => tally.success(self.statement.call, now - *sent, 1),
+            }
+            self.free.push(stream);
+        }
+        Ok(())
+    }
+}
