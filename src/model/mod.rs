@@ -14,6 +14,6 @@ pub use cell::{Cell, CellKind, DeletionTime};
 pub use command::{Bounds, Predicate, RangeCommand, ReadCommand, SliceRange};
 pub use consistency::ConsistencyLevel;
 pub use mutation::{CfMutation, Change, Mutation};
-pub use range_deletion::{LevelRanges, RangeDeletion};
+pub use range_deletion::{LevelRanges, RangeDeletion, SortedRanges};
 pub use reconcile::{Winner, reconcile};
 pub use row::{Row, RowColumns, SuperColumn};

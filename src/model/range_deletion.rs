@@ -28,10 +28,47 @@ impl RangeDeletion {
     }
 }
 
+/// The tombstones of a row's own names, so that those over a name are found without a look at all of them: a row may
+/// have as many as a table's partition has collections.
+#[derive(Debug)]
+pub struct SortedRanges {
+    /// By their starts.
+    ranges: Vec<RangeDeletion>,
+    /// For each, which of those up to it reaches furthest.
+    furthest: Vec<usize>,
+}
+
+impl SortedRanges {
+    /// `comparator` sorts the names. What is in super columns is left out.
+    pub fn new(mut ranges: Vec<RangeDeletion>, comparator: &dyn AbstractType) -> SortedRanges {
+        ranges.retain(|range| range.super_column.is_none());
+        ranges.sort_by(|one, other| match (one.start.is_empty(), other.start.is_empty()) {
+            (false, false) => comparator.compare(&one.start, &other.start),
+            (is_open, is_other_open) => is_other_open.cmp(&is_open),
+        });
+        let mut furthest: Vec<usize> = Vec::with_capacity(ranges.len());
+        for (at, range) in ranges.iter().enumerate() {
+            let before = furthest.last().copied().filter(|before| {
+                let finish = &ranges[*before].finish;
+                let is_beyond = || comparator.compare(finish, &range.finish).is_ge();
+                finish.is_empty() || (!range.finish.is_empty() && is_beyond())
+            });
+            furthest.push(before.unwrap_or(at));
+        }
+        SortedRanges { ranges, furthest }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
+
 /// The range tombstones that matter to one level of a row: its own columns, or those of a super column.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelRanges<'a> {
     ranges: &'a [RangeDeletion],
+    /// Of sorted ones, see `SortedRanges`.
+    furthest: Option<&'a [usize]>,
     /// The super column, and the comparator of its name.
     holder: Option<(&'a [u8], &'a dyn AbstractType)>,
     comparator: &'a dyn AbstractType,
@@ -44,7 +81,19 @@ pub struct LevelRanges<'a> {
 impl<'a> LevelRanges<'a> {
     /// Of the row's own columns, which are cells.
     pub fn of_row(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
-        LevelRanges { ranges, holder: None, comparator, are_names_bounds: true, is_reversed: false }
+        LevelRanges {
+            ranges,
+            furthest: None,
+            holder: None,
+            comparator,
+            are_names_bounds: true,
+            is_reversed: false,
+        }
+    }
+
+    /// Of the row's own columns, which are cells; sorted by the same comparator.
+    pub fn of_sorted(sorted: &'a SortedRanges, comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
+        LevelRanges { furthest: Some(&sorted.furthest), ..LevelRanges::of_row(&sorted.ranges, comparator) }
     }
 
     /// Of the row's super columns.
@@ -59,13 +108,7 @@ impl<'a> LevelRanges<'a> {
         holders: &'a dyn AbstractType,
         comparator: &'a dyn AbstractType,
     ) -> LevelRanges<'a> {
-        LevelRanges {
-            ranges,
-            holder: Some((name, holders)),
-            comparator,
-            are_names_bounds: true,
-            is_reversed: false,
-        }
+        LevelRanges { holder: Some((name, holders)), ..LevelRanges::of_row(ranges, comparator) }
     }
 
     /// For a read that goes one way or the other.
@@ -83,6 +126,16 @@ impl<'a> LevelRanges<'a> {
         }
     }
 
+    /// Those among which are all that cover a name.
+    fn around(&self, name: &[u8]) -> &'a [RangeDeletion] {
+        let Some(furthest) = self.furthest else { return self.ranges };
+        let is_after = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_gt();
+        let is_before = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_lt();
+        let begun = &self.ranges[..self.ranges.partition_point(|range| !is_after(&range.start))];
+        let over = furthest.partition_point(|at| is_before(&self.ranges[*at].finish));
+        begun.get(over..).unwrap_or_default()
+    }
+
     /// What shadows a name of this level: all tombstones over it as one.
     ///
     /// Cassandra 2.0 and 2.1 cut tombstones that overlap into runs that touch, and a name at which one ends and the
@@ -90,8 +143,9 @@ impl<'a> LevelRanges<'a> {
     /// does not count where another comes from further below; when the read goes backwards, one that ends there
     /// does not count where another goes on. Super columns have bounds that no name is equal to.
     pub fn over(&self, name: &[u8]) -> DeletionTime {
+        let around = self.around(name);
         let over = || {
-            let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
+            let of_level = around.iter().filter(|range| self.is_of_level(range));
             of_level.filter(|range| range.covers(name, self.comparator))
         };
         let touches = |range: &&RangeDeletion| {
@@ -103,5 +157,34 @@ impl<'a> LevelRanges<'a> {
             return over().fold(DeletionTime::LIVE, all);
         }
         over().filter(|range| !touches(range)).fold(DeletionTime::LIVE, all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::marshal::BytesType;
+
+    fn ranges() -> impl Strategy<Value = Vec<RangeDeletion>> {
+        let range =
+            ("[a-f]{0,2}", "[a-f]{0,2}", 0i64..8).prop_map(|(start, finish, timestamp)| RangeDeletion {
+                super_column: None,
+                start: start.into(),
+                finish: finish.into(),
+                deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: 1 },
+            });
+        proptest::collection::vec(range, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn sorted_ones_shadow_what_the_others_do(ranges in ranges(), name in "[a-f]{1,2}", is_reversed: bool) {
+            let sorted = SortedRanges::new(ranges.clone(), &BytesType);
+            let all = LevelRanges { is_reversed, ..LevelRanges::of_row(&ranges, &BytesType) };
+            let found = LevelRanges { is_reversed, ..LevelRanges::of_sorted(&sorted, &BytesType) };
+            prop_assert_eq!(found.over(name.as_bytes()), all.over(name.as_bytes()));
+        }
     }
 }

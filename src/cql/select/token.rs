@@ -10,17 +10,23 @@ pub(super) fn token_of_value(partitioner: &dyn Partitioner, value: &[u8]) -> Res
         partitioner.token(value, &mut token);
         return Ok(token);
     }
-    let Some(number) = number_of(value) else {
+    let Some(number) = decimal_of(value) else {
         return Err(CqlError::invalid("Invalid token for this partitioner"));
     };
-    partitioner.parse_token(&number.to_string()).map_err(|error| CqlError::invalid(error.to_string()))
+    partitioner.parse_token(&number).map_err(|error| CqlError::invalid(error.to_string()))
 }
 
-/// A number of at most seventeen bytes, where it fits.
-fn number_of(value: &[u8]) -> Option<i128> {
-    let first = *value.first()?;
-    let fill = if first >= 0x80 { -1i128 } else { 0 };
-    (value.len() <= 16).then(|| value.iter().fold(fill, |number, byte| (number << 8) | i128::from(*byte)))
+/// A number of two's complement in decimal digits, if it is one from -2^127 to 2^128 - 1: the highest token there is, 2^127
+/// of `RandomPartitioner`, has a byte for its sign before sixteen others.
+fn decimal_of(value: &[u8]) -> Option<String> {
+    let is_negative = *value.first()? >= 0x80;
+    let digits = if is_negative { value } else { value.strip_prefix(&[0]).unwrap_or(value) };
+    if digits.len() > 16 {
+        return None;
+    }
+    let fill = if is_negative { -1i128 } else { 0 };
+    let number = digits.iter().fold(fill, |number, byte| (number << 8) | i128::from(*byte));
+    Some(if is_negative { number.to_string() } else { (number as u128).to_string() })
 }
 
 /// The token just before one of a fixed length; `None` where there is none.
@@ -39,7 +45,7 @@ pub(super) fn token_before(token: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partitioner::Murmur3Partitioner;
+    use crate::partitioner::{Murmur3Partitioner, RandomPartitioner};
 
     #[test]
     fn values_of_tokens_are_their_numbers() {
@@ -50,6 +56,24 @@ mod tests {
             assert_eq!(token_of_value(&Murmur3Partitioner, &number.to_be_bytes()).unwrap(), token);
         }
         assert!(token_of_value(&Murmur3Partitioner, b"").is_err());
+    }
+
+    #[test]
+    fn the_ends_of_the_ring_are_tokens() {
+        let mut highest = vec![0; 17];
+        highest[1] = 0x80;
+        for (value, text) in [
+            (&[0xff][..], "-1"),
+            (&[0], "0"),
+            (&[0, 0xff], "255"),
+            (&highest, "170141183460469231731687303715884105728"),
+        ] {
+            let token = token_of_value(&RandomPartitioner, value).unwrap();
+            assert_eq!(RandomPartitioner.token_text(&token), text);
+        }
+        highest[16] = 1;
+        assert!(token_of_value(&RandomPartitioner, &highest).is_err());
+        assert!(token_of_value(&RandomPartitioner, &[1; 17]).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{
     Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, ReadCommand, RowColumns, SliceRange,
-    SuperColumn,
+    SortedRanges, SuperColumn,
 };
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
@@ -36,10 +36,11 @@ impl RowSource<'_> {
         let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
-        let row_ranges = (!ranges.is_empty())
-            .then(|| LevelRanges::of_row(&ranges, names.view).read_by(&command.predicate));
         let Some(subcomparator) = command.cf.subcomparator() else {
-            let shadows = Shadows::of_row(deletion, row_ranges);
+            let ranges = SortedRanges::new(ranges, names.view);
+            let ranges = (!ranges.is_empty())
+                .then(|| LevelRanges::of_sorted(&ranges, names.view).read_by(&command.predicate));
+            let shadows = Shadows::of_row(deletion, ranges);
             return self.read_cells(columns, names, shadows, command).map(RowColumns::Cells);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
@@ -51,7 +52,7 @@ impl RowSource<'_> {
                 let holder = SuperPrefix::of(columns, &name, names.stored);
                 let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
                 let container = self.deletion_at(&holder.marker())?.merged(over);
-                let ranges = row_ranges.map(|_| {
+                let ranges = (!ranges.is_empty()).then(|| {
                     LevelRanges::of_super(&ranges, &name, names.view, subnames.view)
                         .read_by(&command.predicate)
                 });

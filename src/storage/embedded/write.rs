@@ -194,7 +194,7 @@ impl RowChanges<'_> {
             let due = i64::from(self.now_s) + FIRST_TIDY_S;
             self.inner.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
         }
-        let (deletion, _) = self.row_deletions()?;
+        let deletion = self.deletion(ROW_MARKER)?;
         self.set(&key, value::encode_range(&merged));
         self.set(ROW_MARKER, value::encode_deletion_with_ranges(deletion));
         Ok(())
