@@ -50,6 +50,24 @@ fn other_versions_are_told_the_highest() {
 }
 
 #[test]
+fn no_version_is_spoken_that_the_claimed_release_did_not_know() {
+    for (claim, highest) in [("1.2.19", 1), ("2.0.17", 2), ("2.1.22", 3), ("2.2.19", 4), ("3.11.17", 4)] {
+        let (mut server, _directory) = Server::ephemeral(&["--claim", claim]);
+        let address = server.native_address();
+        let mut client = NativeClient::connect(address, highest);
+        let answer = client.call(OPTIONS, Body::new());
+        let supported = Parts(&answer.body).multimap();
+        assert_eq!(supported["PROTOCOL_VERSIONS"].last(), Some(&format!("{highest}/v{highest}")), "{claim}");
+        let newer = NativeClient::frame(highest + 1, 0, 1, OPTIONS, &[]);
+        let answer = answered(address, &newer);
+        assert_eq!(answer[0], 0x80 | highest, "{claim}");
+        let text = format!("highest supported is {highest} ");
+        assert!(String::from_utf8_lossy(&answer).contains(&text), "{claim}");
+        server.stop();
+    }
+}
+
+#[test]
 fn what_is_supported_is_told_before_and_after_the_start() {
     let (server, address, _directory) = start();
     for version in VERSIONS {

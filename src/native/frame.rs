@@ -51,9 +51,8 @@ pub enum NextFrame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// In the words by which drivers know that they shall try a lower version.
-    #[error("Invalid or unsupported protocol version ({number}); highest supported is {highest} ",
-        highest = ProtocolVersion::HIGHEST.number())]
-    Version { number: u8 },
+    #[error("Invalid or unsupported protocol version ({number}); highest supported is {} ", highest.number())]
+    Version { number: u8, highest: ProtocolVersion },
     #[error(
         "Invalid message version. Got {got} but previous messages on this connection had version {expected}"
     )]
@@ -63,15 +62,32 @@ pub enum FrameError {
 }
 
 /// Cuts frames off the front of what has been received.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameCutter {
     /// The version of the connection's first frame, which all others have to have.
-    pub version: Option<ProtocolVersion>,
+    version: Option<ProtocolVersion>,
+    highest: ProtocolVersion,
     /// Bytes of a body that is too long, still to come.
     to_skip: usize,
 }
 
+impl Default for FrameCutter {
+    fn default() -> FrameCutter {
+        FrameCutter::up_to(ProtocolVersion::HIGHEST)
+    }
+}
+
 impl FrameCutter {
+    /// For a server that speaks no newer version than this.
+    pub fn up_to(highest: ProtocolVersion) -> FrameCutter {
+        FrameCutter { version: None, highest, to_skip: 0 }
+    }
+
+    /// The version in which to answer: the client's, or as long as it has none that is spoken here, the newest.
+    pub fn version(&self) -> ProtocolVersion {
+        self.version.unwrap_or(self.highest)
+    }
+
     pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, FrameError> {
         if self.to_skip > 0 {
             let skipped = self.to_skip.min(buffer.len());
@@ -82,7 +98,8 @@ impl FrameCutter {
         if first & FROM_SERVER != 0 {
             return Err(FrameError::FromServer);
         }
-        let version = ProtocolVersion::of_number(first).ok_or(FrameError::Version { number: first })?;
+        let version = ProtocolVersion::of_number(first).filter(|version| *version <= self.highest);
+        let version = version.ok_or(FrameError::Version { number: first, highest: self.highest })?;
         if buffer.len() < version.header_bytes() {
             return Ok(NextFrame::Incomplete);
         }
@@ -172,12 +189,16 @@ mod tests {
     fn versions_that_are_not_spoken_are_refused_in_the_words_that_drivers_know() {
         for number in [0, 6, 65, 66, 127] {
             let error = cut(&[number]).unwrap_err();
-            assert_eq!(error, FrameError::Version { number });
+            assert_eq!(error, FrameError::Version { number, highest: ProtocolVersion::V5 });
             let expected =
                 format!("Invalid or unsupported protocol version ({number}); highest supported is 5 ");
             assert_eq!(error.to_string(), expected);
         }
         assert_eq!(cut(b"\x84"), Err(FrameError::FromServer));
+        let mut old = FrameCutter::up_to(ProtocolVersion::V3);
+        let error = old.next_frame(&mut BytesMut::from(&b"\x04"[..])).unwrap_err();
+        assert_eq!(error.to_string(), "Invalid or unsupported protocol version (4); highest supported is 3 ");
+        assert_eq!(old.version(), ProtocolVersion::V3);
     }
 
     #[test]

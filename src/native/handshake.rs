@@ -207,7 +207,9 @@ fn supported(service: &NativeService, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     let compressions = if version.has_segments() { &Compression::NAMES[..1] } else { &Compression::NAMES };
-    let versions: Vec<String> = ProtocolVersion::ALL.iter().map(ProtocolVersion::to_string).collect();
+    let highest = service.highest_version();
+    let spoken = ProtocolVersion::ALL.iter().filter(|version| **version <= highest);
+    let versions: Vec<String> = spoken.map(ProtocolVersion::to_string).collect();
     writer.u16(3);
     writer.string("COMPRESSION");
     writer.strings(compressions.iter().copied());

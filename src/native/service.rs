@@ -34,6 +34,13 @@ impl NativeService {
         NativeService { database, statements, claim }
     }
 
+    /// The newest version of the protocol that is spoken: that of the release which the server says it is. Drivers leave a
+    /// server that speaks one which its release did not know.
+    pub fn highest_version(&self) -> ProtocolVersion {
+        let known = ProtocolVersion::of_number(self.claim.native_protocol_version());
+        known.unwrap_or(ProtocolVersion::HIGHEST)
+    }
+
     /// The same for a client that has come to this address of ours: it is told that, whatever the node calls itself.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> NativeService {

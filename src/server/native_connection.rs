@@ -124,9 +124,9 @@ impl NativeConnection {
         NativeConnection {
             stream,
             address,
+            cutter: FrameCutter::up_to(service.highest_version()),
             service: service.reached_at(address),
             handshake: Handshake::new(peer.ip()),
-            cutter: FrameCutter::default(),
             segments: None,
             input: BytesMut::with_capacity(BUFFER_BYTES),
             frames: BytesMut::new(),
@@ -309,13 +309,13 @@ impl NativeConnection {
     }
 
     fn push(&mut self, reply: Reply) {
-        let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+        let version = self.cutter.version();
         reply.write(version, self.handshake.compression, &mut self.replies);
     }
 
     fn push_event(&mut self, event: &Event) {
         if self.handshake.registered.contains(&event.kind()) {
-            let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+            let version = self.cutter.version();
             self.push(Reply::event(event, version));
         }
     }
@@ -324,7 +324,7 @@ impl NativeConnection {
     /// the header which would do.
     fn tell_end(&mut self, error: &NativeConnectionError) {
         let Some((stream, why)) = error.last_words() else { return };
-        let version = self.cutter.version.unwrap_or(ProtocolVersion::HIGHEST);
+        let version = self.cutter.version();
         let error = NativeError::protocol(why);
         self.push(Reply::error(stream, &error, Doing::default(), version));
         self.fill_output();
