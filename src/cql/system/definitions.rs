@@ -360,8 +360,8 @@ mod tests {
             keyspaces(&Claim::new(release).unwrap()).into_iter().map(|keyspace| keyspace.name).collect()
         };
         assert_eq!(names("2.1.22"), [SYSTEM, TRACES]);
-        assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES]);
-        assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, VIRTUAL]);
+        assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES, AUTH]);
+        assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL]);
         let is_there =
             |release: &str, table: &str| definition(&Claim::new(release).unwrap(), SYSTEM, table).is_some();
         assert!(is_there("4.0.11", "schema_columns") && !is_there("4.0.11", "schema_functions"));
