@@ -148,7 +148,7 @@ def without_terminal():
     once('-e', table, '-e', select)
     once('a pipe', table, text=select)
     once('-k', ' count\n-------\n     3\n\n(1 rows)', '-k', KEYSPACE, '-e',
-         'SELECT count(*) FROM testtable')
+         "SELECT count(*) FROM testtable WHERE pkey1 = 'a' AND pkey2 = 'b'")
     once('an error', "<stdin>:1:InvalidRequest: Error from server: code=2200 [Invalid query] message=\"unconfigured"
          ' table nowhere"', '-k', KEYSPACE, '-e', 'SELECT * FROM nowhere', status=2)
     for version in '345':

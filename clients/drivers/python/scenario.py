@@ -360,8 +360,11 @@ class Scenario:
         same('pages backwards, up to a limit', list(range(4999, 2499, -1)), [row.number for row in self.run(backwards)])
         few = SimpleStatement('SELECT DISTINCT part FROM numbers', fetch_size=3)
         same('pages of partitions', list(range(PARTITIONS)), sorted(row.part for row in self.run(few)))
-        refused('a state that is none', Exception, 'Invalid value for the paging state',
-                lambda: self.run(select, paging_state=b'nonsense'))
+        # The driver closes a connection that has had an error of the protocol.
+        with cluster() as other:
+            session = other.connect(KEYSPACE)
+            refused('a state that is none', Exception, 'Invalid value for the paging state',
+                    lambda: session.execute(select, paging_state=b'nonsense'))
 
     def token_ranges(self):
         select = self.session.prepare(

@@ -251,12 +251,21 @@ const TABLES: &[Definition] = &[
         "CREATE TABLE system_auth.permissions (username text, resource text, permissions set<text>, \
          PRIMARY KEY (username, resource))",
     ),
-    unlisted(
+    // cqlsh looks into the schema for the columns of LIST ROLES and of LIST PERMISSIONS.
+    table(
+        (2, 2),
+        NEWEST,
         "CREATE TABLE system_auth.roles (role text PRIMARY KEY, can_login boolean, is_superuser boolean, \
          member_of set<text>, salted_hash text)",
     ),
-    unlisted("CREATE TABLE system_auth.role_members (role text, member text, PRIMARY KEY (role, member))"),
-    unlisted(
+    table(
+        (2, 2),
+        NEWEST,
+        "CREATE TABLE system_auth.role_members (role text, member text, PRIMARY KEY (role, member))",
+    ),
+    table(
+        (2, 2),
+        NEWEST,
         "CREATE TABLE system_auth.role_permissions (role text, resource text, permissions set<text>, \
          PRIMARY KEY (role, resource))",
     ),
@@ -320,6 +329,7 @@ pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
     let made = KEYSPACES.iter().map(|name| {
         let (strategy, options) = match *name {
             TRACES => ("SimpleStrategy", BTreeMap::from([("replication_factor".to_owned(), "2".to_owned())])),
+            AUTH => ("SimpleStrategy", BTreeMap::from([("replication_factor".to_owned(), "1".to_owned())])),
             _ => ("LocalStrategy", BTreeMap::new()),
         };
         KeyspaceDef {
@@ -350,8 +360,8 @@ mod tests {
             keyspaces(&Claim::new(release).unwrap()).into_iter().map(|keyspace| keyspace.name).collect()
         };
         assert_eq!(names("2.1.22"), [SYSTEM, TRACES]);
-        assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES]);
-        assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, VIRTUAL]);
+        assert_eq!(names("3.11.17"), [SYSTEM, SCHEMA, TRACES, AUTH]);
+        assert_eq!(names("4.0.11"), [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL]);
         let is_there =
             |release: &str, table: &str| definition(&Claim::new(release).unwrap(), SYSTEM, table).is_some();
         assert!(is_there("4.0.11", "schema_columns") && !is_there("4.0.11", "schema_functions"));
