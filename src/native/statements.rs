@@ -50,9 +50,8 @@ async fn query(
     let query = request::query(&mut body).map_err(early)?;
     let asking = service.asking(identity, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &query.parameters.options);
-    tracer.parameter("query", || query.text.clone());
+    tracer.statement("Parsing", &query.text);
     tracer.options(options);
-    tracer.step(|| format!("Parsing {}", query.text));
     let prepared = cql::prepare(&state, &query.text).map_err(|error| early(error.into()))?;
     tracer.step(|| "Executing statement".to_owned());
     let outcome = cql::execute_once(&state, &prepared, options).await;
@@ -91,8 +90,7 @@ fn prepare(
     let prepare = request::prepare(&mut body)?;
     let asking = service.asking(identity, prepare.keyspace.as_deref());
     let state = service.state(&asking);
-    tracer.parameter("query", || prepare.text.clone());
-    tracer.step(|| format!("Preparing {}", prepare.text));
+    tracer.statement("Preparing", &prepare.text);
     let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
     Ok((write_prepared(id, &prepared, body.version), Vec::new()))
 }
@@ -119,9 +117,8 @@ async fn execute(
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let state = service.state(&asking);
     let prepared = prepared(service, &state, id).map_err(early)?;
-    tracer.parameter("query", || prepared.text.clone());
+    tracer.statement("Executing", &prepared.text);
     tracer.options(&parameters.options);
-    tracer.step(|| "Executing prepared statement".to_owned());
     let outcome = cql::execute_prepared(&state, &prepared, &parameters.options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing(&parameters.options, &prepared)))?;
     tracer.outcome(&outcome);

@@ -63,7 +63,13 @@ impl<'a> Tracer<'a> {
         if self.open.is_some() { VALUES_SHOWN } else { 0 }
     }
 
-    pub fn parameter(&mut self, name: &str, value: impl FnOnce() -> String) {
+    /// Notes the statement, and what is done with it first.
+    pub fn statement(&mut self, doing: &str, text: &str) {
+        self.parameter("query", || shown(text).to_owned());
+        self.step(|| format!("{doing} {}", shown(text)));
+    }
+
+    fn parameter(&mut self, name: &str, value: impl FnOnce() -> String) {
         if let Some(open) = &mut self.open {
             open.trace.parameters.insert(name.to_owned(), value());
         }
@@ -98,6 +104,24 @@ impl<'a> Tracer<'a> {
     }
 }
 
+/// The text of a statement as others may read it.
+fn shown(text: &str) -> &str {
+    let has_secret = text.to_ascii_lowercase().contains("password");
+    if has_secret { "a statement that is not shown: it speaks of a password" } else { text }
+}
+
 fn micros(started: Instant) -> i32 {
     i32::try_from(started.elapsed().as_micros()).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_kept() {
+        let text = "CREATE USER anna WITH PassWord 'secret'";
+        assert!(!shown(text).contains("secret"));
+        assert_eq!(shown("SELECT * FROM t"), "SELECT * FROM t");
+    }
 }
