@@ -54,7 +54,7 @@ pub async fn answer(
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {
             log_failure(&error);
-            tracer.step(|| format!("Failed: {error}"));
+            tracer.failure(&error);
             Reply::error(stream, &error, doing, version)
         }
     };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Instant;
 
+use super::error::NativeError;
 use super::opcode::RequestCode;
 use crate::cql::values::append_uuid;
 use crate::cql::{Outcome, QueryOptions};
@@ -18,6 +19,8 @@ struct Open<'a> {
     database: &'a Database,
     started: Instant,
     trace: Trace,
+    /// Its statement is not shown, and neither is what is said of it.
+    is_secret: bool,
 }
 
 impl<'a> Tracer<'a> {
@@ -43,7 +46,7 @@ impl<'a> Tracer<'a> {
             duration_us: 0,
             events: Vec::new(),
         };
-        Tracer { open: Some(Open { database, started: Instant::now(), trace }) }
+        Tracer { open: Some(Open { database, started: Instant::now(), trace, is_secret: false }) }
     }
 
     /// Notes what comes with a statement.
@@ -65,6 +68,9 @@ impl<'a> Tracer<'a> {
 
     /// Notes the statement, and what is done with it first.
     pub fn statement(&mut self, doing: &str, text: &str) {
+        if let Some(open) = &mut self.open {
+            open.is_secret = shown(text) != text;
+        }
         self.parameter("query", || shown(text).to_owned());
         self.step(|| format!("{doing} {}", shown(text)));
     }
@@ -84,6 +90,12 @@ impl<'a> Tracer<'a> {
         }
     }
 
+    /// Notes why it has failed.
+    pub fn failure(&mut self, error: &NativeError) {
+        let is_secret = self.open.as_ref().is_some_and(|open| open.is_secret);
+        self.step(|| if is_secret { "Failed".to_owned() } else { format!("Failed: {error}") });
+    }
+
     /// Notes what came of it.
     pub fn outcome(&mut self, outcome: &Outcome) {
         self.step(|| match outcome {
@@ -96,7 +108,7 @@ impl<'a> Tracer<'a> {
 
     /// Keeps the trace; answers with its id.
     pub fn end(self) -> Option<[u8; 16]> {
-        let Open { database, started, mut trace } = self.open?;
+        let Open { database, started, mut trace, .. } = self.open?;
         trace.duration_us = micros(started);
         let id = trace.id;
         database.keep_trace(trace);
