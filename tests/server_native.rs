@@ -18,6 +18,7 @@ use tempfile::TempDir;
 
 const PROTOCOL: i32 = 0x0a;
 const BAD_CREDENTIALS: i32 = 0x100;
+const UNAUTHORIZED: i32 = 0x2100;
 const KEYSPACE: &str =
     "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
 
@@ -202,6 +203,46 @@ fn a_login_is_asked_for_where_there_are_users() {
         assert_eq!(client.rows("SELECT key FROM system.local").rows.len(), 1);
         log_in(&mut client, "jane", "j").refused(PROTOCOL);
     }
+    server.stop();
+}
+
+#[test]
+fn users_that_the_server_keeps_may_do_what_was_granted_to_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let elements =
+        "<Authenticator>PasswordAuthenticator</Authenticator><Authorizer>CassandraAuthorizer</Authorizer>";
+    let mut server = Server::start(directory.path(), &storage_conf(elements), &[]);
+    let address = server.native_address();
+    let client_of = |version: u8, user: &str, password: &str| {
+        let mut client = NativeClient::connect(address, version);
+        assert_eq!(client.start(Packing::None).opcode, AUTHENTICATE);
+        let answer = log_in(&mut client, user, password);
+        assert!(matches!(answer.opcode, READY | AUTH_SUCCESS), "{}", answer.why());
+        client
+    };
+    let mut admin = client_of(5, "cassandra", "cassandra");
+    admin.run(KEYSPACE);
+    admin.run("CREATE TABLE ks.t (k int PRIMARY KEY, v text)");
+    admin.query("CREATE USER anna WITH PASSWORD 'first'").void();
+    let select = "SELECT * FROM ks.t";
+    let refusal = "User anna has no SELECT permission on <table ks.t> or any of its parents";
+    for version in VERSIONS {
+        let mut anna = client_of(version, "anna", "first");
+        assert_eq!(anna.query(select).refused(UNAUTHORIZED), refusal);
+        let prepared = anna.prepare(select);
+        assert_eq!(anna.execute(&prepared, &Asked::values([])).refused(UNAUTHORIZED), refusal);
+        admin.query("GRANT SELECT ON ks.t TO anna").void();
+        assert!(anna.rows(select).rows.is_empty());
+        anna.query("INSERT INTO ks.t (k) VALUES (1)").refused(UNAUTHORIZED);
+        anna.query("CREATE USER eve WITH PASSWORD 'x'").refused(UNAUTHORIZED);
+        admin.query("REVOKE SELECT ON ks.t FROM anna").void();
+        assert_eq!(anna.query(select).refused(UNAUTHORIZED), refusal);
+    }
+    admin.query("ALTER USER anna WITH PASSWORD 'second'").void();
+    let mut client = NativeClient::connect(address, 4);
+    client.start(Packing::None);
+    log_in(&mut client, "anna", "first").refused(BAD_CREDENTIALS);
+    assert_eq!(log_in(&mut client, "anna", "second").opcode, AUTH_SUCCESS);
     server.stop();
 }
 
