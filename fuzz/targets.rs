@@ -19,6 +19,7 @@ use thriftstore::storage::MemoryStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
+use thriftstore::util::limits::NATIVE_FRAME_BYTES_MAX;
 use thriftstore::util::{Clock, Release};
 
 /// Longest message that the fuzzed connection takes, in bytes.
@@ -134,7 +135,7 @@ async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame:
     let opened = RequestCode::of_number(frame.opcode).ok_or_else(|| NativeError::protocol("unknown"));
     let opened = opened.and_then(|code| {
         handshake.check(code, frame.version)?;
-        Ok((code, open_body(frame, handshake.compression)?))
+        Ok((code, open_body(frame, handshake.compression, NATIVE_FRAME_BYTES_MAX)?))
     });
     match opened {
         Err(error) => NativeReply::error(frame.stream, &error, Doing::default(), frame.version),

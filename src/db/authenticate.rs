@@ -1,4 +1,4 @@
-//! Who may connect: everybody, or the users of SimpleAuthenticator.
+//! Who may connect: everybody, the users of SimpleAuthenticator's files, or the roles that are kept in the store.
 
 use std::path::{Path, PathBuf};
 

@@ -7,11 +7,11 @@ use tokio::sync::broadcast;
 use super::Database;
 use crate::schema::{Catalog, SchemaChange};
 
-/// Changes that a listener may be behind before it misses some.
+/// Schemas that a listener may be behind before it misses some.
 const BEHIND_MAX: usize = 256;
 
 /// Where changes are told.
-pub(super) struct SchemaEvents(broadcast::Sender<SchemaChange>);
+pub(super) struct SchemaEvents(broadcast::Sender<Arc<[SchemaChange]>>);
 
 impl Default for SchemaEvents {
     fn default() -> SchemaEvents {
@@ -20,8 +20,8 @@ impl Default for SchemaEvents {
 }
 
 impl Database {
-    /// Every change of the schema from now on, whoever makes it and in which language.
-    pub fn schema_events(&self) -> broadcast::Receiver<SchemaChange> {
+    /// Every change of the schema from now on, whoever makes it and in which language: all that one makes together.
+    pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
         self.events.0.subscribe()
     }
 
@@ -29,10 +29,8 @@ impl Database {
     pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
         let before = std::mem::replace(&mut *self.catalog.write(), catalog.clone());
         if self.events.0.receiver_count() > 0 {
-            for change in SchemaChange::between(&before, &catalog) {
-                // Nobody may be left to listen.
-                let _ = self.events.0.send(change);
-            }
+            // Nobody may be left to listen.
+            let _ = self.events.0.send(SchemaChange::between(&before, &catalog).into());
         }
         Arc::downgrade(&before)
     }

@@ -64,5 +64,6 @@ fn cut(text: &mut String) {
         }
         text.truncate(end);
         text.push_str("...");
+        text.shrink_to_fit();
     }
 }

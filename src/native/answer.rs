@@ -16,11 +16,19 @@ use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
 
-/// The body of a request, unpacked, without what stands in front of the message itself.
-pub fn open_body(frame: &Frame, compression: Option<Compression>) -> Result<BodyReader, NativeError> {
+/// The body of a request, unpacked, without what stands in front of the message itself. One that is longer is refused
+/// before it is unpacked.
+pub fn open_body(
+    frame: &Frame,
+    compression: Option<Compression>,
+    bytes_max: usize,
+) -> Result<BodyReader, NativeError> {
+    if frame.body.len() > bytes_max {
+        return Err(NativeError::longer(frame.body.len(), bytes_max));
+    }
     let body = match compression {
         _ if frame.flags & flag::COMPRESSED == 0 || frame.version.has_segments() => frame.body.clone(),
-        Some(compression) => compression.decompress(&frame.body)?,
+        Some(compression) => compression.decompress(&frame.body, bytes_max)?,
         None => {
             return Err(NativeError::protocol("a compressed body, and no compression was chosen in STARTUP"));
         }

@@ -3,7 +3,6 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::error::NativeError;
-use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
 
 /// How a connection's bodies may be compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +26,11 @@ impl Compression {
         }
     }
 
-    /// The body as it was before.
-    pub fn decompress(self, body: &Bytes) -> Result<Bytes, NativeError> {
+    /// The body as it was before, of at most so many bytes.
+    pub fn decompress(self, body: &Bytes, bytes_max: usize) -> Result<Bytes, NativeError> {
         let failed = || NativeError::protocol("a compressed body cannot be decompressed");
         let check = |length: usize| {
-            if length <= NATIVE_FRAME_BYTES_MAX { Ok(length) } else { Err(NativeError::too_long(length)) }
+            if length <= bytes_max { Ok(length) } else { Err(NativeError::longer(length, bytes_max)) }
         };
         match self {
             Compression::Lz4 => {
@@ -79,6 +78,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::util::limits::NATIVE_FRAME_BYTES_MAX as MAX;
 
     proptest! {
         #[test]
@@ -87,7 +87,7 @@ mod tests {
             for compression in [Compression::Lz4, Compression::Snappy] {
                 if let Some(packed) = compression.compress(&body) {
                     prop_assert!(packed.len() < body.len());
-                    prop_assert_eq!(&compression.decompress(&packed).unwrap()[..], &body[..]);
+                    prop_assert_eq!(&compression.decompress(&packed, MAX).unwrap()[..], &body[..]);
                 }
             }
         }
@@ -95,7 +95,7 @@ mod tests {
         #[test]
         fn foreign_bytes_are_refused_or_read(body in prop::collection::vec(any::<u8>(), 0..60)) {
             for compression in [Compression::Lz4, Compression::Snappy] {
-                if let Ok(unpacked) = compression.decompress(&Bytes::from(body.clone())) {
+                if let Ok(unpacked) = compression.decompress(&Bytes::from(body.clone()), MAX) {
                     prop_assert!(unpacked.len() <= body.len() * 255);
                 }
             }
@@ -105,9 +105,12 @@ mod tests {
     #[test]
     fn a_length_that_cannot_be_is_refused_before_room_is_made() {
         let huge = Bytes::from_static(b"\x0f\xff\xff\xff\x10a");
-        assert!(Compression::Lz4.decompress(&huge).is_err());
-        assert!(Compression::Snappy.decompress(&Bytes::from_static(b"\xff\xff\xff\x7f\x00a")).is_err());
+        assert!(Compression::Lz4.decompress(&huge, MAX).is_err());
+        assert!(Compression::Snappy.decompress(&Bytes::from_static(b"\xff\xff\xff\x7f\x00a"), MAX).is_err());
         // An empty body, as old servers sent it.
-        assert_eq!(Compression::Lz4.decompress(&Bytes::from_static(b"\0\0\0\0\0")).unwrap(), Bytes::new());
+        assert_eq!(
+            Compression::Lz4.decompress(&Bytes::from_static(b"\0\0\0\0\0"), MAX).unwrap(),
+            Bytes::new()
+        );
     }
 }

@@ -15,7 +15,6 @@ mod code {
     pub const PROTOCOL: i32 = 0x000a;
     pub const BAD_CREDENTIALS: i32 = 0x0100;
     pub const UNAVAILABLE: i32 = 0x1000;
-    pub const OVERLOADED: i32 = 0x1001;
     pub const WRITE_TIMEOUT: i32 = 0x1100;
     pub const READ_TIMEOUT: i32 = 0x1200;
     pub const SYNTAX: i32 = 0x2000;
@@ -32,9 +31,6 @@ pub enum NativeError {
     /// The frame is none that may come here and now.
     #[error("{0}")]
     Protocol(String),
-    /// More is asked at one time than may be.
-    #[error("{0}")]
-    Overloaded(String),
     #[error(transparent)]
     Failed(#[from] CqlError),
     /// The statement of this id is not known (any more): its client prepares it anew.
@@ -77,15 +73,19 @@ impl NativeError {
 
     /// A frame that is longer than may be.
     pub fn too_long(length: usize) -> NativeError {
+        NativeError::longer(length, NATIVE_FRAME_BYTES_MAX)
+    }
+
+    /// A request that is longer than one of its kind may be.
+    pub fn longer(length: usize, bytes_max: usize) -> NativeError {
         NativeError::Failed(CqlError::invalid(format!(
-            "Request is too big: length {length} exceeds maximum allowed length {NATIVE_FRAME_BYTES_MAX}."
+            "Request is too big: length {length} exceeds maximum allowed length {bytes_max}."
         )))
     }
 
     fn code(&self, doing: Doing) -> i32 {
         match self {
             NativeError::Protocol(_) => code::PROTOCOL,
-            NativeError::Overloaded(_) => code::OVERLOADED,
             NativeError::Unprepared(_) => code::UNPREPARED,
             NativeError::Failed(error) => match error {
                 CqlError::Syntax { .. } => code::SYNTAX,

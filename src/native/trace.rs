@@ -7,8 +7,12 @@ use std::time::Instant;
 use super::error::NativeError;
 use super::opcode::RequestCode;
 use crate::cql::values::append_uuid;
-use crate::cql::{Outcome, QueryOptions};
+use crate::cql::{BoundValue, Outcome, QueryOptions};
 use crate::db::{Database, Trace, TraceEvent};
+use crate::util::limits::TRACE_TEXT_BYTES_MAX;
+
+/// Bytes of a value that a trace tells.
+const VALUE_BYTES_SHOWN: usize = 64;
 
 /// Follows a request from its beginning to its end; one that asks for no trace costs nothing.
 pub struct Tracer<'a> {
@@ -57,7 +61,7 @@ impl<'a> Tracer<'a> {
             self.parameter("page_size", || size.to_string());
         }
         for (at, value) in options.values.iter().enumerate().take(self.values_shown()) {
-            self.parameter(&format!("bound_var_{at}"), || format!("{value:?}"));
+            self.parameter(&format!("bound_var_{at}"), || shown_value(value));
         }
     }
 
@@ -69,7 +73,7 @@ impl<'a> Tracer<'a> {
     /// Notes the statement, and what is done with it first.
     pub fn statement(&mut self, doing: &str, text: &str) {
         if let Some(open) = &mut self.open {
-            open.is_secret = shown(text) != text;
+            open.is_secret = shown(text) == SECRET;
         }
         self.parameter("query", || shown(text).to_owned());
         self.step(|| format!("{doing} {}", shown(text)));
@@ -116,10 +120,33 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// The text of a statement as others may read it.
+const SECRET: &str = "a statement that is not shown: it speaks of a password";
+
+/// The text of a statement as others may read it, as much of it as is kept.
 fn shown(text: &str) -> &str {
-    let has_secret = text.to_ascii_lowercase().contains("password");
-    if has_secret { "a statement that is not shown: it speaks of a password" } else { text }
+    let word = b"password";
+    let has_secret = text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    if has_secret {
+        return SECRET;
+    }
+    let mut end = text.len().min(TRACE_TEXT_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The first bytes of a value.
+fn shown_value(value: &BoundValue) -> String {
+    match value {
+        BoundValue::Null => "null".to_owned(),
+        BoundValue::Unset => "unset".to_owned(),
+        BoundValue::Value(bytes) => {
+            let first = &bytes[..bytes.len().min(VALUE_BYTES_SHOWN)];
+            let hex: String = first.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("0x{hex}{}", if first.len() < bytes.len() { "..." } else { "" })
+        }
+    }
 }
 
 fn micros(started: Instant) -> i32 {

@@ -6,6 +6,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use futures_util::stream::FuturesUnordered;
@@ -24,7 +25,8 @@ use crate::native::{
 };
 use crate::schema::SchemaChange;
 use crate::util::limits::{
-    IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
+    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, NATIVE_FRAME_BYTES_MAX,
+    NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
 };
 
 /// First room of a connection's buffers, in bytes.
@@ -84,7 +86,7 @@ enum Happened {
     Answered(usize, Reply),
     Written,
     Read(usize),
-    Changed(SchemaChange),
+    Changed(Arc<[SchemaChange]>),
     /// The schema has changed more often than could be told.
     Missed,
     Ending,
@@ -112,7 +114,7 @@ struct NativeConnection {
     answering: FuturesUnordered<Answering>,
     /// Bytes of the requests that are being answered.
     asked_bytes: usize,
-    changes: Option<broadcast::Receiver<SchemaChange>>,
+    changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
     share: Share,
     shutdown: ShutdownSignal,
     is_ending: bool,
@@ -150,6 +152,8 @@ impl NativeConnection {
             self.tell_end(error);
         }
         let told = self.send_all().await;
+        // What has begun is done to its end, as if the client had waited for it.
+        while self.answering.next().await.is_some() {}
         self.stream.close().await;
         end.and(told.map_err(NativeConnectionError::from))
     }
@@ -177,7 +181,9 @@ impl NativeConnection {
                 Happened::Written => self.give_back(),
                 Happened::Read(0) => self.is_ending = true,
                 Happened::Read(_) => {}
-                Happened::Changed(change) => self.push_event(&Event::Schema(change)),
+                Happened::Changed(changes) => {
+                    changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
+                }
                 Happened::Missed => return Err(NativeConnectionError::Behind),
                 Happened::Ending => {
                     self.is_ending = true;
@@ -206,7 +212,8 @@ impl NativeConnection {
     async fn wait(&mut self) -> Result<Happened, NativeConnectionError> {
         let has_room = self.has_room();
         let may_read = has_room && !self.is_ending && self.answering.len() < NATIVE_REQUESTS_MAX;
-        let may_answer = has_room && !self.answering.is_empty();
+        // They go on when their answers have to wait, too: others may wait for what they hold.
+        let may_answer = !self.answering.is_empty();
         let has_output = !self.output.is_empty() || self.needs_flush;
         // A client that does not read its answers is not asked for more requests.
         let moving = async {
@@ -283,7 +290,8 @@ impl NativeConnection {
         let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
         let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
         self.handshake.check(code, frame.version)?;
-        Ok((code, open_body(frame, self.handshake.compression)?))
+        let bytes_max = if code.has_statement() { NATIVE_FRAME_BYTES_MAX } else { HANDSHAKE_BYTES_MAX };
+        Ok((code, open_body(frame, self.handshake.compression, bytes_max)?))
     }
 
     /// Does what the handshake has decided.
@@ -373,7 +381,9 @@ async fn send(writer: &mut (impl AsyncWriteExt + Unpin), output: &mut BytesMut) 
 }
 
 /// The next change of the schema; `None` where some were missed. Never returns for those that want none.
-async fn next_change(changes: &mut Option<broadcast::Receiver<SchemaChange>>) -> Option<SchemaChange> {
+async fn next_change(
+    changes: &mut Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
+) -> Option<Arc<[SchemaChange]>> {
     match changes {
         Some(changes) => changes.recv().await.ok(),
         None => std::future::pending().await,

@@ -10,6 +10,12 @@ pub const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longest body of a native-protocol frame, in bytes, before and after it is unpacked: as from Cassandra 1.2 on.
 pub const NATIVE_FRAME_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Longest body of a request that comes before a client may ask for anything, in bytes: names, a password, settings.
+pub const HANDSHAKE_BYTES_MAX: usize = 64 * 1024;
+
+/// Values of one result, in bytes: a longer one would fit into no frame. It is gathered before it is sent.
+pub const RESULT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// Requests of one native-protocol connection that are answered at one time: more wait unread.
 pub const NATIVE_REQUESTS_MAX: usize = 1024;
 

@@ -41,7 +41,10 @@ impl Hasher {
 
     /// Whether a hash is that of a password. Without a hash it takes the same time and is none.
     pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool, Error> {
-        let (password, cost, hash) = (password.to_vec(), self.cost, hash.map(str::to_owned));
+        // bcrypt looks at no more than this, and no password is longer.
+        let hash = hash.filter(|_| password.len() <= PASSWORD_BYTES_MAX);
+        let password = password[..password.len().min(PASSWORD_BYTES_MAX)].to_vec();
+        let (cost, hash) = (self.cost, hash.map(str::to_owned));
         self.slowly(move || match hash {
             // bcrypt takes no password with a zero byte in it, and so none is right.
             Some(hash) => Ok(bcrypt::verify(password, &hash).unwrap_or_else(|error| {
