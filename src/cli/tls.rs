@@ -71,6 +71,13 @@ impl TlsArgs {
         if let Some(mode) = self.mode {
             options.optional = mode == TlsMode::Optional;
         }
+        if options.optional && options.require_client_auth {
+            return Err(
+                "clients' certificates are required, and TLS is optional: whoever comes without TLS would need none; \
+                 make TLS required, or certificates not (RequireClientAuth)"
+                    .to_owned(),
+            );
+        }
         Ok(Some(options))
     }
 }
@@ -109,6 +116,9 @@ mod tests {
         assert!(!mode(TlsMode::Required).over(Some(configured())).unwrap().unwrap().optional);
         assert!(mode(TlsMode::Optional).over(Some(configured())).unwrap().unwrap().optional);
         let args = TlsArgs { client_ca: Some("others.pem".into()), ..TlsArgs::default() };
+        let refused = args.over(Some(configured())).unwrap_err();
+        assert!(refused.contains("TLS is optional"), "certificates that nobody needs to show: {refused}");
+        let args = TlsArgs { mode: Some(TlsMode::Required), ..args };
         let options = args.over(Some(configured())).unwrap().unwrap();
         assert_eq!(
             (options.client_authorities, options.require_client_auth),

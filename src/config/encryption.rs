@@ -85,7 +85,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "true with ClientCertificateAuthorities",
         "boolean",
         FROM_1_2,
-        "`false`: a client without a certificate is served. One that shows a wrong one never is.",
+        "`false`: a client without a certificate is served. One that shows a wrong one never is. `true` goes with `Optional` false only: a client without TLS shows none.",
         Set::Value(|draft, value| {
             draft.require_client_auth = Some(value.boolean()?);
             Ok(())
