@@ -165,7 +165,9 @@ pub async fn execute(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     if matches!(prepared.plan, Plan::Late) {
-        return Box::pin(run_late(state, &prepared.parsed.statement, options)).await;
+        // Its names are in the keyspace in which it was prepared, whatever the session uses by now.
+        let state = QueryState { keyspace: prepared.keyspace.as_deref().or(state.keyspace), ..*state };
+        return Box::pin(run_late(&state, &prepared.parsed.statement, options)).await;
     }
     // Whoever drops a table waits for those that hold the schema with it.
     let catalog = state.database.catalog();
@@ -247,6 +249,7 @@ pub async fn execute_batch(
     statements: &[(Arc<Prepared>, QueryOptions)],
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
+    // Held to the end: whoever makes an index or drops a table waits for those that hold the schema from before.
     let catalog = state.database.catalog();
     let mut planned = Vec::with_capacity(statements.len());
     for (prepared, own) in statements {
@@ -259,7 +262,6 @@ pub async fn execute_batch(
         let prepared = if prepared.is_for(&catalog) { prepared.clone() } else { prepared.again(state)? };
         planned.push((prepared, own));
     }
-    drop(catalog);
     let mut steps = Vec::with_capacity(planned.len());
     for (prepared, options) in &planned {
         let Plan::Modify(plan) = &prepared.plan else {

@@ -15,6 +15,7 @@ use super::schema_check::SchemaCheck;
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
 use crate::model::Behaviour;
+use crate::partitioner::TokenForm;
 use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
 use crate::util::Release;
 
@@ -27,6 +28,9 @@ const KEYSPACE_NOTE: &str = "keyspace/";
 
 /// An indexed column's name, and what holds the index.
 pub(super) type NamedIndex = (Bytes, Arc<CfDef>);
+
+/// Which names the entries of CQL tables' indexes have.
+const ENTRIES_NOTE: &str = "cql index entries";
 
 pub(super) type Notes = Vec<(String, Option<Bytes>)>;
 
@@ -52,6 +56,7 @@ impl Database {
         let catalog = Arc::new(catalog);
         self.store().alter(own_copy(&catalog)).await?;
         *self.catalog.write() = catalog.clone();
+        let notes = self.with_renewed_indexes(&catalog, notes).await?;
         for cf in catalog.column_families() {
             for (column, index) in &cf.index_families {
                 let note = build_note(index);
@@ -61,6 +66,30 @@ impl Database {
             }
         }
         Ok(())
+    }
+
+    /// Empties the indexes of CQL tables whose entries an earlier version has named so that they do not sort in ring order,
+    /// and notes that they are to be built; answers with the notes as they are then. Where tokens come first in the
+    /// names, they do sort so.
+    async fn with_renewed_indexes(
+        &self,
+        catalog: &Catalog,
+        notes: Vec<(String, Bytes)>,
+    ) -> Result<Vec<(String, Bytes)>, Error> {
+        if notes.iter().any(|(name, _)| name == ENTRIES_NOTE) {
+            return Ok(notes);
+        }
+        let mut changed: Notes = vec![(ENTRIES_NOTE.to_owned(), Some(Bytes::from_static(b"2")))];
+        if matches!(self.parts.partitioner.token_form(), TokenForm::IsKey) {
+            for cf in catalog.column_families().filter(|cf| cf.table.is_some()) {
+                for index in cf.index_families.values() {
+                    self.store().truncate(index.clone()).await?;
+                    changed.push((build_note(index), Some(Bytes::from_static(b"building"))));
+                }
+            }
+        }
+        self.store().note(changed).await?;
+        Ok(self.store().notes().await?)
     }
 
     pub(super) fn schema_check<'a>(&'a self, catalog: &'a Catalog, behaviour: &Behaviour) -> SchemaCheck<'a> {

@@ -263,9 +263,17 @@ fn index_name(column: &ColumnDef) -> Option<&str> {
     column.index.as_ref()?.name.as_deref()
 }
 
+/// Keyspaces of the server's own beside `system`.
+const RESERVED_KEYSPACES: [&str; 4] =
+    ["system_schema", "system_traces", "system_auth", "system_virtual_schema"];
+
 fn not_system(name: &str) -> Result<(), Error> {
     if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
         return Err(Error::invalid("system keyspace is not user-modifiable"));
+    }
+    // CQL has tables of the server's own in them.
+    if RESERVED_KEYSPACES.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+        return Err(Error::invalid(format!("{name} keyspace is not user-modifiable")));
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub async fn create(
 
 pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
-    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    state.check(Access::UpdateKeyspace { keyspace: keyspace.as_bytes() })?;
     let (types, release) = (state.database.types(), state.behaviour.release);
     if state.database.catalog().keyspace(keyspace).is_none() {
         return invalid(format!("Cannot alter type in unknown keyspace {keyspace}"));
@@ -237,7 +237,7 @@ pub async fn drop_type(
     if_exists: bool,
 ) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, name.keyspace.as_deref())?;
-    state.check(Access::AddFamily { keyspace: keyspace.as_bytes() })?;
+    state.check(Access::DropKeyspace { keyspace: keyspace.as_bytes() })?;
     let release = state.behaviour.release;
     if state.database.catalog().keyspace(keyspace).is_none() {
         return if if_exists {

@@ -28,7 +28,7 @@ impl JsonValues {
         let text = terms.named(json, "[json]".to_owned(), CqlType::Native(Native::Text))?;
         let table = terms.table;
         let columns: Vec<String> = table.def.columns().map(|column| column.name.clone()).collect();
-        let first = terms.markers.hide(columns.len());
+        let first = terms.markers.first_hidden();
         let values: Vec<Term> = (0..columns.len()).map(|at| Term::Marker(first + at)).collect();
         let body = insert(&columns, &values, terms)?;
         let made = JsonValues { text, keeps_omitted, first };
@@ -53,6 +53,7 @@ impl JsonValues {
         let omitted = if self.keeps_omitted { BoundValue::Unset } else { BoundValue::Null };
         let values = decode_object(text.as_deref(), &table.def, types, &omitted)?;
         let options = options.to_mut();
+        options.values.truncate(self.first);
         options.values.resize(self.first, BoundValue::Unset);
         options.values.extend(values);
         Ok(())

@@ -159,7 +159,7 @@ impl ModifyPlan {
         Ok(())
     }
 
-    /// Adds the values of `INSERT ... JSON` to those that are bound. Of a batch's statements the first come first.
+    /// Adds the values of `INSERT ... JSON` to those that are bound.
     pub(super) fn bind_json(
         &self,
         options: &mut Cow<'_, QueryOptions>,

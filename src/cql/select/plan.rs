@@ -81,6 +81,12 @@ impl SelectPlan {
         if per_partition_limit.is_some() && select.is_distinct {
             return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries"));
         }
+        if per_partition_limit.is_some() && picked.group_by.is_some() {
+            return Err(CqlError::invalid("PER PARTITION LIMIT is not supported together with GROUP BY"));
+        }
+        if per_partition_limit.is_some() && (picked.is_count || picked.is_grouped()) {
+            return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
+        }
         let mut analysis = Analysis::new(state, &target, select, scope);
         for relation in &select.relations {
             analysis.take(relation, markers)?;
@@ -114,7 +120,8 @@ impl SelectPlan {
     /// What its author should know, in Cassandra's words from 2.2 on.
     pub fn warning(&self) -> Option<&'static str> {
         let asked = &self.restrictions;
-        if !self.picked.is_count {
+        let is_aggregate = self.picked.is_count || self.picked.is_grouped() && self.picked.group_by.is_none();
+        if !is_aggregate {
             None
         } else if asked.token.is_none() && asked.keys.iter().all(Option::is_none) {
             Some("Aggregation query used without partition key")
@@ -242,6 +249,7 @@ impl SelectPlan {
             want: usize::MAX,
             count: 0,
             answered: Vec::new(),
+            answered_bytes: 0,
             groups: Groups::default(),
             per_partition: usize::MAX,
             of_partition: None,

@@ -263,7 +263,13 @@ fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Opt
                 "Group by is currently only supported on the columns of the PRIMARY KEY, got {name}"
             ));
         }
-        let is_in_order = keys.by_ref().take_while(|key| key.name != *name).all(|key| is_fixed(&key.name));
+        let mut is_in_order = false;
+        for key in keys.by_ref() {
+            is_in_order = key.name == *name;
+            if is_in_order || !is_fixed(&key.name) {
+                break;
+            }
+        }
         if !is_in_order || places.contains(&cells.place(column)) {
             return invalid(
                 "Group by currently only support groups of columns following their declared order in the PRIMARY KEY",

@@ -19,6 +19,7 @@ use crate::cql::{CqlError, QueryState};
 use crate::model::{Bounds, Predicate, SliceRange};
 use crate::partitioner::TokenForm;
 use crate::schema::CfDef;
+use crate::util::limits::RESULT_BYTES_MAX;
 
 /// Most cells that are asked of a partition at a time.
 const CELLS_PER_PAGE: usize = 1024;
@@ -64,6 +65,8 @@ pub(super) struct Walk<'a> {
     pub want: usize,
     pub count: usize,
     pub answered: Vec<Answered>,
+    /// Of their values.
+    pub answered_bytes: usize,
     pub groups: Groups,
     /// Rows that each partition may have.
     pub per_partition: usize,
@@ -115,6 +118,12 @@ impl Walk<'_> {
         } else if !self.picked.is_count {
             let values = self.picked.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
+            self.answered_bytes += values.iter().flatten().map(Bytes::len).sum::<usize>();
+            if self.answered_bytes > RESULT_BYTES_MAX {
+                return Err(CqlError::invalid(format!(
+                    "the result has more than {RESULT_BYTES_MAX} bytes: ask for it in pages, or for less with LIMIT"
+                )));
+            }
             self.answered.push(Answered { values, clustering });
         }
         Ok(())

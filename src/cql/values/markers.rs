@@ -15,21 +15,18 @@ pub struct TableOf<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Markers {
     pub specs: Vec<Option<ColumnSpec>>,
-    /// How many more there are that no client binds.
-    hidden: usize,
 }
 
 impl Markers {
     /// For a statement with so many markers.
     pub fn new(count: usize) -> Markers {
-        Markers { specs: vec![None; count], hidden: 0 }
+        Markers { specs: vec![None; count] }
     }
 
-    /// The place of the first of so many markers that no client binds: they come after all others.
-    pub fn hide(&mut self, count: usize) -> usize {
-        let first = self.specs.len() + self.hidden;
-        self.hidden += count;
-        first
+    /// The place of the first marker that no client binds: they come after all others. The statements of a batch have
+    /// the same places for theirs, each with values of its own.
+    pub fn first_hidden(&self) -> usize {
+        self.specs.len()
     }
 
     /// Says what a marker stands for.

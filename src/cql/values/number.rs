@@ -3,10 +3,13 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 
 use crate::marshal::{AbstractType, DecimalType, Native};
 use crate::util::limits::DECIMAL_BYTES_MAX;
+
+/// Bits that the greatest double has.
+const FLOAT_BITS_MAX: u64 = 1024;
 
 /// A number.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +90,11 @@ impl Number {
     fn float(&self) -> f64 {
         let of_text = |text: String| text.parse().unwrap_or(f64::NAN);
         match self {
+            // Java answers with infinity, too, and the text of a long number takes long.
+            Number::Integer(number) if number.bits() > FLOAT_BITS_MAX => match number.sign() {
+                Sign::Minus => f64::NEG_INFINITY,
+                _ => f64::INFINITY,
+            },
             Number::Integer(number) => of_text(number.to_string()),
             Number::Decimal(unscaled, scale) => of_text(format!("{unscaled}e{}", -i64::from(*scale))),
             Number::Float(number) => *number,

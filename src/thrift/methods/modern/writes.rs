@@ -123,6 +123,8 @@ fn cas(mut call: Call<'_>) -> CallFuture<'_> {
             commit_consistency: call.args.consistency_or(6, 2, call.behaviour)?,
         };
         let keyspace = call.keyspace_to_write(&request.column_family)?;
+        // A refusal tells what is there.
+        call.keyspace_to_read(&request.column_family)?;
         let outcome = call.database.cas(&keyspace, request, call.behaviour).await?;
         let mut writer = call.writer();
         writer.field_struct(0);
