@@ -405,6 +405,49 @@ fn a_client_that_does_not_read_is_not_read() {
 }
 
 #[test]
+fn a_client_that_does_not_read_stops_nobody_else() {
+    // With a log on a disk, a write has to wait.
+    let directory = tempfile::tempdir().unwrap();
+    let mut server = Server::start(directory.path(), &storage_conf(""), &[]);
+    let address = server.native_address();
+    let mut client = NativeClient::ready(address, 4);
+    client.run(KEYSPACE);
+    client.run("CREATE TABLE ks.t (k int PRIMARY KEY, v blob, l list<int>)");
+    let insert = client.prepare("INSERT INTO ks.t (k, v) VALUES (?, ?)");
+    client.execute(&insert, &Asked::values([int(1), Bound::Value(vec![7; 8 * MIB])])).void();
+    let mut deaf = NativeClient::ready(address, 4);
+    let body = |client: &NativeClient, text: &str| client.query_body(text, &Asked::values([])).0;
+    let (select, write) = (
+        body(&deaf, "SELECT v FROM ks.t WHERE k = 1"),
+        body(&deaf, "UPDATE ks.t SET l = [1] WHERE k = 1 IF EXISTS"),
+    );
+    for stream in 0..40 {
+        deaf.send(stream, QUERY, if stream % 2 == 0 { &write } else { &select });
+    }
+    client.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    for number in 0..20 {
+        client.rows(&format!("UPDATE ks.t SET l = [{number}] WHERE k = 1 IF EXISTS"));
+        client.run(&format!("CREATE TABLE ks.more{number} (k int PRIMARY KEY)"));
+    }
+    drop(deaf);
+    end(server, address);
+}
+
+#[test]
+fn a_request_before_the_login_is_short() {
+    let (server, address, ..) = start();
+    for packing in [Packing::None, Packing::Lz4, Packing::Snappy] {
+        let mut client = NativeClient::packed(address, 4, packing);
+        let body = Body::new().strings(&["SCHEMA_CHANGE"; 6000]).0;
+        client.send(1, REGISTER, &body);
+        let why = client.receive().refused(INVALID);
+        assert!(why.contains("exceeds maximum allowed length 65536"), "{why}");
+        check(&mut client);
+    }
+    end(server, address);
+}
+
+#[test]
 fn a_value_does_not_keep_the_frame_that_it_came_in() {
     const FRAMES: i32 = 300;
     for more in [&["--ephemeral"][..], &["--cache-mb", "16"]] {
