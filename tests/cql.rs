@@ -22,7 +22,6 @@
 
 mod store_support;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -32,7 +31,6 @@ use thriftstore::cql::{
     self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
-use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
@@ -103,16 +101,8 @@ impl Run {
         // The fastest hashes there are.
         let keeper = RoleKeeper::new(Hasher::with_cost(4));
         let database = Database::new(DatabaseParts {
-            catalog,
-            store,
-            partitioner,
             authenticator,
-            clock: self.clock.clone(),
-            types: Types::builtin(),
-            cluster_name: "Test Cluster".to_owned(),
-            config_text: String::new(),
-            token: "0".to_owned(),
-            endpoint: "127.0.0.1".to_owned(),
+            ..DatabaseParts::new(catalog, store, partitioner, self.clock.clone())
         });
         let database = Arc::new(database.with_roles(keeper));
         self.runtime.block_on(database.load_schema()).unwrap();
@@ -356,34 +346,15 @@ fn answer(script: &str, backend: Backend) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-fn scripts() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cql");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut scripts: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).collect();
-    scripts.sort();
-    assert!(!scripts.is_empty(), "the scripts are elsewhere");
-    scripts
-}
-
 #[test]
 fn every_script_runs_on_the_embedded_store() {
-    for path in scripts() {
-        let script = std::fs::read_to_string(&path).unwrap();
-        let answered = answer(&script, Backend::Embedded);
-        if std::env::var_os("REWRITE").is_some() {
-            std::fs::write(&path, answered).unwrap();
-        } else {
-            assert_eq!(answered, script, "{} (REWRITE=1 rewrites it)", path.display());
-        }
-    }
+    support::check_scripts("cql", |script| answer(script, Backend::Embedded));
 }
 
 #[test]
 fn every_script_runs_on_the_memory_store() {
-    for path in scripts() {
-        let script = std::fs::read_to_string(&path).unwrap();
-        if std::env::var_os("REWRITE").is_none() {
+    for (path, script) in support::scripts("cql") {
+        if !support::is_rewriting() {
             assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());
         }
     }

@@ -16,8 +16,7 @@ use thriftstore::cql::syntax::{
     Statement, TableName, TypeName,
 };
 use thriftstore::cql::{Claim, QueryState};
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::marshal::Types;
+use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{
     Behaviour, Cell, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange,
 };
@@ -36,18 +35,7 @@ async fn open(directory: &Path) -> Arc<Database> {
     let random = stores::partitioner("RandomPartitioner");
     let store =
         EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
-    let database = Arc::new(Database::new(DatabaseParts {
-        catalog,
-        store: Arc::new(store),
-        partitioner: random,
-        authenticator: Authenticator::AllowAll,
-        clock,
-        types: Types::builtin(),
-        cluster_name: "Test Cluster".to_owned(),
-        config_text: String::new(),
-        token: "0".to_owned(),
-        endpoint: "127.0.0.1".to_owned(),
-    }));
+    let database = Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock)));
     database.load_schema().await.unwrap();
     database
 }

@@ -14,10 +14,9 @@ use bytes::Bytes;
 use store_support as stores;
 use support::Chance;
 use thriftstore::db::{
-    Authenticator, CfRequest, ColumnParent, ColumnPath, ColumnRequest, Database, DatabaseParts, IndexClause,
+    CfRequest, ColumnParent, ColumnPath, ColumnRequest, Database, DatabaseParts, IndexClause,
     IndexExpression, IndexOperator, KeyRange, KsRequest, NewColumn, RequestedRange, SlicePredicate,
 };
-use thriftstore::marshal::Types;
 use thriftstore::model::{Behaviour, ConsistencyLevel, Row, RowColumns};
 use thriftstore::schema::{Catalog, IndexKind};
 use thriftstore::storage::EmbeddedStore;
@@ -38,18 +37,8 @@ async fn open(directory: &Path, clock: &Arc<Clock>) -> Arc<Database> {
     let random = stores::partitioner("RandomPartitioner");
     let store =
         EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
-    let database = Arc::new(Database::new(DatabaseParts {
-        catalog,
-        store: Arc::new(store),
-        partitioner: random,
-        authenticator: Authenticator::AllowAll,
-        clock: clock.clone(),
-        types: Types::builtin(),
-        cluster_name: "Test Cluster".to_owned(),
-        config_text: String::new(),
-        token: "0".to_owned(),
-        endpoint: "127.0.0.1".to_owned(),
-    }));
+    let database =
+        Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock.clone())));
     database.load_schema().await.unwrap();
     database
 }

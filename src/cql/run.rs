@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
+
+use bytes::Bytes;
 
 use super::access;
 use super::define::define;
@@ -30,6 +32,7 @@ pub struct Prepared {
     /// The schema that it was planned for. Held weakly: a dropped table waits for whoever holds a schema.
     schema: Weak<Catalog>,
     had_other_columns: AtomicBool,
+    columns_id: OnceLock<Bytes>,
 }
 
 /// What was found out about a statement before it runs.
@@ -53,6 +56,11 @@ impl Prepared {
             Plan::Select(plan) => plan.columns(),
             Plan::Modify(_) | Plan::Batch(_) | Plan::Late => &[],
         }
+    }
+
+    /// The bytes by which a protocol names the columns of its result: `name` makes them, once.
+    pub fn columns_id(&self, name: fn(&[ColumnSpec]) -> Bytes) -> &Bytes {
+        self.columns_id.get_or_init(|| name(self.columns()))
     }
 
     /// Whether its result had other columns under another schema, which clients may still believe in.
@@ -143,7 +151,18 @@ pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlE
     let markers = named(markers, &parsed.markers)?;
     let (text, keyspace) = (text.to_owned(), state.keyspace.map(str::to_owned));
     let had_other_columns = AtomicBool::new(false);
-    Ok(Arc::new(Prepared { text, keyspace, parsed, markers, key_places, plan, schema, had_other_columns }))
+    let columns_id = OnceLock::new();
+    Ok(Arc::new(Prepared {
+        text,
+        keyspace,
+        parsed,
+        markers,
+        key_places,
+        plan,
+        schema,
+        had_other_columns,
+        columns_id,
+    }))
 }
 
 /// What the markers stand for. One with a name of its own is told by that, not by its column's.

@@ -38,6 +38,29 @@ pub struct DatabaseParts {
     pub endpoint: String,
 }
 
+impl DatabaseParts {
+    /// A node that is called as Cassandra calls one that nobody has configured, and that is open to everybody.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        store: Arc<dyn Store>,
+        partitioner: PartitionerRef,
+        clock: Arc<Clock>,
+    ) -> DatabaseParts {
+        DatabaseParts {
+            catalog,
+            store,
+            partitioner,
+            authenticator: Authenticator::AllowAll,
+            clock,
+            types: Types::builtin(),
+            cluster_name: "Test Cluster".to_owned(),
+            config_text: String::new(),
+            token: "0".to_owned(),
+            endpoint: "127.0.0.1".to_owned(),
+        }
+    }
+}
+
 /// Answers requests; shared by all connections.
 pub struct Database {
     pub(super) parts: DatabaseParts,

@@ -68,15 +68,6 @@ impl Reply {
         self.opcode == ResponseCode::Error
     }
 
-    /// Bytes that wait to be sent.
-    pub fn len(&self) -> usize {
-        self.body.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.body.is_empty()
-    }
-
     /// Appends the frame. Version 5 compresses segments instead of bodies.
     pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
         let (flags, front) = self.front(version);

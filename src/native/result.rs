@@ -22,8 +22,8 @@ mod kind {
 pub struct Known {
     /// It does not want to be told them.
     pub is_skipped: bool,
-    /// What names those that it knows (version 5).
-    pub id: Option<Bytes>,
+    /// It knows others: what names these (version 5).
+    pub new_id: Option<Bytes>,
 }
 
 /// The body of a RESULT.
@@ -46,15 +46,11 @@ pub fn write_outcome(outcome: &Outcome, known: &Known, version: ProtocolVersion)
 }
 
 fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &Known) {
-    let new_id = known.id.as_ref().and_then(|id| {
-        let now = result_id(&rows.columns);
-        (now != id).then_some(now)
-    });
     let metadata = ResultMetadata {
         columns: &rows.columns,
         paging_state: rows.paging_state.as_deref(),
-        is_skipped: known.is_skipped && new_id.is_none(),
-        new_id,
+        is_skipped: known.is_skipped,
+        new_id: known.new_id.clone(),
     };
     writer.i32(kind::ROWS);
     metadata.write(writer);
@@ -81,7 +77,7 @@ pub fn write_prepared(id: StatementId, prepared: &Prepared, version: ProtocolVer
         writer.short_bytes(&id);
     }
     if version >= ProtocolVersion::V5 {
-        writer.short_bytes(&result_id(prepared.columns()));
+        writer.short_bytes(prepared.columns_id(result_id));
     }
     write_markers(&mut writer, prepared);
     if version >= ProtocolVersion::V2 {

@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::body_reader::BodyReader;
 use super::error::{Doing, NativeError};
 use super::identity::Identity;
+use super::metadata::result_id;
 use super::opcode::RequestCode;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
 use super::result::{Known, write_outcome, write_prepared};
@@ -131,10 +132,15 @@ async fn execute(
 /// with conditions, whose columns have no name either), and before version 5 where clients may know others.
 fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> Known {
     let columns = prepared.columns();
-    let are_those = matches!(outcome, Outcome::Rows(rows) if std::ptr::eq(&*rows.columns, columns));
+    let Outcome::Rows(rows) = outcome else { return Known::default() };
+    let are_those = std::ptr::eq(&*rows.columns, columns);
     let id = id.filter(|_| !columns.is_empty());
-    let is_skipped = skips_metadata && are_those && (id.is_some() || !prepared.had_other_columns());
-    Known { is_skipped, id }
+    let is_sure = id.is_some() || !prepared.had_other_columns();
+    let new_id = id.and_then(|id| {
+        let now = if are_those { prepared.columns_id(result_id).clone() } else { result_id(&rows.columns) };
+        (now != id).then_some(now)
+    });
+    Known { is_skipped: skips_metadata && are_those && is_sure && new_id.is_none(), new_id }
 }
 
 async fn batch(

@@ -23,8 +23,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::prelude::*;
 use thriftstore::cql::{self, Claim, CqlError, Outcome, QueryOptions, QueryState};
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
-use thriftstore::marshal::Types;
+use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
@@ -99,18 +98,8 @@ impl Case {
         } else {
             Arc::new(MemoryStore::new(partitioner.clone(), self.clock.clone()))
         };
-        let database = Arc::new(Database::new(DatabaseParts {
-            catalog,
-            store,
-            partitioner,
-            authenticator: Authenticator::AllowAll,
-            clock: self.clock.clone(),
-            types: Types::builtin(),
-            cluster_name: "Test Cluster".to_owned(),
-            config_text: String::new(),
-            token: "0".to_owned(),
-            endpoint: "127.0.0.1".to_owned(),
-        }));
+        let database =
+            Arc::new(Database::new(DatabaseParts::new(catalog, store, partitioner, self.clock.clone())));
         database.load_schema().await.unwrap();
         self.database = Some(database);
     }

@@ -35,7 +35,6 @@ mod store_support;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -414,35 +413,17 @@ fn answer(script: &str, backend: Backend) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-fn scripts() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut scripts: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).collect();
-    scripts.sort();
-    scripts
-}
-
 #[test]
 fn every_script_runs_on_the_embedded_store() {
-    for path in scripts() {
-        let script = std::fs::read_to_string(&path).unwrap();
-        let answered = answer(&script, Backend::Embedded);
-        if std::env::var_os("REWRITE").is_some() {
-            std::fs::write(&path, answered).unwrap();
-        } else {
-            assert_eq!(answered, script, "{} (REWRITE=1 rewrites it)", path.display());
-        }
-    }
+    support::check_scripts("store", |script| answer(script, Backend::Embedded));
 }
 
 /// But those about compaction, which memory has not.
 #[test]
 fn every_script_runs_on_the_memory_store() {
-    for path in scripts() {
-        let script = std::fs::read_to_string(&path).unwrap();
+    for (path, script) in support::scripts("store") {
         let is_shared = !script.lines().any(|line| matches!(line, "compact" | "sweep"));
-        if is_shared && std::env::var_os("REWRITE").is_none() {
+        if is_shared && !support::is_rewriting() {
             assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());
         }
     }

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,38 @@ use thriftstore::util::{Clock, Release};
 pub const KEYSPACE: &str = "K";
 /// Where manual clocks start.
 pub const START_S: i64 = 1_000_000_000;
+
+/// The scripts of a folder of tests, with their paths.
+pub fn scripts(folder: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ext| ext == "txt")).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "the scripts are elsewhere");
+    let script = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(script).collect()
+}
+
+/// Compares what scripts say with what is answered, or with REWRITE=1 makes them say it.
+pub fn check_scripts(folder: &str, answer: impl Fn(&str) -> String) {
+    for (path, script) in scripts(folder) {
+        let answered = answer(&script);
+        if is_rewriting() {
+            std::fs::write(&path, answered).unwrap();
+        } else {
+            assert_eq!(answered, script, "{} (REWRITE=1 rewrites it)", path.display());
+        }
+    }
+}
+
+/// Whether scripts are being written, so that there is nothing to compare.
+pub fn is_rewriting() -> bool {
+    std::env::var_os("REWRITE").is_some()
+}
 
 /// Waits for a store's answer.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {

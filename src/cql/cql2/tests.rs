@@ -5,8 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cql::Claim;
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
+use crate::db::{Database, DatabaseParts};
 use crate::model::Behaviour;
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
@@ -22,18 +21,12 @@ impl Session {
     fn new() -> Session {
         let clock = Arc::new(Clock::system());
         let partitioner = Arc::new(Murmur3Partitioner);
-        let database = Arc::new(Database::new(DatabaseParts {
-            catalog: Arc::new(Catalog::default()),
-            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+        let database = Arc::new(Database::new(DatabaseParts::new(
+            Arc::new(Catalog::default()),
+            Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
             partitioner,
-            authenticator: Authenticator::AllowAll,
             clock,
-            types: Types::builtin(),
-            cluster_name: "Test Cluster".to_owned(),
-            config_text: String::new(),
-            token: "0".to_owned(),
-            endpoint: "127.0.0.1".to_owned(),
-        }));
+        )));
         Session { database, keyspace: None }
     }
 

@@ -8,8 +8,8 @@ use crate::cql::syntax::{
     Statement, TableName, TypeName,
 };
 use crate::cql::{Claim, CqlError, Outcome, QueryState};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::{PACKAGE, Types};
+use crate::db::{Database, DatabaseParts};
+use crate::marshal::PACKAGE;
 use crate::model::Behaviour;
 use crate::partitioner::RandomPartitioner;
 use crate::schema::{Catalog, CfDef};
@@ -19,18 +19,12 @@ use crate::util::{Clock, Release};
 pub fn database() -> Arc<Database> {
     let clock = Arc::new(Clock::system());
     let partitioner = Arc::new(RandomPartitioner);
-    Arc::new(Database::new(DatabaseParts {
-        catalog: Arc::new(Catalog::default()),
-        store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+    Arc::new(Database::new(DatabaseParts::new(
+        Arc::new(Catalog::default()),
+        Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
         partitioner,
-        authenticator: Authenticator::AllowAll,
         clock,
-        types: Types::builtin(),
-        cluster_name: "Test Cluster".to_owned(),
-        config_text: String::new(),
-        token: "0".to_owned(),
-        endpoint: "127.0.0.1".to_owned(),
-    }))
+    )))
 }
 
 pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {

@@ -10,8 +10,7 @@ use crate::cql::define::define;
 use crate::cql::syntax::{Statement, parse_as};
 use crate::cql::values::Markers;
 use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
+use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
@@ -63,18 +62,12 @@ impl Bench {
     ) -> Bench {
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
         let partitioner: PartitionerRef = Arc::new(RandomPartitioner);
-        let database = Arc::new(Database::new(DatabaseParts {
-            catalog: Arc::new(Catalog::default()),
-            store: store(partitioner.clone(), clock.clone()),
+        let database = Arc::new(Database::new(DatabaseParts::new(
+            Arc::new(Catalog::default()),
+            store(partitioner.clone(), clock.clone()),
             partitioner,
-            authenticator: Authenticator::AllowAll,
-            clock: clock.clone(),
-            types: Types::builtin(),
-            cluster_name: "Test Cluster".to_owned(),
-            config_text: String::new(),
-            token: "0".to_owned(),
-            endpoint: "127.0.0.1".to_owned(),
-        }));
+            clock.clone(),
+        )));
         let bench = Bench { database, clock, behaviour: Behaviour::of(Release::V2_1) };
         bench
             .done("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")

@@ -11,40 +11,31 @@ use crate::db::api_version;
 /// Where nodes would talk to each other.
 const STORAGE_PORT: i32 = 7000;
 
-/// An address as the type inet has it.
-fn inet(address: IpAddr) -> Vec<u8> {
-    match address {
-        IpAddr::V4(address) => address.octets().to_vec(),
-        IpAddr::V6(address) => address.octets().to_vec(),
-    }
-}
-
 pub fn local(state: &QueryState<'_>) -> Row {
     let database = state.database;
     let (token, endpoint) = database.token_and_endpoint();
     let claim = state.claim;
     let node = endpoint.parse().ok().filter(|address: &IpAddr| !address.is_unspecified());
     let node = node.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let address = inet(node);
     let host = uuid::Builder::from_md5_bytes(Md5::digest(format!("{endpoint} {token}")).into()).into_uuid();
     let schema = database.schema_version().parse::<uuid::Uuid>().unwrap_or_default();
     Row::default()
         .text("key", "local")
         .text("bootstrapped", "COMPLETED")
-        .bytes("broadcast_address", address.clone())
+        .inet("broadcast_address", node)
         .text("cluster_name", database.cluster_name())
         .text("cql_version", claim.cql_version())
         .text("data_center", "datacenter1")
         .int("gossip_generation", 1)
         .bytes("host_id", host.as_bytes().to_vec())
-        .bytes("listen_address", address.clone())
+        .inet("listen_address", node)
         .int("broadcast_port", STORAGE_PORT)
         .int("listen_port", STORAGE_PORT)
         .text("native_protocol_version", claim.native_protocol_version().to_string())
         .text("partitioner", database.partitioner_name())
         .text("rack", "rack1")
         .text("release_version", claim.release_version())
-        .bytes("rpc_address", inet(claim.rpc_address().unwrap_or(node)))
+        .inet("rpc_address", claim.rpc_address().unwrap_or(node))
         .int("rpc_port", i32::from(claim.rpc_port()))
         .bytes("schema_version", schema.as_bytes().to_vec())
         .text("thrift_version", api_version(state.behaviour.release))

@@ -1,6 +1,7 @@
 //! One row of a system table, while it is made.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use bytes::Bytes;
 
@@ -26,6 +27,13 @@ impl Row {
         match value {
             Some(value) => self.text(name, value),
             None => self,
+        }
+    }
+
+    pub fn inet(self, name: &'static str, address: IpAddr) -> Row {
+        match address {
+            IpAddr::V4(address) => self.bytes(name, address.octets().to_vec()),
+            IpAddr::V6(address) => self.bytes(name, address.octets().to_vec()),
         }
     }
 

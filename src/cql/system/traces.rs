@@ -1,19 +1,11 @@
 //! `system_traces`: what was done for the last requests that asked for a trace.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::Wanted;
 use super::row::Row;
 use crate::cql::QueryState;
 use crate::db::Trace;
-
-fn inet(address: IpAddr) -> Vec<u8> {
-    match address {
-        IpAddr::V4(address) => address.octets().to_vec(),
-        IpAddr::V6(address) => address.octets().to_vec(),
-    }
-}
 
 fn wanted_traces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Arc<Trace>> {
     let mut traces = state.database.traces();
@@ -27,7 +19,7 @@ fn wanted_traces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Arc<Trace>> {
 fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     let (_, endpoint) = state.database.token_and_endpoint();
     match state.claim.rpc_address().or_else(|| endpoint.parse().ok()) {
-        Some(address) => row.bytes(name, inet(address)),
+        Some(address) => row.inet(name, address),
         None => row,
     }
 }
@@ -36,7 +28,7 @@ pub fn sessions(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     let row = |trace: Arc<Trace>| {
         let row = Row::default()
             .bytes("session_id", trace.id.to_vec())
-            .bytes("client", inet(trace.client))
+            .inet("client", trace.client)
             .text("command", trace.command)
             .int("duration", trace.duration_us)
             .map("parameters", &trace.parameters)

@@ -521,7 +521,7 @@ mod tests {
     use super::*;
     use crate::cql::syntax::{ConstantKind, TypeName};
     use crate::cql::values::to_cql_text;
-    use crate::db::{Authenticator, DatabaseParts};
+    use crate::db::DatabaseParts;
     use crate::marshal::{Native, Types, UserType};
     use crate::model::ConsistencyLevel;
     use crate::partitioner;
@@ -533,18 +533,12 @@ mod tests {
     fn database() -> Database {
         let partitioner = partitioner::resolve("Murmur3Partitioner").unwrap();
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
-        Database::new(DatabaseParts {
-            catalog: Arc::new(Catalog::default()),
-            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+        Database::new(DatabaseParts::new(
+            Arc::new(Catalog::default()),
+            Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
             partitioner,
-            authenticator: Authenticator::AllowAll,
             clock,
-            types: Types::builtin(),
-            cluster_name: String::new(),
-            config_text: String::new(),
-            token: String::new(),
-            endpoint: String::new(),
-        })
+        ))
     }
 
     fn options(values: Vec<Option<Bytes>>) -> QueryOptions {

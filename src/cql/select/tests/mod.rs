@@ -8,8 +8,7 @@ mod rows;
 use std::sync::Arc;
 
 use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
-use crate::db::{Authenticator, Database, DatabaseParts};
-use crate::marshal::Types;
+use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
@@ -39,18 +38,12 @@ impl Session {
     async fn new() -> Session {
         let clock = Arc::new(Clock::system());
         let partitioner = Arc::new(Murmur3Partitioner);
-        let database = Database::new(DatabaseParts {
-            catalog: Arc::new(Catalog::default()),
-            store: Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+        let database = Database::new(DatabaseParts::new(
+            Arc::new(Catalog::default()),
+            Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
             partitioner,
-            authenticator: Authenticator::AllowAll,
             clock,
-            types: Types::builtin(),
-            cluster_name: "Test Cluster".to_owned(),
-            config_text: String::new(),
-            token: "0".to_owned(),
-            endpoint: "127.0.0.1".to_owned(),
-        });
+        ));
         let session = Session { database: Arc::new(database), release: Release::V2_1 };
         session
             .done("CREATE KEYSPACE s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
