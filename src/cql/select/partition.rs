@@ -67,6 +67,14 @@ impl Run {
         Some(self)
     }
 
+    /// Goes on behind a page that ends with this name; false where nothing comes behind it.
+    fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
+        let Some(last) = last.filter(|_| !is_last) else { return false };
+        self.from = last.clone();
+        self.skips[0] = Some(last);
+        true
+    }
+
     fn predicate(&self, is_reversed: bool, count: usize) -> Predicate {
         let (start, finish) = (self.from.clone(), self.to.clone());
         Predicate::Range(SliceRange { start, finish, reversed: is_reversed, count })
@@ -166,12 +174,8 @@ impl Walk<'_> {
                         grouping.push(cell);
                     }
                 }
-                match last {
-                    Some(last) if !is_last => {
-                        run.from = last.clone();
-                        run.skips[0] = Some(last);
-                    }
-                    _ => break,
+                if !run.turns_page(last, is_last) {
+                    break;
                 }
             }
         }
@@ -261,12 +265,8 @@ impl Walk<'_> {
                     return Ok(true);
                 }
             }
-            match last {
-                Some(last) if !is_last => {
-                    run.from = last.clone();
-                    run.skips[0] = Some(last);
-                }
-                _ => break,
+            if !run.turns_page(last, is_last) {
+                break;
             }
         }
         match grouping.finish() {
@@ -352,12 +352,8 @@ impl Walk<'_> {
             if self.take_super(partition, column)? {
                 return Ok(true);
             }
-            match last {
-                Some(last) if !is_last => {
-                    run.from = last.clone();
-                    run.skips[0] = Some(last);
-                }
-                _ => return Ok(false),
+            if !run.turns_page(last, is_last) {
+                return Ok(false);
             }
         }
     }
@@ -397,12 +393,8 @@ impl Walk<'_> {
                     return Ok(true);
                 }
             }
-            match last {
-                Some(last) if !is_last => {
-                    run.from = last.clone();
-                    run.skips[0] = Some(last);
-                }
-                _ => return Ok(false),
+            if !run.turns_page(last, is_last) {
+                return Ok(false);
             }
         }
     }
