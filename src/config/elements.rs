@@ -1,5 +1,6 @@
 //! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
 
+use super::cluster::{self, CLUSTER};
 use super::draft::{Draft, SyncMode};
 use super::element::{Element, Set};
 use super::encryption::{self, ENCRYPTION};
@@ -11,17 +12,18 @@ use super::value::Value;
 use crate::partitioner;
 use crate::util::Release;
 
-/// First and last release.
-pub(super) type Releases = (Release, Release);
-pub(super) const ALL: Releases = (Release::V0_4, Release::V0_6);
-pub(super) const V0_4: Releases = (Release::V0_4, Release::V0_4);
-pub(super) const TO_0_5: Releases = (Release::V0_4, Release::V0_5);
-pub(super) const V0_5: Releases = (Release::V0_5, Release::V0_5);
-pub(super) const FROM_0_5: Releases = (Release::V0_5, Release::V0_6);
-pub(super) const V0_6: Releases = (Release::V0_6, Release::V0_6);
+/// First and last release; `None` for what only thriftstore has.
+pub(super) type Releases = Option<(Release, Release)>;
+pub(super) const OWN: Releases = None;
+pub(super) const ALL: Releases = Some((Release::V0_4, Release::V0_6));
+pub(super) const V0_4: Releases = Some((Release::V0_4, Release::V0_4));
+pub(super) const TO_0_5: Releases = Some((Release::V0_4, Release::V0_5));
+pub(super) const V0_5: Releases = Some((Release::V0_5, Release::V0_5));
+pub(super) const FROM_0_5: Releases = Some((Release::V0_5, Release::V0_6));
+pub(super) const V0_6: Releases = Some((Release::V0_6, Release::V0_6));
 /// In the YAML file of those releases.
-pub(super) const FROM_0_7: Releases = (Release::V0_7, Release::V1_1);
-pub(super) const FROM_1_2: Releases = (Release::V1_2, Release::V2_1);
+pub(super) const FROM_0_7: Releases = Some((Release::V0_7, Release::V1_1));
+pub(super) const FROM_1_2: Releases = Some((Release::V1_2, Release::V2_1));
 
 /// Authority and Authorizer are one: the later of the two counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
@@ -39,7 +41,7 @@ pub(super) const fn row<T>(
     meaning: &'static str,
     set: Set<T>,
 ) -> Element<T> {
-    Element { tag, default, unit, since: releases.0, until: releases.1, meaning, set }
+    Element { tag, default, unit, releases, meaning, set }
 }
 
 /// Every element that may stand in `<Storage>`.
@@ -242,6 +244,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The storage engine rotates its log itself.",
         Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row(
+        CLUSTER,
+        "",
+        "",
+        OWN,
+        "Where the data are instead: on a cluster of Cassandra or ScyllaDB, see below. Without it they are in a directory.",
+        Set::Children(cluster::read_cluster),
     ),
     // Where clients connect.
     row(

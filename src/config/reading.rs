@@ -66,8 +66,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub fn seen(&mut self, since: Release, until: Release) {
-        self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+    /// Takes note of an element that only some releases have.
+    pub fn seen(&mut self, releases: Option<(Release, Release)>) {
+        if let Some((since, until)) = releases {
+            self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+        }
     }
 
     pub fn line(&self, span: Span) -> usize {
