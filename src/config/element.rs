@@ -6,9 +6,9 @@ use super::home::home_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::reading::Reading;
+use super::releases::Releases;
 use super::value::Value;
 use super::xml::{Node, Text};
-use crate::util::Release;
 
 /// An element or attribute that is understood. `T` is what its value is put into.
 pub struct Element<T> {
@@ -17,7 +17,7 @@ pub struct Element<T> {
     pub default: &'static str,
     pub unit: &'static str,
     /// The first and the last release whose files have it; `None`: only thriftstore's have.
-    pub releases: Option<(Release, Release)>,
+    pub releases: Releases,
     pub meaning: &'static str,
     pub set: Set<T>,
 }

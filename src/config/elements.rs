@@ -7,23 +7,10 @@ use super::encryption::{self, ENCRYPTION};
 use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
+use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, OWN, Releases, TO_0_5, V0_4, V0_6};
 use super::settings::{Authenticator, Authority};
 use super::value::Value;
 use crate::partitioner;
-use crate::util::Release;
-
-/// First and last release; `None` for what only thriftstore has.
-pub(super) type Releases = Option<(Release, Release)>;
-pub(super) const OWN: Releases = None;
-pub(super) const ALL: Releases = Some((Release::V0_4, Release::V0_6));
-pub(super) const V0_4: Releases = Some((Release::V0_4, Release::V0_4));
-pub(super) const TO_0_5: Releases = Some((Release::V0_4, Release::V0_5));
-pub(super) const V0_5: Releases = Some((Release::V0_5, Release::V0_5));
-pub(super) const FROM_0_5: Releases = Some((Release::V0_5, Release::V0_6));
-pub(super) const V0_6: Releases = Some((Release::V0_6, Release::V0_6));
-/// In the YAML file of those releases.
-pub(super) const FROM_0_7: Releases = Some((Release::V0_7, Release::V1_1));
-pub(super) const FROM_1_2: Releases = Some((Release::V1_2, Release::V2_1));
 
 /// Authority and Authorizer are one: the later of the two counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {

@@ -170,9 +170,7 @@ impl Mistake {
                 "put it into a file of its own, and name that: <PasswordFile>...</PasswordFile>".to_owned()
             }
             Mistake::BadContactPoint { .. } => "like node1.example.org, 10.0.0.1:9042 or [::1]:9042".to_owned(),
-            Mistake::BadReplication { .. } => {
-                "like SimpleStrategy:3, or copies by data centre: east:3,west:2".to_owned()
-            }
+            Mistake::BadReplication { .. } => "like SimpleStrategy:3, or by data centre: east:3,west:2".to_owned(),
             Mistake::KeyspaceWithoutName => "write <Keyspace Name=\"...\">".to_owned(),
             Mistake::ReservedKeyspace => "choose another name".to_owned(),
             Mistake::FamilyWithoutName => "write <ColumnFamily Name=\"...\"/>".to_owned(),

@@ -19,6 +19,7 @@ mod load;
 mod mistake;
 mod nearest;
 mod reading;
+mod releases;
 mod replication;
 mod settings;
 mod source;
@@ -36,6 +37,7 @@ pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Choice, Mistake};
+pub use releases::Releases;
 pub use replication::replication;
 pub use settings::{
     Authenticator, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
