@@ -17,8 +17,12 @@ TARGET = HERE.parent.parent / "target" / "cluster"
 JAVA_RELEASE = 17
 
 
-class Missing(Exception):
-    """What this machine lacks, in a sentence that says how to put it right."""
+class Trouble(Exception):
+    """What went wrong, in a sentence for the user."""
+
+
+class Missing(Trouble):
+    """What this machine lacks, and how to put it right."""
 
 
 def java():
@@ -78,11 +82,11 @@ def _download(lib):
     command += ["dependency:copy-dependencies", f"-DoutputDirectory={part}"]
     answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Missing(f"Maven cannot download Cassandra:\n{_tail(answer.stdout + answer.stderr)}")
+        raise Trouble(f"Maven cannot download Cassandra:\n{_tail(answer.stdout + answer.stderr)}")
     for jar in sorted(part.glob("*.jar")):
         _read_through(jar)
     if not any(part.glob("cassandra-all-*.jar")):
-        raise Missing("Maven has downloaded no cassandra-all jar")
+        raise Trouble("Maven has downloaded no cassandra-all jar")
     (part / "whole.json").write_text(json.dumps(_contents(part), indent=1))
     shutil.rmtree(lib, ignore_errors=True)
     part.rename(lib)
@@ -96,7 +100,7 @@ def _read_through(jar):
     except (zipfile.BadZipFile, EOFError, OSError) as error:
         broken = str(error)
     if broken:
-        raise Missing(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and start again")
+        raise Trouble(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and start again")
 
 
 def _tail(text, lines=15):

@@ -28,13 +28,15 @@ OPENED = (
     "jdk.compiler/com.sun.tools.javac jdk.management/com.sun.management.internal"
 ).split()
 
-# Machines are small, and a ring does not live long: little memory, cheap collections, no second compiler.
 MACHINE = """
-    -Xms160m -Xmx400m -Xss256k -XX:MaxDirectMemorySize=192m -XX:MaxMetaspaceSize=160m -XX:+UseSerialGC
-    -XX:TieredStopAtLevel=1 -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Xshare:auto -Djava.net.preferIPv4Stack=true
+    -Xss256k -XX:MaxDirectMemorySize=192m -XX:MaxMetaspaceSize=160m -XX:+UseSerialGC -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Xshare:auto -Djava.net.preferIPv4Stack=true
     -Djava.awt.headless=true -Djdk.attach.allowAttachSelf=true -Dio.netty.tryReflectionSetAccessible=true
     -Dio.netty.allocator.numDirectArenas=2 -Dio.netty.allocator.numHeapArenas=2 -Dio.netty.eventLoopThreads=4
 """.split()
+# Machines are small, and a ring does not live long: a small heap, and no second compiler.
+SMALL = "-Xms160m -Xmx400m -XX:TieredStopAtLevel=1".split()
+# Of three nodes on eight GB.
+FAST = "-Xms1g -Xmx1g".split()
 
 # The nodes know their places and come up together: there is nothing to wait for.
 PROPERTIES = {
@@ -46,6 +48,8 @@ PROPERTIES = {
     "cassandra.consistent.rangemovement": "false",
     "cassandra.shutdown_announce_in_ms": "200",
     "cassandra.available_processors": "2",
+    # A start otherwise measures this, for seconds.
+    "cassandra.memtable.row_overhead_size": "180",
     # What has been written has to outlive the process, not the machine.
     "cassandra.skip_sync": "true",
 }
@@ -181,7 +185,7 @@ class Node:
         properties["cassandra.logdir"] = self.folder
         properties["cassandra.storagedir"] = self.folder
         properties["logback.configurationFile"] = HERE / "logback.xml"
-        command = [str(jars.java()), *MACHINE]
+        command = [str(jars.java()), *MACHINE, *(FAST if self.settings["fast"] else SMALL)]
         command += [f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED]
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]
         command += [f"-D{name}={value}" for name, value in properties.items()]
