@@ -21,6 +21,12 @@ pub enum Error {
     },
     #[error("timed out: {0}")]
     TimedOut(String),
+    /// Too much is asked at once: try again later, and less.
+    #[error("overloaded: {0}")]
+    Overloaded(String),
+    /// Those who keep the schema do not agree about it yet: try again later.
+    #[error("{0}")]
+    SchemaDisagreement(String),
     /// The user is not who they say.
     #[error("{0}")]
     Authentication(String),
@@ -50,6 +56,11 @@ impl From<StoreError> for Error {
             StoreError::Corrupt(why) | StoreError::Io(why) | StoreError::Mismatch(why) => {
                 Error::Internal(why)
             }
+            StoreError::Unavailable { why, required, alive } => Error::Unavailable { why, required, alive },
+            StoreError::TimedOut(why) => Error::TimedOut(why),
+            StoreError::Overloaded(why) => Error::Overloaded(why),
+            StoreError::Invalid(why) => Error::InvalidRequest(why),
+            StoreError::SchemaDisagreement(why) => Error::SchemaDisagreement(why),
         }
     }
 }

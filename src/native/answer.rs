@@ -74,7 +74,7 @@ fn log_failure(error: &NativeError) {
     match error {
         NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),
         NativeError::Failed(CqlError::Failed(
-            db::Error::Unavailable { why, .. } | db::Error::TimedOut(why),
+            db::Error::Unavailable { why, .. } | db::Error::TimedOut(why) | db::Error::Overloaded(why),
         )) => {
             tracing::debug!("{why}");
         }

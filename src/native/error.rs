@@ -15,6 +15,7 @@ mod code {
     pub const PROTOCOL: i32 = 0x000a;
     pub const BAD_CREDENTIALS: i32 = 0x0100;
     pub const UNAVAILABLE: i32 = 0x1000;
+    pub const OVERLOADED: i32 = 0x1001;
     pub const WRITE_TIMEOUT: i32 = 0x1100;
     pub const READ_TIMEOUT: i32 = 0x1200;
     pub const SYNTAX: i32 = 0x2000;
@@ -101,7 +102,10 @@ impl NativeError {
                     db::Error::TimedOut(_) => code::READ_TIMEOUT,
                     db::Error::Authentication(_) => code::BAD_CREDENTIALS,
                     db::Error::Authorization(_) => code::UNAUTHORIZED,
-                    db::Error::NotFound | db::Error::Internal(_) => code::SERVER,
+                    db::Error::Overloaded(_) => code::OVERLOADED,
+                    db::Error::NotFound | db::Error::SchemaDisagreement(_) | db::Error::Internal(_) => {
+                        code::SERVER
+                    }
                 },
             },
         }

@@ -15,4 +15,19 @@ pub enum StoreError {
     /// The disk or the operating system refused.
     #[error("{0}")]
     Io(String),
+    /// A cluster behind us has too few replicas up for the consistency level. Nothing was done.
+    #[error("{why}")]
+    Unavailable { why: String, required: i32, alive: i32 },
+    /// A cluster did not answer in time. A write may still happen.
+    #[error("{0}")]
+    TimedOut(String),
+    /// There is more to do than a cluster, or we, can take just now. Nothing was done.
+    #[error("{0}")]
+    Overloaded(String),
+    /// The request can never succeed there.
+    #[error("{0}")]
+    Invalid(String),
+    /// Nodes of a cluster, or fronts before it, do not see the same schema yet.
+    #[error("{0}")]
+    SchemaDisagreement(String),
 }

@@ -1,10 +1,12 @@
 //! Where rows are kept: the `Store` trait and its backends.
 
+pub mod cluster;
 mod collect;
 pub mod embedded;
 mod error;
 mod memory;
 mod order;
+mod remote;
 mod resolve;
 mod splits;
 mod store;
@@ -13,6 +15,7 @@ mod watched;
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
+pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore};
 use splits::split_points;
 pub use store::{Store, StoreFuture, StoreStatus};
 pub use watched::{Asked, WatchedStore};

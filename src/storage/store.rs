@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::StoreError;
+use super::{RemoteStore, StoreError};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
@@ -66,6 +66,11 @@ pub trait Store: Send + Sync {
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 
     fn status(&self) -> StoreStatus;
+
+    /// The store's other side, where it is a database of its own.
+    fn remote(&self) -> Option<&dyn RemoteStore> {
+        None
+    }
 
     /// Makes everything durable and stops. Calls after it fail.
     fn close(&self) -> StoreFuture<'_, ()>;

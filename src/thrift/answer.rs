@@ -146,7 +146,9 @@ async fn run(
 fn log_failure(method: &Method, failure: &Failure) {
     match failure {
         Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),
-        Failure::Failed(db::Error::Unavailable { why, .. } | db::Error::TimedOut(why)) => {
+        Failure::Failed(
+            db::Error::Unavailable { why, .. } | db::Error::TimedOut(why) | db::Error::Overloaded(why),
+        ) => {
             tracing::debug!(method = method.name, "{why}");
         }
         _ => {}

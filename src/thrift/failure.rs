@@ -13,7 +13,7 @@ pub enum Thrown {
     TimedOut,
     Authentication,
     Authorization,
-    /// Nodes have different schemas. One node never says so.
+    /// Nodes have different schemas.
     SchemaDisagreement,
 }
 
@@ -97,6 +97,11 @@ fn thrown_as<'a>(error: &'a db::Error, throws: &[(i16, Thrown)]) -> Option<(i16,
         db::Error::TimedOut(_) => {
             Some((field(Thrown::TimedOut).or_else(|| field(Thrown::Unavailable))?, None))
         }
+        db::Error::Overloaded(_) => Some((field(Thrown::Unavailable)?, None)),
+        db::Error::SchemaDisagreement(why) => match field(Thrown::SchemaDisagreement) {
+            Some(field) => Some((field, None)),
+            None => Some((field(Thrown::InvalidRequest)?, Some(why))),
+        },
         db::Error::Authentication(why) => Some((field(Thrown::Authentication)?, Some(why))),
         db::Error::Authorization(why) => Some((field(Thrown::Authorization)?, Some(why))),
         db::Error::Internal(_) => None,

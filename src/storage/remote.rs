@@ -1,0 +1,61 @@
+//! What a store does by itself that is a database of its own, and that we must not do on top of it.
+
+use bytes::Bytes;
+
+use super::StoreFuture;
+use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
+
+/// A conditional update of one Standard row.
+#[derive(Debug, Clone)]
+pub struct CasCommand {
+    pub key: Bytes,
+    /// What is looked at: the expected columns by name, or the row's first one.
+    pub read: ReadCommand,
+    /// The columns that must be there with these values. Empty: the row must have none.
+    pub expected: Vec<(Bytes, Bytes)>,
+    /// What is written then. Its timestamps are the store's own.
+    pub mutation: Mutation,
+    pub serial_consistency: ConsistencyLevel,
+    pub commit_consistency: ConsistencyLevel,
+}
+
+/// What became of a conditional update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CasAnswer {
+    Applied,
+    /// The columns that were found instead.
+    Refused(Vec<Cell>),
+}
+
+/// A look into an index: which rows have this value in this column?
+#[derive(Debug, Clone)]
+pub struct IndexLookup {
+    /// How the rows would be read; of it only the column family and the times matter.
+    pub read: ReadCommand,
+    pub column: Bytes,
+    pub value: Bytes,
+    pub bounds: Bounds,
+    pub max_keys: usize,
+}
+
+/// The other side of a store that is a cluster. It keeps indexes itself, has a schema that others change too, and
+/// decides which replicas take part.
+pub trait RemoteStore: Send + Sync {
+    /// Applies mutations all of them or none, though not all at the same moment.
+    fn apply_logged(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()>;
+
+    /// Writes columns of a row if it is as expected, in one order for all fronts.
+    fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer>;
+
+    /// Keys of the rows that an index leads to, in ring order.
+    fn indexed_keys(&self, lookup: IndexLookup, consistency: ConsistencyLevel)
+    -> StoreFuture<'_, Vec<Bytes>>;
+
+    /// Grows with every change of the notes, whoever makes it.
+    fn notes_version(&self) -> StoreFuture<'_, i64>;
+}
