@@ -35,5 +35,6 @@ def _keytool(store, alias, command, *options, given=b""):
     words = [str(tool), command, "-keystore", str(store), "-storetype", "PKCS12", "-storepass", PASSWORD]
     answer = subprocess.run([*words, "-alias", alias, *options], input=given, capture_output=True, check=False)
     if answer.returncode != 0:
-        raise jars.Trouble(f"keytool {command} fails: {(answer.stdout + answer.stderr).decode(errors='replace').strip()}")
+        said = (answer.stdout + answer.stderr).decode(errors="replace").strip()
+        raise jars.Trouble(f"keytool {command} fails: {said}")
     return answer.stdout

@@ -1,6 +1,7 @@
 """Java, and the jars of Cassandra: fetched by Maven once, and only taken if they are whole."""
 
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -25,6 +26,7 @@ class Missing(Trouble):
     """What this machine lacks, and how to put it right."""
 
 
+@functools.cache
 def java():
     """The path of a Java 17, which Cassandra 5.0 wants."""
     candidates = []
@@ -36,7 +38,8 @@ def java():
     for candidate in candidates:
         if _release(candidate) == JAVA_RELEASE:
             return candidate
-    raise Missing(f"no Java {JAVA_RELEASE} here: install it (openjdk-{JAVA_RELEASE}-jdk-headless), or point JAVA_HOME at one")
+    package = f"openjdk-{JAVA_RELEASE}-jdk-headless"
+    raise Missing(f"no Java {JAVA_RELEASE} here: install it ({package}), or point JAVA_HOME at one")
 
 
 def classpath():
@@ -82,7 +85,7 @@ def _download(lib):
     command += ["dependency:copy-dependencies", f"-DoutputDirectory={part}"]
     answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Trouble(f"Maven cannot download Cassandra:\n{_tail(answer.stdout + answer.stderr)}")
+        raise Trouble(f"Maven cannot download Cassandra:\n{_beginning(answer.stdout + answer.stderr)}")
     for jar in sorted(part.glob("*.jar")):
         _read_through(jar)
     if not any(part.glob("cassandra-all-*.jar")):
@@ -103,5 +106,6 @@ def _read_through(jar):
         raise Trouble(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and start again")
 
 
-def _tail(text, lines=15):
-    return "\n".join(text.strip().splitlines()[-lines:])
+def _beginning(text, lines=4):
+    """Maven says first what is wrong, and then at length where to read on."""
+    return "\n".join([line for line in text.splitlines() if "ERROR" in line][:lines])

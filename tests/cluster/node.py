@@ -29,9 +29,11 @@ OPENED = (
 ).split()
 
 MACHINE = """
-    -Xss256k -XX:MaxDirectMemorySize=192m -XX:MaxMetaspaceSize=160m -XX:+UseSerialGC -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Xshare:auto -Djava.net.preferIPv4Stack=true
-    -Djava.awt.headless=true -Djdk.attach.allowAttachSelf=true -Dio.netty.tryReflectionSetAccessible=true
-    -Dio.netty.allocator.numDirectArenas=2 -Dio.netty.allocator.numHeapArenas=2 -Dio.netty.eventLoopThreads=4
+    -Xss256k -XX:MaxDirectMemorySize=192m -XX:MaxMetaspaceSize=160m -XX:+UseSerialGC -XX:-UsePerfData
+    -XX:+ExitOnOutOfMemoryError -Djava.net.preferIPv4Stack=true -Djava.awt.headless=true
+    -Djdk.attach.allowAttachSelf=true
+    -Dio.netty.tryReflectionSetAccessible=true -Dio.netty.allocator.numDirectArenas=2
+    -Dio.netty.allocator.numHeapArenas=2 -Dio.netty.eventLoopThreads=4
 """.split()
 # Machines are small, and a ring does not live long: a small heap, and no second compiler.
 SMALL = "-Xms160m -Xmx400m -XX:TieredStopAtLevel=1".split()
@@ -72,8 +74,9 @@ class Node:
     @property
     def pid(self):
         """The process, if it is there and is this node: a number may have gone to somebody else."""
-        if self.child:
-            return self.child.pid if self.child.poll() is None else None
+        # Another script may have started the node again since.
+        if self.child and self.child.poll() is None:
+            return self.child.pid
         try:
             pid = int((self.folder / "pid").read_text())
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -198,11 +201,12 @@ class Node:
     def _configuration(self):
         settings = self.settings
         with_passwords = settings["password_auth"]
+        numbers = range(1, settings["nodes"] + 1)
         template = string.Template((HERE / "cassandra.yaml").read_text())
         return template.substitute(
             partitioner=settings["partitioner"],
             token=token(settings["partitioner"], self.number, settings["nodes"]),
-            seeds=",".join(f"127.0.0.{number}:{settings['storage_port']}" for number in range(1, settings["nodes"] + 1)),
+            seeds=",".join(f"127.0.0.{number}:{settings['storage_port']}" for number in numbers),
             address=self.address,
             storage_port=settings["storage_port"],
             ssl_storage_port=settings["storage_port"] + 1,

@@ -17,7 +17,10 @@ LARGEST_ANSWER = 16 << 20
 
 
 class NodeError(Exception):
-    """What a node answers instead of a result. `alive` is how many replicas it sees, where it says that they are too few."""
+    """What a node answers instead of a result.
+
+    `alive` is how many replicas it sees, where it says that they are too few.
+    """
 
     def __init__(self, code, message, alive=None):
         super().__init__(message)
