@@ -91,7 +91,9 @@ pub fn write_failure(
 fn thrown_as<'a>(error: &'a db::Error, throws: &[(i16, Thrown)]) -> Option<(i16, Option<&'a str>)> {
     let field = |wanted: Thrown| throws.iter().find(|(_, thrown)| *thrown == wanted).map(|(field, _)| *field);
     match error {
-        db::Error::InvalidRequest(why) => Some((field(Thrown::InvalidRequest)?, Some(why))),
+        db::Error::InvalidRequest(why) | db::Error::Unknown(why) => {
+            Some((field(Thrown::InvalidRequest)?, Some(why)))
+        }
         db::Error::NotFound => Some((field(Thrown::NotFound)?, None)),
         db::Error::Unavailable { .. } => Some((field(Thrown::Unavailable)?, None)),
         db::Error::TimedOut(_) => {

@@ -104,3 +104,6 @@ pub const PASSWORD_BYTES_MAX: usize = 72;
 /// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
 /// processors from the requests.
 pub const HASHES_AT_ONCE_MAX: usize = 2;
+
+/// Rows that one request reads at one time from a cluster: a multiget of thousands of keys must not fill its queues.
+pub const ROWS_READ_AT_ONCE_MAX: usize = 64;
