@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
 use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
-use crate::util::limits::ROWS_READ_AT_ONCE_MAX;
+use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it.
@@ -27,6 +27,6 @@ impl Database {
             let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
             Ok((key, columns))
         };
-        stream::iter(keys.into_iter().map(read)).buffered(ROWS_READ_AT_ONCE_MAX).try_collect().await
+        stream::iter(keys.into_iter().map(read)).buffered(CLUSTER_ROWS_AT_ONCE).try_collect().await
     }
 }

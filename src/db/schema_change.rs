@@ -348,7 +348,9 @@ impl Database {
         let with = Arc::new(with);
         self.store().note(notes).await?;
         if let Err(error) = self.store().alter(Arc::new(for_store)).await {
-            self.store().note(vec![undo]).await?;
+            if let Err(error) = self.store().note(vec![undo]).await {
+                tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
+            }
             return Err(match error {
                 StoreError::Unavailable { .. }
                 | StoreError::TimedOut(_)
@@ -399,7 +401,7 @@ impl Database {
 }
 
 /// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
-fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+pub(super) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
     Arc::new(catalog.clone())
 }
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use tokio::task::JoinHandle;
 
 use super::roles::Roles;
-use super::schema_change::KEYSPACE_NOTE;
+use super::schema_change::{KEYSPACE_NOTE, own_copy};
 use super::{Database, Error};
 use crate::schema::{Catalog, KeyspaceDef, keyspace_from_json, keyspace_to_json};
 
@@ -26,8 +26,10 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 /// How long a request waits for such a look.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often a change is tried that others' changes come in between of, and how long it waits the first time.
+/// How often, and how long, a change is tried again that others' changes come in between of, and how long it rests the
+/// first time.
 const ATTEMPTS: u32 = 8;
+const RETRY_FOR: Duration = Duration::from_secs(10);
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
 /// A change of the schema under way.
@@ -142,6 +144,7 @@ impl Database {
                 == after.keyspaces.get(name).map(keyspace_to_json)
         };
         if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
+            remote.follow(own_copy(&after));
             self.publish(Arc::new(after));
         }
         self.shared.version.store(version, Ordering::Release);
@@ -175,11 +178,13 @@ impl Database {
     /// has come in between.
     pub(super) async fn change_newest<'a>(&self, change: impl Fn() -> Change<'a>) -> Result<(), Error> {
         let _changing = self.changing.lock().await;
+        let began = Instant::now();
         let mut attempt = 1;
         loop {
             self.load_newest().await?;
+            let may_try_again = || attempt < ATTEMPTS && began.elapsed() < RETRY_FOR;
             match change().await {
-                Err(Error::SchemaDisagreement(_)) if attempt < ATTEMPTS => pause(attempt).await,
+                Err(Error::SchemaDisagreement(_)) if may_try_again() => pause(attempt).await,
                 outcome => return outcome,
             }
             attempt += 1;
