@@ -346,7 +346,7 @@ impl Database {
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
-        self.store().note(notes).await?;
+        self.note(notes).await?;
         if let Err(error) = self.store().alter(Arc::new(for_store)).await {
             if let Err(error) = self.store().note(vec![undo]).await {
                 tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
@@ -383,7 +383,7 @@ impl Database {
             }
             self.store().drop_family(cf).await?;
         }
-        self.store().note(notes).await?;
+        self.note(notes).await?;
         Ok(self.store().alter(own_copy(&without)).await?)
     }
 }

@@ -3,6 +3,7 @@
 //! A server looks whether they have changed every second, and before it says that something is not defined or tells
 //! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,9 +13,10 @@ use bytes::Bytes;
 use tokio::task::JoinHandle;
 
 use super::roles::Roles;
-use super::schema_change::{KEYSPACE_NOTE, own_copy};
+use super::schema_change::{KEYSPACE_NOTE, Notes, own_copy};
 use super::{Database, Error};
 use crate::schema::{Catalog, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::storage::StoreError;
 
 /// How often a server looks for changes by others.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
@@ -206,6 +208,15 @@ impl Database {
             pause(attempt).await;
         }
         Err(disagreement().into())
+    }
+
+    /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
+    pub(super) async fn note(&self, notes: Notes) -> Result<(), Error> {
+        let outcome = self.store().note(notes.clone()).await;
+        let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
+        let kept: HashMap<String, Bytes> = self.store().notes().await?.into_iter().collect();
+        let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
+        if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
     }
 
     /// The version of the notes before they are loaded; `None` where nobody else changes them.
