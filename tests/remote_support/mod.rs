@@ -98,6 +98,13 @@ impl Cluster {
         self.notes.lock().1.keys().cloned().collect()
     }
 
+    /// A note as a server of another kind keeps it.
+    pub fn write_note(&self, name: &str, value: &'static [u8]) {
+        let mut notes = self.notes.lock();
+        notes.0 += 1;
+        notes.1.insert(name.to_owned(), Bytes::from_static(value));
+    }
+
     pub fn fail_with(&self, error: StoreError) {
         *self.failure.lock() = Some(error);
     }
