@@ -68,7 +68,7 @@ impl Cluster {
 
     /// A front that has just started, with what its configuration defines.
     pub async fn front(self: &Arc<Self>, catalog: Catalog) -> Arc<Database> {
-        self.front_of(catalog, |parts| Database::new(parts)).await
+        self.front_of(catalog, Database::new).await
     }
 
     /// The same with more said about it.
