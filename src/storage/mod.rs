@@ -2,6 +2,7 @@
 
 pub mod cluster;
 mod collect;
+mod dump;
 pub mod embedded;
 mod error;
 mod memory;
@@ -12,6 +13,7 @@ mod splits;
 mod store;
 mod watched;
 
+pub use dump::{Dump, DumpCommand, RowPiece};
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
