@@ -13,7 +13,7 @@ mod splits;
 mod store;
 mod watched;
 
-pub use dump::{Dump, DumpCommand, RowPiece};
+pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
