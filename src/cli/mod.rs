@@ -1,11 +1,14 @@
 //! The command line. A program of your own calls [`run`] with comparators of its own.
 
 mod cells;
+mod cluster;
 mod copy;
 mod data;
 mod explain;
+mod front;
 mod native;
 mod serve;
+mod store;
 mod tls;
 
 use std::process::ExitCode;

@@ -42,6 +42,9 @@ pub const CONNECTIONS_MAX: usize = 10_000;
 /// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 
+/// Longest file that a password of ours is read from, in bytes: a password is a line.
+pub const PASSWORD_FILE_BYTES_MAX: usize = 64 * 1024;
+
 /// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
@@ -104,3 +107,6 @@ pub const PASSWORD_BYTES_MAX: usize = 72;
 /// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
 /// processors from the requests.
 pub const HASHES_AT_ONCE_MAX: usize = 2;
+
+/// Rows that one request reads from or writes to a cluster side by side.
+pub const CLUSTER_ROWS_AT_ONCE: usize = 64;
