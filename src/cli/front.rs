@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cluster;
-use super::store::OpenStore;
+use super::store::{OpenStore, random_token};
 use crate::config::{Cluster, Config};
+use crate::partitioner::check_partitioner;
 use crate::storage::StoreError;
-use crate::storage::cluster::ClusterOptions;
+use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
 use crate::util::Clock;
 
 /// How long to wait for a cluster that was not reached before the next try.
@@ -23,17 +24,27 @@ pub async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Resu
         );
     }
     let nodes = options.contact_points.join(", ");
-    let opened = until_reached(PAUSE, async || open_once(options.clone(), config, clock.clone()).await).await;
+    let opened = until_reached(PAUSE, async || open_once(&options, config, clock.clone()).await).await;
     opened.map_err(|error| format!("cannot serve from the cluster at {nodes}: {error}"))
 }
 
 /// One try.
 async fn open_once(
-    options: ClusterOptions,
-    _config: &Config,
-    _clock: Arc<Clock>,
+    options: &ClusterOptions,
+    config: &Config,
+    clock: Arc<Clock>,
 ) -> Result<OpenStore, StoreError> {
-    Err(StoreError::Invalid(format!("no store speaks to {} yet", options.contact_points.join(", "))))
+    let link = ClusterLink::open(options).await?;
+    let class = link.partitioner_class().await?;
+    let choice = check_partitioner(config.partitioner.class_name(), &class).map_err(StoreError::Mismatch)?;
+    let partitioner = choice.partitioner;
+    let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
+    if let Some(note) = choice.note {
+        tracing::info!("{note}");
+    }
+    // The configuration's own may be one of another partitioner.
+    let token = random_token(&partitioner);
+    Ok(OpenStore { store: Arc::new(store), partitioner, token })
 }
 
 /// Tries until it works, or until it fails for a reason that does not pass by itself.

@@ -139,6 +139,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         .load_schema()
         .await
         .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+    let watching = database.watch_schema();
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
     let service = Service::new(database.clone(), compat);
@@ -167,6 +168,9 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
         tracing::warn!("some connections did not finish in time");
+    }
+    if let Some(watching) = watching {
+        watching.abort();
     }
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }

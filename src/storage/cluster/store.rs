@@ -251,6 +251,10 @@ impl RemoteStore for ClusterStore {
     fn notes_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(self.notes.version(&self.link))
     }
+
+    fn follow(&self, catalog: Arc<Catalog>) {
+        *self.catalog.lock() = Some(catalog);
+    }
 }
 
 impl Link {
