@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::cluster::{self, ClusterArgs};
 use super::data;
 use crate::config::{self, Config};
 use crate::copy::{self, CopyError, CopyOptions, Interruption, OpenOptions, Place, Selection, Side, Task};
 use crate::marshal::Types;
+use crate::storage::cluster::ClusterOptions;
 use crate::util::Clock;
 
 #[derive(Debug, Args)]
 pub struct CopyArgs {
     /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any server of the Thrift API,
-    /// for which `?framed`, `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`
+    /// for which `?framed`, `?unframed` and `?version=0.6` may follow) or
+    /// `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the configuration's
     #[arg(long, value_name = "WHERE")]
     from: Place,
     /// The target: `data:DIRECTORY`, which is made if it is not there, or `cluster:HOST:PORT,HOST:PORT`
@@ -33,6 +36,8 @@ pub struct CopyArgs {
     /// Only the column family of this name [default: all]
     #[arg(long, value_name = "NAME")]
     column_family: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// Leave out tables that CQL has made, where the target is a cluster: it cannot take them
     #[arg(long)]
     skip_cql_tables: bool,
@@ -89,9 +94,13 @@ async fn copy_between(
     };
     let told = |error: CopyError| error.to_string();
     let creates = options.task != Task::Verify;
-    let open = |config, creates| OpenOptions { config, types, clock: clock.clone(), creates };
-    let from = Arc::new(copy::open(&args.from, &open(config, false)).await.map_err(told)?);
-    let to = match copy::open(&args.to, &open(to_config, creates)).await {
+    let (from_cluster, to_cluster) =
+        (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
+    let open =
+        |config, cluster, creates| OpenOptions { config, types, clock: clock.clone(), cluster, creates };
+    let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(told)?;
+    let from = Arc::new(from);
+    let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
         Ok(to) => Arc::new(to),
         Err(error) => {
             close(&[&from]).await?;
@@ -102,6 +111,13 @@ async fn copy_between(
     let closed = close(&[&to, &from]).await;
     outcome.map_err(told)?;
     closed
+}
+
+/// How a side is reached that is a cluster.
+fn cluster_of(args: &CopyArgs, place: &Place, config: &Config) -> Result<Option<ClusterOptions>, String> {
+    let Place::Cluster(nodes) = place else { return Ok(None) };
+    let cluster = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
+    cluster::options(&cluster).map(Some)
 }
 
 async fn close(sides: &[&Side]) -> Result<(), String> {

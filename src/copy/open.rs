@@ -14,9 +14,10 @@ use crate::config::Config;
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::ConsistencyLevel;
-use crate::partitioner::PartitionerRef;
+use crate::partitioner::{self, PartitionerRef};
 use crate::schema::Catalog;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
+use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use crate::util::Clock;
 
 /// The consistency level of all that is read and written.
@@ -31,6 +32,8 @@ pub struct OpenOptions<'a> {
     pub config: &'a Config,
     pub types: &'a Types,
     pub clock: Arc<Clock>,
+    /// How a cluster is reached, where one of the sides is one.
+    pub cluster: Option<&'a ClusterOptions>,
     /// Whether a data directory that is not there is made.
     pub creates: bool,
 }
@@ -45,7 +48,7 @@ pub async fn open(place: &Place, options: &OpenOptions<'_>) -> Result<Side, Copy
             over(name.clone(), store, options.config.partitioner.clone(), options).await
         }
         Place::Thrift(thrift) => open_thrift(name.clone(), thrift, options).await,
-        Place::Cluster(_) => Err(failed("this program cannot copy to a cluster yet".to_owned())),
+        Place::Cluster(_) => open_cluster(options).await,
     }
 }
 
@@ -86,6 +89,21 @@ async fn over(
         CopyError::of(&side, format!("cannot read the schema that clients made: {error}"))
     })?;
     Ok(side)
+}
+
+/// A cluster, with its own partitioner: rows come in another order than on the other side, and that is all.
+async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
+    let Some(cluster) = options.cluster else {
+        return Err(CopyError::Schema("it is not said where the cluster is".to_owned()));
+    };
+    let name = format!("cluster:{}", cluster.contact_points.join(","));
+    let failed = |error: StoreError| CopyError::Side { side: name.clone(), why: error.to_string() };
+    let link = ClusterLink::open(cluster).await.map_err(failed)?;
+    let class = link.partitioner_class().await.map_err(failed)?;
+    let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not known here")));
+    let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
+    let store = ClusterStore::open(link, cluster, partitioner.clone(), options.clock.clone()).await;
+    over(name.clone(), Arc::new(store.map_err(failed)?), partitioner, options).await
 }
 
 async fn open_thrift(

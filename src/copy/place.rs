@@ -14,8 +14,8 @@ pub enum Place {
     Data(PathBuf),
     /// A server, over the Thrift API.
     Thrift(ThriftPlace),
-    /// A cluster's contact points.
-    Cluster(Vec<String>),
+    /// A cluster: its contact points as they were said; `None`: the one that the configuration names.
+    Cluster(Option<String>),
 }
 
 /// A Thrift server, and how it is spoken to.
@@ -36,6 +36,9 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Place, String> {
         let forms = "say data:DIRECTORY, thrift:HOST:PORT or cluster:HOST,HOST";
+        if text == "cluster" {
+            return Ok(Place::Cluster(None));
+        }
         let (kind, rest) = text.split_once(':').ok_or_else(|| format!("{text:?} is no place: {forms}"))?;
         if rest.is_empty() {
             return Err(format!("{text:?} does not say where: {forms}"));
@@ -43,7 +46,7 @@ impl FromStr for Place {
         match kind {
             "data" => Ok(Place::Data(PathBuf::from(rest))),
             "thrift" => thrift_place(rest).map(Place::Thrift),
-            "cluster" => Ok(Place::Cluster(rest.split(',').map(|point| point.trim().to_owned()).collect())),
+            "cluster" => Ok(Place::Cluster(Some(rest.to_owned()))),
             _ => Err(format!("{text:?} is no place: {forms}")),
         }
     }
@@ -87,7 +90,8 @@ impl fmt::Display for Place {
         match self {
             Place::Data(path) => write!(f, "data:{}", whole(path).display()),
             Place::Thrift(place) => write!(f, "thrift:{}", place.address),
-            Place::Cluster(points) => write!(f, "cluster:{}", points.join(",")),
+            Place::Cluster(Some(points)) => write!(f, "cluster:{points}"),
+            Place::Cluster(None) => f.write_str("cluster"),
         }
     }
 }
@@ -106,8 +110,8 @@ mod tests {
     #[test]
     fn places_are_read() {
         assert_eq!("data:/var/lib/a:b".parse(), Ok(Place::Data("/var/lib/a:b".into())));
-        let points = vec!["10.0.0.1:9042".to_owned(), "b".to_owned()];
-        assert_eq!("cluster:10.0.0.1:9042, b".parse(), Ok(Place::Cluster(points)));
+        assert_eq!("cluster:a:9042,b".parse(), Ok(Place::Cluster(Some("a:9042,b".to_owned()))));
+        assert_eq!("cluster".parse(), Ok(Place::Cluster(None)));
         let place = thrift("thrift:old.example.org");
         assert_eq!(place.address, "old.example.org:9160");
         assert_eq!((place.transport, place.is_keyed), (Transport::Framed, false));

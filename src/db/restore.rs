@@ -29,14 +29,19 @@ impl Database {
         mut mutations: Vec<Mutation>,
         consistency: ConsistencyLevel,
     ) -> Result<(), Error> {
-        self.add_index_entries(&mut mutations);
+        if self.store().remote().is_none() {
+            self.add_index_entries(&mut mutations);
+        }
         Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
     }
 
     /// Makes column families of a keyspace as another store has them, and the keyspace where it is missing. Refused
     /// where the configuration file defines the keyspace.
     pub async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.adopt_now(keyspace, families))).await
+    }
+
+    async fn adopt_now(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, Behaviour::of(RELEASE));
         let mut adopted = match catalog.keyspace(&keyspace.name) {
