@@ -2,6 +2,7 @@
 
 pub mod cluster;
 mod collect;
+mod dump;
 pub mod embedded;
 mod error;
 mod memory;
@@ -13,6 +14,7 @@ mod status;
 mod store;
 mod watched;
 
+pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
