@@ -14,6 +14,7 @@ mod link;
 mod names;
 mod notes;
 mod options;
+mod paging;
 mod read;
 mod rows;
 mod scan;
