@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::StoreFuture;
+use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
 
 /// A conditional update of one Standard row.
@@ -58,4 +58,9 @@ pub trait RemoteStore: Send + Sync {
 
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
+
+    /// Where the store runs CQL itself.
+    fn cql(&self) -> Option<&dyn RemoteCql> {
+        None
+    }
 }
