@@ -104,3 +104,6 @@ pub const PASSWORD_BYTES_MAX: usize = 72;
 /// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
 /// processors from the requests.
 pub const HASHES_AT_ONCE_MAX: usize = 2;
+
+/// Rows that one request reads from or writes to a cluster side by side.
+pub const CLUSTER_ROWS_AT_ONCE: usize = 64;

@@ -1,0 +1,85 @@
+//! Conditional updates as lightweight transactions.
+
+use scylla::statement::batch::{Batch, BatchType};
+
+use super::link::{Link, level, serial_level};
+use super::read::read;
+use super::rows::all;
+use super::shape::Shape;
+use super::table::Table;
+use super::values::Values;
+use super::write::at_column;
+use crate::model::{Cell, Change, RowColumns};
+use crate::storage::{CasAnswer, CasCommand, StoreError};
+
+/// Writes columns of a row if it is as expected. The cluster can look at rows of a table, which are our columns, but
+/// not at whether there is any: where the row must have no columns, that is looked at first, and then that those which
+/// are written are not there yet.
+pub async fn compare_and_set(
+    link: &Link,
+    table: &Table,
+    command: CasCommand,
+) -> Result<CasAnswer, StoreError> {
+    if command.expected.is_empty() {
+        let found = found(link, table, &command).await?;
+        if !found.is_empty() {
+            return Ok(CasAnswer::Refused(found));
+        }
+    }
+    let (batch, values) = transaction(link, table, &command).await?;
+    if values.is_empty() {
+        return Ok(CasAnswer::Applied);
+    }
+    let result = link.run_batch(&batch, values).await?;
+    let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
+    let first = all(&page)?.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+    if first.is_some_and(|applied| applied.as_ref() == [1]) {
+        return Ok(CasAnswer::Applied);
+    }
+    Ok(CasAnswer::Refused(found(link, table, &command).await?))
+}
+
+/// The columns that a refusal shows.
+async fn found(link: &Link, table: &Table, command: &CasCommand) -> Result<Vec<Cell>, StoreError> {
+    let columns = read(link, table, &command.key, &command.read, command.serial_consistency).await?;
+    match columns {
+        RowColumns::Cells(cells) => Ok(cells),
+        RowColumns::Supers(_) => Ok(Vec::new()),
+    }
+}
+
+/// One statement for each column that is expected or written.
+async fn transaction(
+    link: &Link,
+    table: &Table,
+    command: &CasCommand,
+) -> Result<(Batch, Vec<Values>), StoreError> {
+    let mut batch = Batch::new(BatchType::Unlogged);
+    let mut values = Vec::new();
+    let changes = command.mutation.families.iter().flat_map(|family| &family.changes);
+    let mut updates: Vec<&Cell> = changes
+        .filter_map(|change| match change {
+            Change::Cell { cell, .. } => Some(cell),
+            _ => None,
+        })
+        .collect();
+    for (name, expected) in &command.expected {
+        let at = updates.iter().position(|cell| cell.name == *name);
+        let new = at.map(|at| updates.swap_remove(at).value.clone());
+        let new = match new {
+            Some(new) => Values::default().bytes(new),
+            None => Values::default().unset(),
+        };
+        values.push(at_column(new.bytes(command.key.clone()), table, None, name).bytes(expected.clone()));
+        batch.append_statement(table.prepared(&link.session, Shape::UpdateIf).await?);
+    }
+    let shape = if command.expected.is_empty() { Shape::InsertIfAbsent } else { Shape::InsertNow };
+    for cell in updates {
+        let key = Values::default().bytes(command.key.clone());
+        values.push(at_column(key, table, None, &cell.name).bytes(cell.value.clone()));
+        batch.append_statement(table.prepared(&link.session, shape).await?);
+    }
+    batch.set_consistency(level(command.commit_consistency));
+    batch.set_serial_consistency(Some(serial_level(command.serial_consistency)));
+    Ok((batch, values))
+}

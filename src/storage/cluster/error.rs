@@ -1,0 +1,96 @@
+//! What the driver's errors mean to our clients.
+
+use scylla::errors::{
+    BadQuery, DbError, ExecutionError, NewSessionError, PrepareError, RequestAttemptError,
+    SchemaAgreementError,
+};
+
+use crate::storage::StoreError;
+
+/// A request's failure.
+pub fn of_execution(error: ExecutionError) -> StoreError {
+    match error {
+        ExecutionError::LastAttemptError(attempt) => of_attempt(attempt),
+        ExecutionError::RequestTimeout(limit) => {
+            StoreError::TimedOut(format!("the cluster has not answered within {} ms", limit.as_millis()))
+        }
+        ExecutionError::EmptyPlan | ExecutionError::ConnectionPoolError(_) => no_node(&error),
+        ExecutionError::PrepareError(error) => of_prepare(error),
+        ExecutionError::BadQuery(BadQuery::TooManyQueriesInBatchStatement(count)) => {
+            StoreError::Invalid(format!("{count} changes are too many for one batch: send fewer at a time"))
+        }
+        ExecutionError::SchemaAgreementError(error) => of_agreement(&error),
+        other => StoreError::Io(other.to_string()),
+    }
+}
+
+/// A failure to prepare a statement.
+pub fn of_prepare(error: PrepareError) -> StoreError {
+    match error {
+        PrepareError::AllAttemptsFailed { first_attempt } => of_attempt(first_attempt),
+        PrepareError::ConnectionPoolError(_) => no_node(&error),
+        other => StoreError::Io(other.to_string()),
+    }
+}
+
+/// A failure to see all nodes with one schema.
+pub fn of_agreement(error: &SchemaAgreementError) -> StoreError {
+    StoreError::SchemaDisagreement(format!("the cluster's nodes do not agree about the schema yet: {error}"))
+}
+
+/// A failure to connect. What another attempt may put right is `Unavailable`.
+pub fn of_connecting(error: &NewSessionError) -> StoreError {
+    let text = error.to_string();
+    let is_refusal =
+        ["Authentication", "authentication", "username", "certificate", "Certificate", "tls", "Tls"];
+    match error {
+        NewSessionError::EmptyKnownNodesList | NewSessionError::IllegalConfig(_) => {
+            StoreError::Mismatch(text)
+        }
+        _ if is_refusal.iter().any(|sign| text.contains(sign)) => StoreError::Mismatch(text),
+        _ => StoreError::Unavailable { why: text, required: 1, alive: 0 },
+    }
+}
+
+fn no_node(error: &dyn std::error::Error) -> StoreError {
+    let why = format!("no node of the cluster can be reached: {error}");
+    StoreError::Unavailable { why, required: 1, alive: 0 }
+}
+
+/// What a node has answered, or that it has not.
+fn of_attempt(error: RequestAttemptError) -> StoreError {
+    let (kind, message) = match error {
+        RequestAttemptError::DbError(kind, message) => (kind, message),
+        RequestAttemptError::UnableToAllocStreamId => {
+            return StoreError::Overloaded("all connections to the cluster are busy".to_owned());
+        }
+        // The request may have been on its way: whether it has been done is not known.
+        RequestAttemptError::BrokenConnectionError(error) => {
+            return StoreError::TimedOut(format!(
+                "the connection to a node of the cluster was lost: {error}"
+            ));
+        }
+        other => return StoreError::Io(other.to_string()),
+    };
+    match kind {
+        DbError::Unavailable { required, alive, .. } => {
+            StoreError::Unavailable { why: message, required, alive }
+        }
+        DbError::IsBootstrapping | DbError::TruncateError => {
+            StoreError::Unavailable { why: message, required: 1, alive: 0 }
+        }
+        DbError::ReadTimeout { .. } | DbError::WriteTimeout { .. } => StoreError::TimedOut(message),
+        // Replicas have failed, not been slow; the old API has no other word for it.
+        DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => StoreError::TimedOut(message),
+        DbError::Overloaded | DbError::RateLimitReached { .. } => StoreError::Overloaded(message),
+        DbError::SyntaxError
+        | DbError::Invalid
+        | DbError::ConfigError
+        | DbError::AlreadyExists { .. }
+        | DbError::FunctionFailure { .. } => StoreError::Invalid(message),
+        DbError::Unauthorized | DbError::AuthenticationError => {
+            StoreError::Invalid(format!("the cluster does not let this front do so: {message}"))
+        }
+        other => StoreError::Io(format!("{other}: {message}")),
+    }
+}

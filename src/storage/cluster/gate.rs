@@ -1,0 +1,100 @@
+//! How many requests are with the cluster: so many at once, as many again that wait, and what comes then is refused.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::storage::StoreError;
+
+/// Lets requests pass.
+#[derive(Debug)]
+pub struct Gate {
+    places: Semaphore,
+    requests_max: usize,
+    waiting: AtomicUsize,
+    patience: Duration,
+}
+
+/// Takes a waiting request off the number, however its waiting ends.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Gate {
+    pub fn new(requests_max: usize, patience: Duration) -> Gate {
+        let requests_max = requests_max.clamp(1, Semaphore::MAX_PERMITS);
+        Gate { places: Semaphore::new(requests_max), requests_max, waiting: AtomicUsize::new(0), patience }
+    }
+
+    /// Waits for a place. Errors: `Overloaded` when too many wait already, or when it takes too long.
+    pub async fn pass(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Ok(place);
+        }
+        let others = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.waiting);
+        if others >= self.requests_max {
+            return Err(self.full());
+        }
+        match tokio::time::timeout(self.patience, self.places.acquire()).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) => Err(StoreError::Unavailable { why: "stopping".to_owned(), required: 1, alive: 0 }),
+            Err(_) => Err(self.full()),
+        }
+    }
+
+    /// Lets nobody pass any more.
+    pub fn close(&self) {
+        self.places.close();
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.requests_max.saturating_sub(self.places.available_permits())
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    fn full(&self) -> StoreError {
+        StoreError::Overloaded(format!(
+            "{} requests are with the cluster and {} more wait: send fewer at a time",
+            self.in_flight(),
+            self.waiting()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_full_gate_lets_some_wait_and_refuses_the_rest() {
+        let gate = Gate::new(1, Duration::from_secs(60));
+        let place = gate.pass().await.unwrap();
+        assert_eq!(gate.in_flight(), 1);
+        let (second, third) = tokio::join!(gate.pass(), async {
+            let refused = gate.pass().await;
+            drop(place);
+            refused
+        });
+        assert!(second.is_ok());
+        assert!(matches!(third, Err(StoreError::Overloaded(_))));
+        assert_eq!(gate.waiting(), 0);
+    }
+
+    #[tokio::test]
+    async fn waiting_ends() {
+        let gate = Gate::new(1, Duration::from_millis(5));
+        let _place = gate.pass().await.unwrap();
+        assert!(matches!(gate.pass().await, Err(StoreError::Overloaded(_))));
+        gate.close();
+        assert!(matches!(gate.pass().await, Err(StoreError::Unavailable { .. })));
+    }
+}

@@ -1,0 +1,212 @@
+//! Reads of many rows in ring order.
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+use scylla::response::PagingState;
+
+use super::link::{Link, level};
+use super::read::{Gathered, read};
+use super::rows::{Reading, keys};
+use super::shape::{Ring, RingEnd, Shape};
+use super::table::Table;
+use super::token::token_value;
+use super::values::Values;
+use crate::model::{Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row};
+use crate::partitioner::Partitioner;
+use crate::storage::{IndexLookup, StoreError};
+use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
+
+/// Row keys, or columns of rows, that are asked for at a time, at most.
+const PAGE_ROWS: usize = 2000;
+
+/// A stretch of the ring with what it begins and ends at.
+struct Stretch {
+    ring: Ring,
+    values: Values,
+}
+
+/// Reads rows of a table.
+#[derive(Clone, Copy)]
+pub struct Scan<'a> {
+    pub link: &'a Link,
+    pub table: &'a Table,
+    pub partitioner: &'a dyn Partitioner,
+    pub consistency: ConsistencyLevel,
+}
+
+impl Scan<'_> {
+    /// The rows of a range in which something is live, each with what of it was asked for.
+    pub async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
+        let mut found = Vec::new();
+        for stretch in self.stretches(&command.bounds, &command.read)? {
+            let room = command.max_rows.saturating_sub(found.len());
+            if room == 0 {
+                break;
+            }
+            if let Some(limit) = self.whole_rows(&command.read) {
+                self.add_whole_rows(stretch, (room, limit), command, &mut found).await?;
+            } else {
+                self.add_rows_by_key(stretch, room, command, &mut found).await?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The keys that an index leads to.
+    pub async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
+        let mut found = Vec::new();
+        for stretch in self.stretches(&lookup.bounds, &lookup.read)? {
+            let values =
+                Values::default().bytes(lookup.value.clone()).bytes(self.table.outer.encode(&lookup.column));
+            let values = Values(values.0.into_iter().chain(stretch.values.0).collect());
+            self.add_keys(Shape::IndexedKeys(stretch.ring), &values, lookup.max_keys, &mut found).await?;
+        }
+        found.truncate(lookup.max_keys);
+        Ok(found)
+    }
+
+    /// Whether rows can be read from their first column on, and how many columns of each. Super columns are counted,
+    /// and their columns are not: a limit of them is none of rows.
+    fn whole_rows(&self, read: &ReadCommand) -> Option<Option<i32>> {
+        let Predicate::Range(range) = &read.predicate else { return None };
+        let is_whole = range.start.is_empty() && range.finish.is_empty() && !range.reversed;
+        if !is_whole || read.super_column.is_some() || range.count == 0 {
+            return None;
+        }
+        match i32::try_from(range.count) {
+            Ok(count) if count < i32::MAX => self.table.inner.is_none().then_some(Some(count)),
+            _ => Some(None),
+        }
+    }
+
+    async fn add_whole_rows(
+        &self,
+        stretch: Stretch,
+        (room, limit): (usize, Option<i32>),
+        command: &RangeCommand,
+        found: &mut Vec<Row>,
+    ) -> Result<(), StoreError> {
+        let shape = Shape::Rows { ring: stretch.ring, is_limited: limit.is_some() };
+        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        statement.set_consistency(level(self.consistency));
+        // Rows of one column are the least that there can be.
+        let page_rows = room.saturating_mul(limit.map_or(PAGE_ROWS, |limit| limit.unsigned_abs() as usize));
+        statement.set_page_size(i32::try_from(page_rows.clamp(1, PAGE_ROWS)).unwrap_or(i32::MAX));
+        let values = match limit {
+            Some(limit) => stretch.values.int(limit),
+            None => stretch.values,
+        };
+        let reading = Reading { table: self.table, has_key: true, now_s: command.read.now_s };
+        let is_of_supers = self.table.inner.is_some();
+        let mut rows: Vec<(Bytes, Gathered)> = Vec::new();
+        let mut from = PagingState::start();
+        loop {
+            let (page, next) = self.link.page(&statement, &values, from).await?;
+            for cell in reading.cells(&page)? {
+                match rows.last_mut() {
+                    Some((key, columns)) if *key == cell.key => columns.add(cell),
+                    _ => {
+                        let mut columns = Gathered::new(is_of_supers, usize::MAX);
+                        let key = cell.key.clone();
+                        columns.add(cell);
+                        rows.push((key, columns));
+                    }
+                }
+            }
+            match next {
+                Some(next) if rows.len() <= room => from = next,
+                _ => break,
+            }
+        }
+        rows.truncate(room);
+        found.extend(rows.into_iter().map(|(key, columns)| Row { key, columns: columns.columns(false) }));
+        Ok(())
+    }
+
+    /// Reads row by row: those in which nothing is picked are rows as well, which one statement would not show.
+    async fn add_rows_by_key(
+        &self,
+        stretch: Stretch,
+        room: usize,
+        command: &RangeCommand,
+        found: &mut Vec<Row>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.table.prepared(&self.link.session, Shape::Keys(stretch.ring)).await?;
+        statement.set_consistency(level(self.consistency));
+        statement.set_page_size(i32::try_from(room.clamp(1, PAGE_ROWS)).unwrap_or(i32::MAX));
+        let until = found.len() + room;
+        let mut from = PagingState::start();
+        while found.len() < until {
+            let (page, next) = self.link.page(&statement, &stretch.values, from).await?;
+            let rows: Vec<Row> = futures_util::stream::iter(keys(&page)?)
+                .map(|key| async move {
+                    let columns = read(self.link, self.table, &key, &command.read, self.consistency).await?;
+                    Ok::<Row, StoreError>(Row { key, columns })
+                })
+                .buffered(CLUSTER_ROWS_AT_ONCE)
+                .try_collect()
+                .await?;
+            found.extend(rows.into_iter().filter(|row| !(command.skip_empty && row.columns.is_empty())));
+            match next {
+                Some(next) => from = next,
+                None => break,
+            }
+        }
+        found.truncate(until);
+        Ok(())
+    }
+
+    /// Appends the first column of the rows that a statement finds, up to a number.
+    async fn add_keys(
+        &self,
+        shape: Shape,
+        values: &Values,
+        max_keys: usize,
+        found: &mut Vec<Bytes>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        statement.set_consistency(level(self.consistency));
+        let mut from = PagingState::start();
+        while found.len() < max_keys {
+            let room = (max_keys - found.len()).clamp(1, PAGE_ROWS);
+            statement.set_page_size(i32::try_from(room).unwrap_or(i32::MAX));
+            let (page, next) = self.link.page(&statement, values, from).await?;
+            found.extend(keys(&page)?);
+            match next {
+                Some(next) => from = next,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// The stretches that bounds mean, in the order in which they are read.
+    fn stretches(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<Stretch>, StoreError> {
+        let token = |token: &[u8]| token_value(self.partitioner, token);
+        let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
+            let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);
+            let ring = Ring { from: end(&from), to: end(&to) };
+            let values =
+                from.into_iter().chain(to).fold(Values::default(), |values, (_, value)| values.bytes(value));
+            Stretch { ring, values }
+        };
+        let key = |key: &Bytes| (!key.is_empty()).then(|| (RingEnd::Key, key.clone()));
+        Ok(match bounds {
+            Bounds::Keys { start, end } => vec![one(key(start), key(end))],
+            Bounds::KeyToToken { start, end } => {
+                let to = end.as_ref().map(|end| token(end)).transpose()?;
+                vec![one(key(start), to.map(|to| (RingEnd::Token, to)))]
+            }
+            Bounds::Tokens { start, end } => {
+                let minimum = self.partitioner.minimum_token(read.behaviour.release);
+                let from = Some((RingEnd::Token, token(start)?)).filter(|_| *start != minimum);
+                if *end == minimum {
+                    vec![one(from, None)]
+                } else {
+                    let to = Some((RingEnd::Token, token(end)?));
+                    if start < end { vec![one(from, to)] } else { vec![one(from, None), one(None, to)] }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,271 @@
+//! The store on a cluster.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::{Mutex, RwLock};
+
+use super::keyspaces::{self, Known, map};
+use super::link::Link;
+use super::notes::{Notes, TablesLock};
+use super::options::ClusterOptions;
+use super::rows::all;
+use super::scan::Scan;
+use super::table::{Table, quoted};
+use super::values::Values;
+use super::write::Writing;
+use super::{cas, read};
+use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::partitioner::PartitionerRef;
+use crate::schema::{Catalog, CfDef};
+use crate::storage::{
+    CasAnswer, CasCommand, IndexLookup, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+};
+use crate::util::Clock;
+
+/// Copies of the fronts' own keyspace, unless the operator says otherwise or there are fewer nodes.
+const NOTES_COPIES: usize = 3;
+
+/// The tables that have been used.
+#[derive(Debug, Default)]
+pub struct Tables {
+    by_name: RwLock<HashMap<String, HashMap<String, Arc<Table>>>>,
+}
+
+impl Tables {
+    /// The table of a column family as it is defined now.
+    pub fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
+        let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
+        if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
+            return Ok(table);
+        }
+        let table = Arc::new(Table::of(cf)?);
+        let mut tables = self.by_name.write();
+        tables.entry(cf.keyspace.clone()).or_default().insert(cf.name.clone(), table.clone());
+        Ok(table)
+    }
+
+    fn forget(&self, cf: &CfDef) {
+        if let Some(tables) = self.by_name.write().get_mut(&cf.keyspace) {
+            tables.remove(&cf.name);
+        }
+    }
+}
+
+/// Rows on a cluster, one table a column family.
+pub struct ClusterStore {
+    link: Link,
+    tables: Tables,
+    notes: Notes,
+    partitioner: PartitionerRef,
+    clock: Arc<Clock>,
+    replication: Option<BTreeMap<String, String>>,
+    /// The schema that tables were last made for.
+    catalog: Mutex<Option<Arc<Catalog>>>,
+}
+
+impl ClusterStore {
+    /// A store over an open connection. `partitioner` is the cluster's own.
+    pub async fn open(
+        link: Link,
+        options: &ClusterOptions,
+        partitioner: PartitionerRef,
+        clock: Arc<Clock>,
+    ) -> Result<ClusterStore, StoreError> {
+        let nodes = link.session.get_cluster_state().get_nodes_info().len();
+        let copies = nodes.clamp(1, NOTES_COPIES);
+        let replication = match &options.replication {
+            Some(replication) => map(replication),
+            None => format!("{{'class': 'SimpleStrategy', 'replication_factor': '{copies}'}}"),
+        };
+        Notes::set_up(&link, &replication).await?;
+        Ok(ClusterStore {
+            link,
+            tables: Tables::default(),
+            notes: Notes::default(),
+            partitioner,
+            clock,
+            replication: options.replication.clone(),
+            catalog: Mutex::default(),
+        })
+    }
+
+    fn writing<'a>(&'a self, behaviour: &'a Behaviour, consistency: ConsistencyLevel) -> Writing<'a> {
+        let now_s = self.clock.now_s();
+        Writing { link: &self.link, tables: &self.tables, behaviour, now_s, consistency }
+    }
+
+    fn scan_of<'a>(&'a self, table: &'a Table, consistency: ConsistencyLevel) -> Scan<'a> {
+        Scan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
+    }
+
+    /// Makes the tables of a schema that are not there, and drops keyspaces that this front has emptied.
+    async fn make_ready(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
+        let before = self.catalog.lock().clone();
+        let known = |name: &str| before.as_ref().and_then(|before| before.keyspace(name));
+        for keyspace in catalog.keyspaces.values() {
+            let is_same = known(&keyspace.name).is_some_and(|known| {
+                let other = &known.column_families;
+                keyspaces::replication(known, None) == keyspaces::replication(keyspace, None)
+                    && known.durable_writes == keyspace.durable_writes
+                    && other.len() == keyspace.column_families.len()
+                    && keyspace
+                        .column_families
+                        .iter()
+                        .all(|(name, cf)| other.get(name).is_some_and(|known| Arc::ptr_eq(known, cf)))
+            });
+            if !is_same {
+                keyspaces::make(&self.link, keyspace, known(&keyspace.name), self.replication.as_ref())
+                    .await?;
+            }
+        }
+        let gone = before.iter().flat_map(|before| before.keyspaces.keys());
+        for name in gone.filter(|name| catalog.keyspace(name).is_none()) {
+            if Known::of(&self.link, name).await?.is_empty() {
+                self.link.define(&format!("DROP KEYSPACE IF EXISTS {}", quoted(name))).await?;
+            }
+        }
+        *self.catalog.lock() = Some(catalog.clone());
+        Ok(())
+    }
+}
+
+/// Whether a column family is one of our indexes, which are not kept on a cluster.
+fn is_hidden(cf: &CfDef) -> bool {
+    cf.name.contains('.')
+}
+
+impl Store for ClusterStore {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.writing(behaviour, consistency).apply(mutations).await })
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        Box::pin(async move {
+            let table = self.tables.of(&command.cf)?;
+            read::read(&self.link, &table, &key, &command, consistency).await
+        })
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        Box::pin(async move {
+            let table = self.tables.of(&command.read.cf)?;
+            self.scan_of(&table, consistency).rows(&command).await
+        })
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        let _ = (start, end, keys_per_split);
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if is_hidden(&cf) {
+                return Ok(());
+            }
+            self.link.define(&format!("TRUNCATE {}", Table::of(&cf)?.quoted_name)).await
+        })
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if is_hidden(&cf) {
+                return Ok(());
+            }
+            self.tables.forget(&cf);
+            self.link.define(&format!("DROP TABLE IF EXISTS {}", Table::of(&cf)?.quoted_name)).await
+        })
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        Box::pin(self.notes.all(&self.link))
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        Box::pin(self.notes.change(&self.link, notes))
+    }
+
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let lock = TablesLock::take(&self.link).await?;
+            let made = self.make_ready(&catalog).await;
+            lock.give_back(&self.link).await;
+            made
+        })
+    }
+
+    fn status(&self) -> StoreStatus {
+        StoreStatus::default()
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteStore> {
+        Some(self)
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.link.gate.close();
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl RemoteStore for ClusterStore {
+    fn apply_logged(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.writing(behaviour, consistency).apply_logged(mutations).await })
+    }
+
+    fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer> {
+        Box::pin(async move {
+            let table = self.tables.of(&command.read.cf)?;
+            cas::compare_and_set(&self.link, &table, command).await
+        })
+    }
+
+    fn indexed_keys(
+        &self,
+        lookup: IndexLookup,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, Vec<Bytes>> {
+        Box::pin(async move {
+            let table = self.tables.of(&lookup.read.cf)?;
+            self.scan_of(&table, consistency).indexed_keys(&lookup).await
+        })
+    }
+
+    fn notes_version(&self) -> StoreFuture<'_, i64> {
+        Box::pin(self.notes.version(&self.link))
+    }
+}
+
+impl Link {
+    /// The cluster's partitioner, by its Java class name.
+    pub async fn partitioner_class(&self) -> Result<String, StoreError> {
+        let page = self.ask_one("SELECT partitioner FROM system.local").await?;
+        let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+        let name = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+        Ok(String::from_utf8_lossy(&name.unwrap_or_default()).into_owned())
+    }
+
+    async fn ask_one(
+        &self,
+        text: &str,
+    ) -> Result<Option<scylla::response::query_result::QueryRowsResult>, StoreError> {
+        self.ask(text, Values::default()).await
+    }
+}

@@ -1,0 +1,40 @@
+//! Tokens as the cluster takes them.
+
+use bytes::Bytes;
+use num_bigint::BigInt;
+
+use crate::partitioner::Partitioner;
+use crate::storage::StoreError;
+
+/// A token of ours as a value of the type that the cluster's partitioner has for it.
+pub fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
+    let text = partitioner.token_text(token);
+    let not_one = || StoreError::Invalid(format!("{text} is no token of {}", partitioner.class_name()));
+    let short = partitioner.class_name().rsplit('.').next().unwrap_or_default();
+    match short {
+        "Murmur3Partitioner" => {
+            let number: i64 = text.parse().map_err(|_| not_one())?;
+            Ok(Bytes::copy_from_slice(&number.to_be_bytes()))
+        }
+        "RandomPartitioner" => {
+            let number: BigInt = text.parse().map_err(|_| not_one())?;
+            Ok(number.to_signed_bytes_be().into())
+        }
+        _ => Ok(Bytes::copy_from_slice(token)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partitioner::{Murmur3Partitioner, RandomPartitioner};
+
+    #[test]
+    fn tokens_are_numbers_of_the_partitioner() {
+        let token = |partitioner: &dyn Partitioner, text: &str| {
+            token_value(partitioner, &partitioner.parse_token(text).unwrap()).unwrap()
+        };
+        assert_eq!(token(&Murmur3Partitioner, "-2"), Bytes::copy_from_slice(&(-2i64).to_be_bytes()));
+        assert_eq!(token(&RandomPartitioner, "256"), Bytes::from_static(&[1, 0]));
+    }
+}

@@ -1,0 +1,96 @@
+//! Values of one statement, as bytes: what a name or a value is, is known to us and the cluster, not to the driver.
+
+use bytes::Bytes;
+use scylla::errors::SerializationError;
+use scylla::serialize::row::{RowSerializationContext, SerializeRow};
+use scylla::serialize::writers::RowWriter;
+
+/// A value that a statement is sent with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    Bytes(Bytes),
+    Long(i64),
+    Int(i32),
+    /// Leave the column as it is.
+    Unset,
+}
+
+/// The values of a statement, in the order of its markers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Values(pub Vec<Value>);
+
+impl Values {
+    #[must_use]
+    pub fn bytes(mut self, bytes: Bytes) -> Values {
+        self.0.push(Value::Bytes(bytes));
+        self
+    }
+
+    #[must_use]
+    pub fn long(mut self, number: i64) -> Values {
+        self.0.push(Value::Long(number));
+        self
+    }
+
+    #[must_use]
+    pub fn int(mut self, number: i32) -> Values {
+        self.0.push(Value::Int(number));
+        self
+    }
+
+    #[must_use]
+    pub fn unset(mut self) -> Values {
+        self.0.push(Value::Unset);
+        self
+    }
+
+    /// Appends a list, as the marker of an IN wants it.
+    #[must_use]
+    pub fn list(mut self, items: &[Bytes]) -> Values {
+        let length = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
+        let mut list = Vec::with_capacity(4 + items.iter().map(|item| 4 + item.len()).sum::<usize>());
+        list.extend(length(items.len()));
+        for item in items {
+            list.extend(length(item.len()));
+            list.extend_from_slice(item);
+        }
+        self.0.push(Value::Bytes(list.into()));
+        self
+    }
+}
+
+impl SerializeRow for Values {
+    fn serialize(
+        &self,
+        _context: &RowSerializationContext<'_>,
+        writer: &mut RowWriter,
+    ) -> Result<(), SerializationError> {
+        for value in &self.0 {
+            let cell = writer.make_cell_writer();
+            let set = match value {
+                Value::Bytes(bytes) => cell.set_value(bytes),
+                Value::Long(number) => cell.set_value(&number.to_be_bytes()),
+                Value::Int(number) => cell.set_value(&number.to_be_bytes()),
+                Value::Unset => Ok(cell.set_unset()),
+            };
+            set.map_err(SerializationError::new)?;
+        }
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_number_of_items_each_with_its_length() {
+        let values = Values::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
+        let expected = [0, 0, 0, 2, 0, 0, 0, 1, b'a', 0, 0, 0, 0];
+        assert_eq!(values.0, [Value::Bytes(Bytes::copy_from_slice(&expected))]);
+    }
+}
