@@ -52,6 +52,9 @@ fn summary(config: &Config) -> String {
     if let Some(encryption) = &config.client_encryption {
         line("encryption", format!("{encryption:?}"));
     }
+    if let Some(cluster) = &config.cluster {
+        line("cluster behind", format!("{cluster:?}"));
+    }
     line("timeout", format!("{} ms, gc grace {} s", config.rpc_timeout_ms, config.gc_grace_s));
     line("seeds", format!("{:?}", config.seeds));
     line("release", config.release_hint.map_or("any".to_owned(), |release| release.to_string()));
@@ -119,10 +122,10 @@ fn the_sample_loads_without_a_note() {
 fn table<T>(rows: &[Element<T>]) -> String {
     let mut out = "| name | releases | default | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
     for row in rows {
-        let releases = if row.since == row.until {
-            row.since.to_string()
-        } else {
-            format!("{} to {}", row.since, row.until)
+        let releases = match row.releases {
+            None => "thriftstore".to_owned(),
+            Some((since, until)) if since == until => since.to_string(),
+            Some((since, until)) => format!("{since} to {until}"),
         };
         let ignored = if row.set.means_something() { "" } else { "*Ignored.* " };
         let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);
@@ -156,6 +159,7 @@ fn the_documentation_has_every_element_and_a_true_example() {
     for (name, part) in [
         ("elements of Storage", table(config::ELEMENTS)),
         ("elements of ClientEncryptionOptions", table(config::ENCRYPTION_ELEMENTS)),
+        ("elements of Cluster", table(config::CLUSTER_ELEMENTS)),
         ("attributes of Keyspace", table(config::KEYSPACE_ATTRIBUTES)),
         ("elements of Keyspace", table(config::KEYSPACE_ELEMENTS)),
         ("attributes of ColumnFamily", table(config::FAMILY_ATTRIBUTES)),

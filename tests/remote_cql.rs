@@ -191,6 +191,8 @@ impl RemoteStore for Remote {
         Box::pin(async { Ok(0) })
     }
 
+    fn follow(&self, _catalog: Arc<Catalog>) {}
+
     fn cql(&self) -> Option<&dyn RemoteCql> {
         Some(&*self.script)
     }
@@ -216,7 +218,8 @@ impl Bench {
         let store = Arc::new(Remote { rows, script: script.clone() });
         let mut keyspace = KeyspaceDef::new("Ks");
         keyspace.column_families.insert("Served".to_owned(), Arc::new(CfDef::new("Ks", "Served")));
-        let catalog = Catalog { keyspaces: [("Ks".to_owned(), keyspace)].into_iter().collect() };
+        let mut catalog = Catalog::default();
+        catalog.keyspaces.insert("Ks".to_owned(), keyspace);
         let parts = DatabaseParts::new(Arc::new(catalog), store, partitioner, clock);
         let database = Arc::new(Database::new(DatabaseParts { authenticator, ..parts }));
         let mut compat = Compat::default();

@@ -1,10 +1,13 @@
 //! The command line. A program of your own calls [`run`] with comparators of its own.
 
 mod cells;
+mod cluster;
 mod data;
 mod explain;
+mod front;
 mod native;
 mod serve;
+mod store;
 mod tls;
 
 use std::process::ExitCode;

@@ -32,12 +32,23 @@ impl NativeArgs {
     }
 
     /// Where the native protocol is served; `None`: nowhere. `thrift` is the `--thrift` of the command line: it moves
-    /// the native protocol along, but for its port.
-    pub fn address(&self, config: &Config, thrift: Option<&str>) -> Option<String> {
+    /// the native protocol along, but for its port. A front of a cluster serves none, and to ask for it is an error.
+    pub fn address(
+        &self,
+        config: &Config,
+        thrift: Option<&str>,
+        is_front: bool,
+    ) -> Result<Option<String>, String> {
         match self.cql.as_deref() {
-            Some(OFF) => return None,
-            Some(address) => return Some(address.to_owned()),
-            None if !config.native_transport => return None,
+            Some(OFF) => return Ok(None),
+            Some(_) if is_front => {
+                return Err("--cql: a front of a cluster does not serve the native protocol; applications that speak CQL \
+                            find the same tables on the cluster itself"
+                    .to_owned());
+            }
+            None if is_front => return Ok(None),
+            Some(address) => return Ok(Some(address.to_owned())),
+            None if !config.native_transport => return Ok(None),
             None => {}
         }
         let moved = thrift.and_then(|address| address.rsplit_once(':'));
@@ -48,7 +59,7 @@ impl NativeArgs {
         // Where the Thrift port does not matter, several servers run side by side.
         let is_any = moved.map_or(config.thrift_port == 0, |(_, port)| port == "0");
         let port = if is_any { 0 } else { config.native_port };
-        Some(socket_address(host, port))
+        Ok(Some(socket_address(host, port)))
     }
 }
 
@@ -69,7 +80,18 @@ mod tests {
     fn address(cql: Option<&str>, thrift: Option<&str>, elements: &str) -> Option<String> {
         let args = NativeArgs { cql: cql.map(str::to_owned), claim: Claim::default() };
         let file = format!("<Storage>{elements}</Storage>");
-        args.address(&config::parse(&file, "a.xml", &Types::builtin()).unwrap(), thrift)
+        args.address(&config::parse(&file, "a.xml", &Types::builtin()).unwrap(), thrift, false).unwrap()
+    }
+
+    #[test]
+    fn a_front_serves_no_native_protocol() {
+        let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
+        let of = |cql: Option<&str>| {
+            NativeArgs { cql: cql.map(str::to_owned), claim: Claim::default() }.address(&config, None, true)
+        };
+        assert_eq!(of(None), Ok(None));
+        assert_eq!(of(Some("off")), Ok(None));
+        assert!(of(Some("localhost:1")).unwrap_err().contains("on the cluster itself"));
     }
 
     #[test]

@@ -10,18 +10,16 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::native::NativeArgs;
+use super::store::{OpenStore, Place, StoreArgs};
 use super::tls::TlsArgs;
-use crate::config::{self, CommitLogSync, Config};
+use crate::config::{self, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
 use crate::native::NativeService;
 use crate::server::{Admission, Encryption, Listener, Shutdown};
-use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
 
-/// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
-const CACHE_MB: u64 = 256;
 /// How long connections may take to finish what they are answering when the server ends.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -30,9 +28,8 @@ pub struct ServeArgs {
     /// The configuration [default: ./storage-conf.xml, else a built-in one with the blog schema]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where data are kept, instead of the configuration's DataFileDirectory
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Where Thrift clients are served, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks
     /// a free one
     #[arg(long, value_name = "HOST:PORT")]
@@ -41,9 +38,6 @@ pub struct ServeArgs {
     /// 2.1 for calls after set_keyspace; may be given once for each [default: 0.6 and 2.1]
     #[arg(long, value_name = "VERSION", value_parser = compat_level)]
     compat: Vec<Release>,
-    /// Keep everything in memory and touch no disk: for tests
-    #[arg(long)]
-    ephemeral: bool,
     /// SimpleAuthenticator's users: lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
@@ -53,9 +47,6 @@ pub struct ServeArgs {
     /// How passwords stand in the passwd file: PLAIN or MD5
     #[arg(long, value_name = "MODE", default_value = "PLAIN")]
     passwd_mode: PasswordMode,
-    /// Data that are kept in memory for reads, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
-    cache_mb: u64,
     #[command(flatten)]
     native: NativeArgs,
     #[command(flatten)]
@@ -115,20 +106,27 @@ fn raise_descriptor_limit() {
 
 async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
     let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
-    let native_address = args.native.address(&config, args.thrift.as_deref());
+    let place = args.store.place(&config)?;
+    let is_front = matches!(place, Place::Cluster(_));
+    let native_address = args.native.address(&config, args.thrift.as_deref(), is_front)?;
     let must_be_native = args.native.is_asked_for(&config);
+    let authenticator = authenticator(args, &config)?;
+    let encryption = encryption(args, &config)?;
+    let mut stop = StopSignals::listen()?;
     let clock = Arc::new(Clock::system());
-    let (store, token) = open_store(args, &config, clock.clone())?;
+    let opened = tokio::select! {
+        opened = args.store.open(place, &config, clock.clone()) => opened?,
+        () = stop.wait() => return Ok(()),
+    };
+    let OpenStore { store, partitioner, token } = opened;
     let undefined = store.status().undefined;
     if !undefined.is_empty() {
         tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
     }
-    let authenticator = authenticator(args, &config)?;
-    let encryption = encryption(args, &config)?;
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
-        partitioner: config.partitioner,
+        partitioner,
         authenticator,
         clock,
         types,
@@ -141,6 +139,7 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         .load_schema()
         .await
         .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+    let watching = database.watch_schema();
     let mut compat = Compat::default();
     args.compat.iter().for_each(|release| compat.set(*release));
     let service = Service::new(database.clone(), compat);
@@ -151,7 +150,6 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     let bound = listener.address;
     let native_bound = native_listener.as_ref().map(|listener| listener.address);
     let shutdown = Shutdown::new();
-    let mut stop = StopSignals::listen()?;
     if let Some(encryption) = &encryption {
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
@@ -170,6 +168,9 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
         tracing::warn!("some connections did not finish in time");
+    }
+    if let Some(watching) = watching {
+        watching.abort();
     }
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }
@@ -217,35 +218,6 @@ fn hangup() -> Result<Signal, String> {
 
 fn configured_address(config: &Config) -> String {
     format!("{}:{}", config.thrift_host(), config.thrift_port)
-}
-
-/// Opens the store; with it comes the node's token as text.
-fn open_store(
-    args: &ServeArgs,
-    config: &Config,
-    clock: Arc<Clock>,
-) -> Result<(Arc<dyn Store>, String), String> {
-    let chance = uuid::Uuid::new_v4().as_u128();
-    let random_token = || config.partitioner.token_text(&config.partitioner.random_token(chance));
-    let token = config.initial_token.clone().unwrap_or_else(random_token);
-    if args.ephemeral {
-        return Ok((Arc::new(MemoryStore::new(config.partitioner.clone(), clock)), token));
-    }
-    let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
-    let options = EmbeddedOptions {
-        directory: directory.unwrap_or_else(|| PathBuf::from("data")),
-        sync: match config.commit_log_sync {
-            CommitLogSync::Periodic { period_ms } => SyncMode::Periodic(Duration::from_millis(period_ms)),
-            CommitLogSync::Batch { window_ms } => {
-                SyncMode::Batch(Duration::from_secs_f64(window_ms / 1000.0))
-            }
-        },
-        cache_bytes: args.cache_mb.saturating_mul(1024 * 1024),
-    };
-    let store = EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock)
-        .map_err(|error| format!("cannot open the data directory: {error}"))?;
-    let token = store.token_or_note(&token).map_err(|error| error.to_string())?;
-    Ok((Arc::new(store), token))
 }
 
 fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, String> {

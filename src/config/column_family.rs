@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::element::{Element, Set, apply_attributes, apply_children};
-use super::elements::{ALL, FROM_0_5, V0_4, V0_6, row};
+use super::elements::row;
 use super::mistake::Mistake;
 use super::reading::Reading;
+use super::releases::{ALL, FROM_0_5, V0_4, V0_6};
 use super::value::Value;
 use super::xml::Node;
 use crate::marshal::{BytesType, TypeRef};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::settings::{Authenticator, Authority, ClientEncryption, CommitLogSync, Config};
+use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
@@ -45,6 +45,8 @@ pub struct Draft {
     pub native_port: u16,
     /// The outer `None`: not given. The inner one: switched off, or wrong.
     pub encryption: Option<Option<ClientEncryption>>,
+    /// The outer `None`: not given. The inner one: wrong.
+    pub cluster: Option<Option<Cluster>>,
     pub rpc_timeout_ms: u64,
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,
@@ -74,6 +76,7 @@ impl Default for Draft {
             native_address: None,
             native_port: 9042,
             encryption: None,
+            cluster: None,
             rpc_timeout_ms: 2000,
             gc_grace_s: 864_000,
             seeds: Vec::new(),
@@ -117,6 +120,10 @@ impl Draft {
         if catalog.keyspaces.is_empty() {
             notes.push(format!("{file}: No keyspaces configured"));
         }
+        if self.cluster.is_some() {
+            // The other defaults are about a place of our own.
+            missing.retain(|name| name.starts_with("Partitioner"));
+        }
         if !missing.is_empty() {
             notes.push(format!("{file}: not given, so the default is taken: {}", missing.join(", ")));
         }
@@ -138,6 +145,7 @@ impl Draft {
             native_address: self.native_address,
             native_port: self.native_port,
             client_encryption: self.encryption.flatten(),
+            cluster: self.cluster.flatten(),
             rpc_timeout_ms: self.rpc_timeout_ms,
             gc_grace_s: self.gc_grace_s,
             seeds: self.seeds,

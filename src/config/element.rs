@@ -6,9 +6,9 @@ use super::home::home_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::reading::Reading;
+use super::releases::Releases;
 use super::value::Value;
 use super::xml::{Node, Text};
-use crate::util::Release;
 
 /// An element or attribute that is understood. `T` is what its value is put into.
 pub struct Element<T> {
@@ -16,9 +16,8 @@ pub struct Element<T> {
     /// Used when it is absent; empty where there is nothing to use.
     pub default: &'static str,
     pub unit: &'static str,
-    /// The first and the last release whose files have it.
-    pub since: Release,
-    pub until: Release,
+    /// The first and the last release whose files have it; `None`: only thriftstore's have.
+    pub releases: Releases,
     pub meaning: &'static str,
     pub set: Set<T>,
 }
@@ -58,7 +57,7 @@ pub fn apply_children<T>(
             }
             continue;
         };
-        reading.seen(row.since, row.until);
+        reading.seen(row.releases);
         if let Set::Children(read) = row.set {
             read(target, child, reading);
             continue;
@@ -85,7 +84,7 @@ pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, rea
     for attribute in &node.attributes {
         match rows.iter().find(|row| row.tag == attribute.name.value) {
             Some(row) => {
-                reading.seen(row.since, row.until);
+                reading.seen(row.releases);
                 apply(row, target, &attribute.name, &attribute.value, reading);
             }
             None => unknown(&attribute.name, "attribute", rows.iter().map(|row| row.tag), reading),

@@ -1,27 +1,16 @@
 //! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
 
+use super::cluster::{self, CLUSTER};
 use super::draft::{Draft, SyncMode};
 use super::element::{Element, Set};
 use super::encryption::{self, ENCRYPTION};
 use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
+use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, OWN, Releases, TO_0_5, V0_4, V0_6};
 use super::settings::{Authenticator, Authority};
 use super::value::Value;
 use crate::partitioner;
-use crate::util::Release;
-
-/// First and last release.
-pub(super) type Releases = (Release, Release);
-pub(super) const ALL: Releases = (Release::V0_4, Release::V0_6);
-pub(super) const V0_4: Releases = (Release::V0_4, Release::V0_4);
-pub(super) const TO_0_5: Releases = (Release::V0_4, Release::V0_5);
-pub(super) const V0_5: Releases = (Release::V0_5, Release::V0_5);
-pub(super) const FROM_0_5: Releases = (Release::V0_5, Release::V0_6);
-pub(super) const V0_6: Releases = (Release::V0_6, Release::V0_6);
-/// In the YAML file of those releases.
-pub(super) const FROM_0_7: Releases = (Release::V0_7, Release::V1_1);
-pub(super) const FROM_1_2: Releases = (Release::V1_2, Release::V2_1);
 
 /// Authority and Authorizer are one: the later of the two counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
@@ -39,7 +28,7 @@ pub(super) const fn row<T>(
     meaning: &'static str,
     set: Set<T>,
 ) -> Element<T> {
-    Element { tag, default, unit, since: releases.0, until: releases.1, meaning, set }
+    Element { tag, default, unit, releases, meaning, set }
 }
 
 /// Every element that may stand in `<Storage>`.
@@ -242,6 +231,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ALL,
         "The storage engine rotates its log itself.",
         Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row(
+        CLUSTER,
+        "",
+        "",
+        OWN,
+        "Where the data are instead: on a cluster of Cassandra or ScyllaDB, see below. Without it they are in a directory.",
+        Set::Children(cluster::read_cluster),
     ),
     // Where clients connect.
     row(

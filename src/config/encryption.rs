@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::draft::Draft;
 use super::element::{Element, Set, apply_children};
-use super::elements::{FROM_1_2, row};
+use super::elements::row;
 use super::mistake::Mistake;
 use super::reading::Reading;
+use super::releases::FROM_1_2;
 use super::settings::ClientEncryption;
 use super::xml::Node;
 

@@ -1,5 +1,6 @@
 //! Where an element or attribute belongs that was found in the wrong place.
 
+use super::cluster::{CLUSTER_ELEMENTS, CONTACT_POINT};
 use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
 use super::element::Element;
 use super::elements::ELEMENTS;
@@ -17,11 +18,16 @@ pub fn home_of(name: &str) -> Option<&'static str> {
         "ColumnFamily" => Some("in <Keyspace>"),
         lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
         lists::SEED => Some("in <Seeds>"),
+        CONTACT_POINT => Some("in <ContactPoints>, which belongs in <Cluster>"),
         // Keyspaces and column families both have a name: no hint.
         _ if has(KEYSPACE_ATTRIBUTES, name) => None,
         _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
         _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),
+        _ if has(ENCRYPTION_ELEMENTS, name) && has(CLUSTER_ELEMENTS, name) => {
+            Some("in <ClientEncryptionOptions> or in <Cluster>")
+        }
         _ if has(ENCRYPTION_ELEMENTS, name) => Some("in <ClientEncryptionOptions>"),
+        _ if has(CLUSTER_ELEMENTS, name) => Some("in <Cluster>"),
         _ if has(ELEMENTS, name) => Some("in <Storage>"),
         _ if has(KEYSPACE_ELEMENTS, name) => Some("in <Keyspace>"),
         _ => None,

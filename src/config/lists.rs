@@ -22,7 +22,12 @@ pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
 
 /// The texts of all children of one name. An empty one was a crash; now it is a mistake.
 fn texts(node: &Node, tag: &str, reading: &mut Reading<'_>) -> Vec<String> {
-    let mut texts = Vec::new();
+    nodes(node, tag, reading).into_iter().map(|child| child.text.value.trim().to_owned()).collect()
+}
+
+/// All children of one name that have a text.
+pub(super) fn nodes<'n>(node: &'n Node, tag: &str, reading: &mut Reading<'_>) -> Vec<&'n Node> {
+    let mut found = Vec::new();
     for child in &node.children {
         if child.name.value != tag {
             unknown(&child.name, "element", std::iter::once(tag), reading);
@@ -30,8 +35,8 @@ fn texts(node: &Node, tag: &str, reading: &mut Reading<'_>) -> Vec<String> {
         }
         match child.text.value.trim() {
             "" => reading.error(child.name.span, Mistake::EmptyValue { tag: tag.to_owned() }),
-            text => texts.push(text.to_owned()),
+            _ => found.push(child),
         }
     }
-    texts
+    found
 }

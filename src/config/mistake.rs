@@ -86,6 +86,15 @@ pub enum Mistake {
     #[error("RequireClientAuth needs ClientCertificateAuthorities, to know whose certificates are right")]
     ClientAuthWithoutAuthorities,
 
+    #[error("Cluster has no {tag}{}", .with.map(|other| format!(" beside its {other}")).unwrap_or_default())]
+    ClusterWithout { tag: &'static str, with: Option<&'static str> },
+    #[error("a password must not stand in the configuration, which clients may read")]
+    PasswordInSight,
+    #[error("{reason}")]
+    BadContactPoint { reason: String },
+    #[error("{reason}")]
+    BadReplication { reason: String },
+
     #[error("Table name attribute is required")]
     KeyspaceWithoutName,
     #[error("'system' is a reserved table name for Cassandra internals")]
@@ -151,6 +160,17 @@ impl Mistake {
                 "write <ClientCertificateAuthorities>...</ClientCertificateAuthorities> beside it: the path of a file in PEM"
                     .to_owned()
             }
+            Mistake::ClusterWithout { tag: "ContactPoints", .. } => {
+                "write <ContactPoints><ContactPoint>HOST</ContactPoint></ContactPoints> in it: nodes to ask first; the others \
+                 are found through them"
+                    .to_owned()
+            }
+            Mistake::ClusterWithout { tag, .. } => format!("write <{tag}>...</{tag}> in it"),
+            Mistake::PasswordInSight => {
+                "put it into a file of its own, and name that: <PasswordFile>...</PasswordFile>".to_owned()
+            }
+            Mistake::BadContactPoint { .. } => "like node1.example.org, 10.0.0.1:9042 or [::1]:9042".to_owned(),
+            Mistake::BadReplication { .. } => "like SimpleStrategy:3, or by data centre: east:3,west:2".to_owned(),
             Mistake::KeyspaceWithoutName => "write <Keyspace Name=\"...\">".to_owned(),
             Mistake::ReservedKeyspace => "choose another name".to_owned(),
             Mistake::FamilyWithoutName => "write <ColumnFamily Name=\"...\"/>".to_owned(),
@@ -171,7 +191,7 @@ impl Mistake {
 
     /// Whether the caret belongs under the name of the attribute or element and not under its value.
     pub fn is_about_the_name(&self) -> bool {
-        matches!(self, Mistake::ColumnSort)
+        matches!(self, Mistake::ColumnSort | Mistake::PasswordInSight)
     }
 }
 

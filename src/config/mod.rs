@@ -4,7 +4,9 @@
 //! `column_family`) say what each element means, `draft` checks what concerns several of them, and what comes
 //! out is a `Config` or the list of all mistakes, each pointing at its place.
 
+mod cluster;
 mod column_family;
+mod contact_point;
 mod draft;
 mod element;
 mod elements;
@@ -17,13 +19,17 @@ mod load;
 mod mistake;
 mod nearest;
 mod reading;
+mod releases;
+mod replication;
 mod settings;
 mod source;
 mod value;
 mod xml;
 mod xml_reader;
 
+pub use cluster::{CLUSTER_ELEMENTS, authorities};
 pub use column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
+pub use contact_point::contact_point;
 pub use element::{Element, Set};
 pub use elements::ELEMENTS;
 pub use encryption::ENCRYPTION_ELEMENTS;
@@ -31,6 +37,11 @@ pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
 pub use mistake::{Choice, Mistake};
-pub use settings::{Authenticator, Authority, ClientEncryption, CommitLogSync, Config};
+pub use releases::Releases;
+pub use replication::replication;
+pub use settings::{
+    Authenticator, Authority, ClientEncryption, Cluster, ClusterEncryption, ClusterLogin, CommitLogSync,
+    Config,
+};
 pub use source::{Location, Span};
 pub use xml::XmlMistake;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::error::ConfigError;
 use super::mistake::Mistake;
+use super::releases::Releases;
 use super::source::{Source, Span};
 use crate::marshal::Types;
 use crate::util::Release;
@@ -66,8 +67,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub fn seen(&mut self, since: Release, until: Release) {
-        self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+    /// Takes note of an element that only some releases have.
+    pub fn seen(&mut self, releases: Releases) {
+        if let Some((since, until)) = releases {
+            self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+        }
     }
 
     pub fn line(&self, span: Span) -> usize {

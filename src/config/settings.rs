@@ -1,5 +1,6 @@
 //! The configuration, complete and checked.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::partitioner::PartitionerRef;
@@ -85,6 +86,39 @@ pub struct ClientEncryption {
     pub optional: bool,
 }
 
+/// The cluster behind this server, and how it is spoken to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cluster {
+    /// Nodes to ask first, as `host:port`; at least one.
+    pub contact_points: Vec<String>,
+    pub local_data_center: Option<String>,
+    pub login: Option<ClusterLogin>,
+    /// `None`: nodes are spoken to without TLS.
+    pub encryption: Option<ClusterEncryption>,
+    /// What CQL calls `replication`, for every keyspace, instead of what the schema says.
+    pub replication: Option<BTreeMap<String, String>>,
+    /// `None`: the store's own.
+    pub request_timeout_ms: Option<u64>,
+    /// Requests that are with the cluster at one time; `None`: as many as the store thinks right.
+    pub requests_max: Option<usize>,
+}
+
+/// Who we are to the cluster. The password is in a file, because clients may read the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterLogin {
+    pub user: String,
+    pub password_file: PathBuf,
+}
+
+/// TLS to the nodes of the cluster, by PEM files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterEncryption {
+    /// Who signs the nodes' certificates; `None`: their certificates are not looked at.
+    pub authorities: Option<PathBuf>,
+    /// Our certificate and its key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
 /// What a storage-conf.xml says, with defaults for what it does not.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -118,6 +152,8 @@ pub struct Config {
     pub native_port: u16,
     /// `None`: clients are served without TLS only.
     pub client_encryption: Option<ClientEncryption>,
+    /// `None`: data are in a directory.
+    pub cluster: Option<Cluster>,
     /// Milliseconds until TimedOutException.
     pub rpc_timeout_ms: u64,
     /// Seconds for which tombstones are kept, for keyspaces to come; those of the file have it in their CfDefs.

@@ -1,12 +1,17 @@
 //! Conditional updates (2.0 and later).
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::request::NewColumn;
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{Behaviour, Cell, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange};
+use crate::model::{
+    Behaviour, Cell, Change, ConsistencyLevel, Mutation, Predicate, ReadCommand, RowColumns, SliceRange,
+};
 use crate::schema::CfDef;
+use crate::storage::{CasAnswer, CasCommand};
 
 /// What a conditional update asks.
 #[derive(Debug, Clone)]
@@ -30,7 +35,7 @@ pub enum CasOutcome {
 
 impl Database {
     /// Writes columns if the row is as expected. Such updates of one row wait for each other; plain writes do
-    /// not wait for them, as in the old servers. The server gives the timestamp.
+    /// not wait for them, as in the old servers. The server gives the timestamp. A cluster decides by itself.
     pub async fn cas(
         &self,
         keyspace: &[u8],
@@ -43,7 +48,6 @@ impl Database {
         checks.cas(&cf, &request)?;
         self.check_replicas(&catalog, keyspace, request.serial_consistency, true, behaviour)?;
 
-        let _turn = self.cas_turn(&request.key).await;
         let names = request.expected.iter().map(|column| column.name.clone()).collect();
         let predicate = if request.expected.is_empty() {
             Predicate::Range(SliceRange { count: 1, ..SliceRange::all() })
@@ -51,19 +55,45 @@ impl Database {
             Predicate::Names(names)
         };
         let command = self.command(&cf, None, predicate, behaviour);
+        if let Some(remote) = self.store().remote() {
+            let command = self.cas_command(&cf, command, request);
+            return Ok(match remote.compare_and_set(command).await? {
+                CasAnswer::Applied => CasOutcome::Applied,
+                CasAnswer::Refused(current) => CasOutcome::Refused(current),
+            });
+        }
+        let _turn = self.cas_turn(&request.key).await;
         let read = self.store().read(request.key.clone(), command, request.serial_consistency).await?;
         let RowColumns::Cells(current) = read else { return Ok(CasOutcome::Refused(Vec::new())) };
         if !is_as_expected(&cf, &current, &request.expected, behaviour) {
             return Ok(CasOutcome::Refused(current));
         }
-        let timestamp = Some(self.parts.clock.next_micros());
-        let updates = request.updates.into_iter();
-        let changes = updates
-            .map(|column| self.column_change(&cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
-            .collect();
+        let changes = self.cas_changes(&cf, request.updates);
         let mutation = Mutation::of(request.key, cf, changes);
         self.apply(&catalog, keyspace, vec![mutation], request.commit_consistency, behaviour).await?;
         Ok(CasOutcome::Applied)
+    }
+
+    fn cas_changes(&self, cf: &CfDef, updates: Vec<NewColumn>) -> Vec<Change> {
+        let timestamp = Some(self.parts.clock.next_micros());
+        let updates = updates.into_iter();
+        updates
+            .map(|column| self.column_change(cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
+            .collect()
+    }
+
+    /// The same for a store that decides by itself.
+    fn cas_command(&self, cf: &Arc<CfDef>, read: ReadCommand, request: CasRequest) -> CasCommand {
+        let expected = request.expected.into_iter();
+        let changes = self.cas_changes(cf, request.updates);
+        CasCommand {
+            read,
+            expected: expected.map(|column| (column.name, column.value.unwrap_or_default())).collect(),
+            mutation: Mutation::of(request.key.clone(), cf.clone(), changes),
+            key: request.key,
+            serial_consistency: request.serial_consistency,
+            commit_consistency: request.commit_consistency,
+        }
     }
 
     /// Waits until no other conditional update of the row is under way.

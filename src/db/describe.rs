@@ -110,7 +110,7 @@ impl Database {
     pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
         if self.catalog().keyspace(&name).is_none() {
-            return Err(Error::invalid(format!("There is no ring for the keyspace: {name}")));
+            return Err(Error::unknown(format!("There is no ring for the keyspace: {name}")));
         }
         let token = self.parts.token.clone();
         let endpoints = vec![self.parts.endpoint.clone()];

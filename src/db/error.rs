@@ -8,6 +8,10 @@ pub enum Error {
     /// The request can never succeed as it is.
     #[error("{0}")]
     InvalidRequest(String),
+    /// It needs a keyspace, column family or index that is not there, as far as this server knows. Clients are told of
+    /// an invalid request.
+    #[error("{0}")]
+    Unknown(String),
     /// `get` found nothing.
     #[error("not found")]
     NotFound,
@@ -46,6 +50,10 @@ impl Error {
 
     pub fn invalid(why: impl Into<String>) -> Error {
         Error::InvalidRequest(why.into())
+    }
+
+    pub fn unknown(why: impl Into<String>) -> Error {
+        Error::Unknown(why.into())
     }
 }
 

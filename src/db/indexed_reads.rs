@@ -14,6 +14,7 @@ use crate::model::{
     RowColumns, SliceRange,
 };
 use crate::schema::{CfDef, ColumnDef};
+use crate::storage::IndexLookup;
 use crate::util::Release;
 
 /// Rows or index entries that are looked at in one go, at least and at most.
@@ -71,6 +72,9 @@ impl Database {
     ) -> Result<Vec<Row>, Error> {
         let filter = Filter { database: self, expressions, max_rows, read, consistency, found: Vec::new() };
         match filter.index() {
+            Some((expression, ..)) if self.store().remote().is_some() => {
+                filter.by_remote_index(expression, bounds).await
+            }
             Some((expression, column, index)) => filter.by_index(expression, column, index, bounds).await,
             None => filter.by_scan(bounds).await,
         }
@@ -167,10 +171,10 @@ impl<'a> Filter<'a> {
                 stale.push(entry);
                 continue;
             }
-            if !self.expressions.iter().all(|expression| self.holds(&columns, expression)) {
+            if !self.all_hold(&columns) {
                 continue;
             }
-            self.take_row(row.clone()).await?;
+            self.take_rows(vec![row.clone()]).await?;
             if self.found.len() >= self.max_rows {
                 is_over = true;
                 break;
@@ -193,6 +197,45 @@ impl<'a> Filter<'a> {
         Ok(is_over)
     }
 
+    /// By an index that the cluster keeps: nothing in it is stale.
+    async fn by_remote_index(
+        mut self,
+        expression: &IndexExpression,
+        mut bounds: Bounds,
+    ) -> Result<Vec<Row>, Error> {
+        let Some(remote) = self.database.store().remote() else { return Ok(self.found) };
+        while self.found.len() < self.max_rows {
+            let max_keys = self.page();
+            let lookup = IndexLookup {
+                read: self.conditions(),
+                column: expression.column_name.clone(),
+                value: expression.value.clone(),
+                bounds: bounds.clone(),
+                max_keys,
+            };
+            let keys = remote.indexed_keys(lookup, self.consistency).await?;
+            let Some(last) = keys.last().cloned() else { break };
+            let is_last_page = keys.len() < max_keys;
+            let keys = match self.expressions {
+                // The index has looked at it.
+                [_] => keys,
+                _ => self.those_that_meet_all(keys).await?,
+            };
+            self.take_rows(keys).await?;
+            match self.database.after_key(&bounds, &last, self.read.behaviour) {
+                Some(after) if !is_last_page => bounds = after,
+                _ => break,
+            }
+        }
+        Ok(self.found)
+    }
+
+    async fn those_that_meet_all(&self, keys: Vec<Bytes>) -> Result<Vec<Bytes>, Error> {
+        let rows = self.database.read_each(keys, &self.conditions(), self.consistency).await?;
+        let meet_all = rows.into_iter().filter(|(_, columns)| self.all_hold(columns));
+        Ok(meet_all.map(|(key, _)| key).collect())
+    }
+
     async fn by_scan(mut self, bounds: Bounds) -> Result<Vec<Row>, Error> {
         if !self.sees_its_columns() {
             return Ok(self.found);
@@ -205,13 +248,9 @@ impl<'a> Filter<'a> {
             let page = self.database.store().scan(command, self.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
-            for row in page {
-                let meets_all =
-                    self.expressions.iter().all(|expression| self.holds(&row.columns, expression));
-                if meets_all && self.found.len() < self.max_rows {
-                    self.take_row(row.key).await?;
-                }
-            }
+            let meet_all = page.into_iter().filter(|row| self.all_hold(&row.columns));
+            let keys = meet_all.map(|row| row.key).collect();
+            self.take_rows(keys).await?;
             match self.database.after_key(&bounds, &last, self.read.behaviour) {
                 Some(after) if !is_last_page => bounds = after,
                 _ => break,
@@ -228,16 +267,22 @@ impl<'a> Filter<'a> {
             || self.expressions.iter().all(|expression| names.contains(&expression.column_name))
     }
 
-    async fn take_row(&mut self, key: Bytes) -> Result<(), Error> {
-        let read = self.database.store().read(key.clone(), self.read.clone(), self.consistency);
-        let mut columns = read.await?;
+    /// Reads what was asked for of rows that meet all conditions, of as many as are still wanted.
+    async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<(), Error> {
+        keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
-        if is_reversed && self.read.behaviour.release >= Release::V2_0 {
-            // With conditions, 2.0 and later turn a reversed slice round once more.
-            columns.reverse();
+        for (key, mut columns) in self.database.read_each(keys, &self.read, self.consistency).await? {
+            if is_reversed && self.read.behaviour.release >= Release::V2_0 {
+                // With conditions, 2.0 and later turn a reversed slice round once more.
+                columns.reverse();
+            }
+            self.found.push(Row { key, columns });
         }
-        self.found.push(Row { key, columns });
         Ok(())
+    }
+
+    fn all_hold(&self, columns: &RowColumns) -> bool {
+        self.expressions.iter().all(|expression| self.holds(columns, expression))
     }
 
     /// Whether a row still has the value under which it stands in the index.

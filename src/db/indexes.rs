@@ -188,6 +188,10 @@ impl Database {
         else {
             return Ok(());
         };
+        if self.store().remote().is_some() {
+            // A cluster's own have none.
+            return Ok(());
+        }
         let key = index_key(definition, value);
         let command = self.command(index, None, self.entries_of(cf, row), behaviour);
         let RowColumns::Cells(entries) = self.store().read(key.clone(), command, consistency).await? else {

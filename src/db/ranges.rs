@@ -113,7 +113,7 @@ impl Database {
         let family_name = String::from_utf8_lossy(family);
         let cf = checks
             .column_family(keyspace, family)
-            .map_err(|_| Error::invalid(format!("Column Family {family_name} is invalid.")))?;
+            .map_err(|_| Error::unknown(format!("Column Family {family_name} is invalid.")))?;
         let max_rows = self.keys_wanted(count)?;
         self.live_keys(&cf, Bounds::Keys { start, end: finish }, max_rows, behaviour).await
     }

@@ -192,12 +192,8 @@ impl Database {
         let mut unique: Vec<&Bytes> = keys.iter().collect();
         unique.sort();
         unique.dedup();
-        let mut rows = Vec::with_capacity(unique.len());
-        for key in unique {
-            let columns = self.store().read(key.clone(), command.clone(), asker.consistency).await?;
-            rows.push((key.clone(), columns));
-        }
-        Ok(rows)
+        let keys: Vec<Bytes> = unique.into_iter().cloned().collect();
+        self.read_each(keys, &command, asker.consistency).await
     }
 }
 

@@ -8,6 +8,7 @@ use super::Database;
 use super::indexes::{index_key, is_exact};
 use crate::model::{Behaviour, Bounds, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use crate::schema::CfDef;
+use crate::storage::IndexLookup;
 
 impl Database {
     /// The stored token of a row key.
@@ -44,11 +45,23 @@ impl Database {
     /// Entries may be stale: look at the rows.
     pub async fn indexed_keys(
         &self,
-        cf: &CfDef,
+        cf: &Arc<CfDef>,
         (column, value): (&Bytes, &[u8]),
         (after, count): (Option<&Bytes>, usize),
         (consistency, behaviour): (ConsistencyLevel, &'static Behaviour),
     ) -> Result<Vec<Bytes>, super::Error> {
+        if let Some(remote) = self.store().remote() {
+            let all = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
+            let bounds = match after {
+                Some(key) => self.after_key(&all, key, behaviour),
+                None => Some(all),
+            };
+            let Some(bounds) = bounds else { return Ok(Vec::new()) };
+            let read = self.command(cf, None, Predicate::Names(vec![column.clone()]), behaviour);
+            let (column, value) = (column.clone(), Bytes::copy_from_slice(value));
+            let lookup = IndexLookup { read, column, value, bounds, max_keys: count };
+            return Ok(remote.indexed_keys(lookup, consistency).await?);
+        }
         let definition = cf.column_metadata.get(column);
         let Some((definition, index)) = definition.zip(cf.index_families.get(column)) else {
             return Ok(Vec::new());

@@ -1,5 +1,7 @@
 //! Logins, and the roles of a database.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::authenticate::{Authenticator, Credential};
@@ -16,7 +18,7 @@ impl Database {
 
     /// The same with a hasher of its own: for tests, which have no time for a slow one.
     pub fn with_roles(self, keeper: RoleKeeper) -> Database {
-        Database { roles: std::sync::Arc::new(keeper), ..self }
+        Database { roles: Arc::new(keeper), ..self }
     }
 
     /// The roles, where users are kept in the store.
@@ -63,7 +65,17 @@ impl Database {
     }
 
     async fn role_user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
-        let name = self.roles.authenticate(credentials, release).await?;
+        let before = self.roles.now();
+        let mut outcome = self.roles.authenticate(credentials, release).await;
+        if outcome.is_err() {
+            // Another server may have made the user or changed the password. It is looked at whoever asks, so that the
+            // time it takes tells nothing.
+            self.refresh_schema_if_possible().await;
+            if !Arc::ptr_eq(&before, &self.roles.now()) {
+                outcome = self.roles.authenticate(credentials, release).await;
+            }
+        }
+        let name = outcome?;
         let are_enforced = self.enforces_permissions();
         Ok(User { name, standing: Standing::Roles { keeper: self.roles.clone(), are_enforced } })
     }
@@ -72,9 +84,14 @@ impl Database {
     /// up in any case: what is dropped while nobody logs in must not be granted to those who had it before.
     pub(super) async fn load_roles(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
         self.roles.load(notes)?;
-        match self.roles() {
-            Some(keeper) => keeper.set_up(&**self.store()).await,
-            None => Ok(()),
+        let Some(keeper) = self.roles() else { return Ok(()) };
+        match keeper.set_up(&**self.store()).await {
+            Err(Error::SchemaDisagreement(_)) => {
+                // Another server that starts at the same time was first.
+                keeper.load(&self.store().notes().await?)?;
+                keeper.set_up(&**self.store()).await
+            }
+            outcome => outcome,
         }
     }
 
@@ -85,7 +102,7 @@ impl Database {
             roles.grant(&maker.name, made, made.applicable());
             Ok(())
         };
-        self.roles.change(&**self.store(), grant).await
+        self.change_roles(grant).await
     }
 
     /// Takes away all that was granted on something that is dropped.

@@ -13,10 +13,12 @@ use super::index_build::{Unfinished, build_note};
 use super::roles::Resource;
 use super::schema_check::SchemaCheck;
 use super::schema_request::{CfRequest, KsRequest};
+use super::shared_schema::noted_keyspaces;
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::partitioner::TokenForm;
 use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::storage::StoreError;
 use crate::util::Release;
 
 /// How long a change waits for requests that have the schema from before, and how often it asks.
@@ -24,7 +26,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) const ASK_EVERY: Duration = Duration::from_millis(1);
 
 /// What the note of a keyspace begins with; its name follows.
-const KEYSPACE_NOTE: &str = "keyspace/";
+pub(super) const KEYSPACE_NOTE: &str = "keyspace/";
 
 /// An indexed column's name, and what holds the index.
 pub(super) type NamedIndex = (Bytes, Arc<CfDef>);
@@ -37,11 +39,11 @@ pub(super) type Notes = Vec<(String, Option<Bytes>)>;
 impl Database {
     /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
     pub async fn load_schema(self: &Arc<Self>) -> Result<(), Error> {
+        let version = self.shared_version().await?;
         let notes = self.store().notes().await?;
         self.load_roles(&notes).await?;
         let mut catalog = Catalog::clone(&self.catalog());
-        for (name, json) in &notes {
-            let Some(name) = name.strip_prefix(KEYSPACE_NOTE) else { continue };
+        for (name, json) in noted_keyspaces(&notes) {
             let keyspace = keyspace_from_json(json, &self.parts.types)
                 .map_err(|error| Error::Internal(error.to_string()))?;
             if catalog.keyspaces.contains_key(name) {
@@ -56,6 +58,11 @@ impl Database {
         let catalog = Arc::new(catalog);
         self.store().alter(own_copy(&catalog)).await?;
         *self.catalog.write() = catalog.clone();
+        self.has_loaded(version);
+        if self.shares_schema() {
+            // The cluster keeps the indexes.
+            return Ok(());
+        }
         let notes = self.with_renewed_indexes(&catalog, notes).await?;
         for cf in catalog.column_families() {
             for (column, index) in &cf.index_families {
@@ -98,7 +105,10 @@ impl Database {
 
     /// Makes a keyspace with its column families.
     pub async fn add_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.try_add_keyspace(&request, behaviour))).await
+    }
+
+    async fn try_add_keyspace(&self, request: &KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         check.new_keyspace_name(&request.name)?;
@@ -108,7 +118,7 @@ impl Database {
                 other.name
             )));
         }
-        let mut keyspace = check.keyspace(&request)?;
+        let mut keyspace = check.keyspace(request)?;
         for (id, family) in (next_id(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
             if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
@@ -120,14 +130,17 @@ impl Database {
 
     /// Changes a keyspace's replication. Its column families stay.
     pub async fn update_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.try_update_keyspace(&request, behaviour))).await
+    }
+
+    async fn try_update_keyspace(&self, request: &KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let old = check.changeable(&request.name)?;
         if !request.column_families.is_empty() {
             return Err(Error::invalid("Keyspace update must not contain any column family definitions."));
         }
-        let mut keyspace = check.keyspace(&request)?;
+        let mut keyspace = check.keyspace(request)?;
         keyspace.column_families = old.column_families.clone();
         keyspace.user_types = old.user_types.clone();
         self.change(&catalog, keyspace, Vec::new(), &[]).await
@@ -135,7 +148,10 @@ impl Database {
 
     /// Drops a keyspace with all its data.
     pub async fn drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.try_drop_keyspace(name, behaviour))).await
+    }
+
+    async fn try_drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
@@ -156,10 +172,13 @@ impl Database {
 
     /// Makes a column family in a keyspace.
     pub async fn add_column_family(&self, request: CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.try_add_family(&request, behaviour))).await
+    }
+
+    async fn try_add_family(&self, request: &CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
-        let cf = CfDef { id: next_id(&catalog), ..check.column_family(&request, None)? };
+        let cf = CfDef { id: next_id(&catalog), ..check.column_family(request, None)? };
         if catalog.keyspace(&request.keyspace).is_none() {
             return Err(Error::invalid(format!(
                 "Cannot add column family '{}' to non existing keyspace '{}'.",
@@ -179,8 +198,8 @@ impl Database {
         request: CfRequest,
         behaviour: &Behaviour,
     ) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
-        self.update_family(request, behaviour, Unfinished::Avoided).await
+        self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Avoided)))
+            .await
     }
 
     /// The same for a statement of CQL 2, whose indexes are asked at once.
@@ -189,17 +208,18 @@ impl Database {
         request: CfRequest,
         behaviour: &Behaviour,
     ) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
-        self.until_built().await;
-        self.update_family(request, behaviour, Unfinished::Asked).await
+        self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Asked))).await
     }
 
-    async fn update_family(
+    async fn try_update_family(
         self: &Arc<Self>,
-        request: CfRequest,
+        request: &CfRequest,
         behaviour: &Behaviour,
         unfinished: Unfinished,
     ) -> Result<(), Error> {
+        if unfinished == Unfinished::Asked {
+            self.until_built().await;
+        }
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
@@ -213,10 +233,9 @@ impl Database {
                 old.name
             )));
         }
-        let new =
-            CfDef { id: old.id, names: old.names.clone(), ..check.column_family(&request, Some(&old))? };
+        let new = CfDef { id: old.id, names: old.names.clone(), ..check.column_family(request, Some(&old))? };
         check.compatible(&old, &new)?;
-        let (added, dropped) = index_changes(&old, &new);
+        let (added, dropped) = self.own_index_changes(&old, &new);
         let new = Arc::new(new);
         keyspace.column_families.insert(new.name.clone(), new.clone());
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);
@@ -263,7 +282,10 @@ impl Database {
         name: &str,
         behaviour: &Behaviour,
     ) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
+        self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name, behaviour))).await
+    }
+
+    async fn try_drop_family(&self, keyspace: &str, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
@@ -291,6 +313,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<(), Error> {
         let _changing = self.changing.lock().await;
+        self.load_newest().await?;
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         checks.keyspace(keyspace)?;
@@ -299,7 +322,7 @@ impl Database {
             if behaviour.release < Release::V0_8 { Error::unavailable(error.to_string()) } else { error }
         })?;
         // The indexes first: an entry too many is harmless, one too few is not.
-        for index in cf.index_families.values() {
+        for index in self.own_indexes(&cf) {
             self.store().truncate(index.clone()).await?;
         }
         Ok(self.store().truncate(cf).await?)
@@ -323,10 +346,18 @@ impl Database {
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
-        self.store().note(notes).await?;
+        self.note(notes).await?;
         if let Err(error) = self.store().alter(Arc::new(for_store)).await {
-            self.store().note(vec![undo]).await?;
-            return Err(Error::invalid(error.to_string()));
+            if let Err(error) = self.store().note(vec![undo]).await {
+                tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
+            }
+            return Err(match error {
+                StoreError::Unavailable { .. }
+                | StoreError::TimedOut(_)
+                | StoreError::Overloaded(_)
+                | StoreError::SchemaDisagreement(_) => error.into(),
+                _ => Error::invalid(error.to_string()),
+            });
         }
         self.publish(with);
         Ok(())
@@ -346,19 +377,31 @@ impl Database {
         self.forget_grants(&dropped).await?;
         until_unused(&before).await;
         for cf in families {
-            for index in cf.index_families.values() {
+            for index in self.own_indexes(&cf) {
                 self.store().drop_family(index.clone()).await?;
                 notes.push((build_note(index), None));
             }
             self.store().drop_family(cf).await?;
         }
-        self.store().note(notes).await?;
+        self.note(notes).await?;
         Ok(self.store().alter(own_copy(&without)).await?)
     }
 }
 
+impl Database {
+    /// The column families that hold the indexes of one, where we keep them ourselves.
+    fn own_indexes<'a>(&self, cf: &'a CfDef) -> impl Iterator<Item = &'a Arc<CfDef>> {
+        cf.index_families.values().filter(|_| !self.shares_schema())
+    }
+
+    /// What is to be built and to be dropped of the indexes that we keep ourselves.
+    pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
+        if self.shares_schema() { Default::default() } else { index_changes(old, new) }
+    }
+}
+
 /// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
-fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+pub(super) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
     Arc::new(catalog.clone())
 }
 
@@ -385,7 +428,7 @@ fn already_there(keyspace: &str, name: &str) -> Error {
 
 /// The indexes that one definition has and another has not: those that are new, and those that are gone. An
 /// index whose values are of another type now is both.
-pub(super) fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
+fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
     let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
         let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();
         other.index_families.contains_key(column) && validator(cf) == validator(other)

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::index_build::{Unfinished, build_note};
-use super::schema_change::{ASK_EVERY, PATIENCE, index_changes, next_id};
+use super::schema_change::{ASK_EVERY, PATIENCE, next_id};
 use super::schema_request::KsRequest;
 use super::{Database, Error};
 use crate::model::Behaviour;
@@ -20,11 +20,11 @@ struct Indexes {
 }
 
 impl Indexes {
-    fn between(old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
+    fn between(database: &Database, old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
         let mut indexes = Indexes::default();
         for cf in new.column_families.values() {
             let Some(before) = old.column_families.get(&cf.name) else { continue };
-            let (added, dropped) = index_changes(before, cf);
+            let (added, dropped) = database.own_index_changes(before, cf);
             indexes.added.extend(added.into_iter().map(|(column, _)| (cf.clone(), column)));
             indexes.dropped.extend(dropped.into_iter().map(|index| (cf.clone(), index)));
         }
@@ -42,6 +42,7 @@ impl Database {
         behaviour: &Behaviour,
     ) -> Result<bool, Error> {
         let _changing = self.changing.lock().await;
+        self.load_newest().await?;
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let mut keyspace = check.keyspace(request)?;
@@ -68,6 +69,7 @@ impl Database {
         edit: impl FnOnce(&Catalog, &mut KeyspaceDef) -> Result<bool, E> + Send,
     ) -> Result<bool, E> {
         let _changing = self.changing.lock().await;
+        self.load_newest().await?;
         self.until_built().await;
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
@@ -81,7 +83,7 @@ impl Database {
         for (id, cf) in ids.zip(keyspace.column_families.values_mut().filter(is_new)) {
             Arc::make_mut(cf).id = id;
         }
-        let Indexes { added, dropped } = Indexes::between(old, &keyspace);
+        let Indexes { added, dropped } = Indexes::between(self, old, &keyspace);
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);
         let mut notes: Vec<_> = dropped.iter().map(|(_, index)| note(index, None)).collect();
         for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {

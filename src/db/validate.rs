@@ -43,7 +43,7 @@ impl Validation<'_> {
             None => {
                 let what = if self.from(Release::V0_4) { "Keyspace" } else { "Table" };
                 let ending = if self.from(Release::V0_7) { "" } else { " in this schema." };
-                Err(Error::invalid(format!("{what} {} does not exist{ending}", text_of(keyspace))))
+                Err(Error::unknown(format!("{what} {} does not exist{ending}", text_of(keyspace))))
             }
         }
     }
@@ -64,7 +64,7 @@ impl Validation<'_> {
         let found = self.find(keyspace, family).cloned();
         found.ok_or_else(|| {
             let name = text_of(family);
-            Error::invalid(if self.from(Release::V0_4) {
+            Error::unknown(if self.from(Release::V0_4) {
                 format!("unconfigured columnfamily {name}")
             } else {
                 format!("Column Family {name} is invalid.")

@@ -136,7 +136,7 @@ impl Validation<'_> {
             return Err(Error::invalid("index clause list may not be empty"));
         }
         if !self.expressions(cf, &clause.expressions)? {
-            return Err(Error::invalid("No indexed columns present in index clause with operator EQ"));
+            return Err(Error::unknown("No indexed columns present in index clause with operator EQ"));
         }
         Ok(())
     }

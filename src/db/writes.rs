@@ -211,7 +211,13 @@ impl Database {
         if behaviour.release >= Release::V0_7 {
             checks.write_consistency(keyspace, consistency)?;
         }
-        self.apply(&catalog, keyspace, mutations, consistency, behaviour).await
+        match self.store().remote() {
+            // Our own store applies all of them or none in any case.
+            Some(remote) if !may_count && !mutations.is_empty() => {
+                Ok(remote.apply_logged(mutations, behaviour, consistency).await?)
+            }
+            _ => self.apply(&catalog, keyspace, mutations, consistency, behaviour).await,
+        }
     }
 
     /// The mutation of a checked row; `None` when it changes nothing.
@@ -338,7 +344,9 @@ impl Database {
             return Ok(());
         }
         self.check_replicas(catalog, keyspace, consistency, true, behaviour)?;
-        self.add_index_entries(&mut mutations);
+        if self.store().remote().is_none() {
+            self.add_index_entries(&mut mutations);
+        }
         Ok(self.store().apply(mutations, behaviour, consistency).await?)
     }
 }

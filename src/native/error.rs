@@ -96,7 +96,7 @@ impl NativeError {
                 CqlError::Unprepared(_) => code::INVALID,
                 CqlError::PagingState => code::PROTOCOL,
                 CqlError::Failed(error) => match error {
-                    db::Error::InvalidRequest(_) => code::INVALID,
+                    db::Error::InvalidRequest(_) | db::Error::Unknown(_) => code::INVALID,
                     db::Error::Unavailable { .. } => code::UNAVAILABLE,
                     db::Error::TimedOut(_) if doing.write_type.is_some() => code::WRITE_TIMEOUT,
                     db::Error::TimedOut(_) => code::READ_TIMEOUT,

@@ -1,9 +1,12 @@
 //! What a store does by itself that is a database of its own, and that we must not do on top of it.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
+use crate::schema::Catalog;
 
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
@@ -58,6 +61,9 @@ pub trait RemoteStore: Send + Sync {
 
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
+
+    /// Another front has changed the schema to this, and made the cluster ready for it.
+    fn follow(&self, catalog: Arc<Catalog>);
 
     /// Where the store runs CQL itself.
     fn cql(&self) -> Option<&dyn RemoteCql> {

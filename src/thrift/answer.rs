@@ -12,6 +12,7 @@ use super::methods::{self, Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
+use crate::model::Behaviour;
 use crate::util::Release;
 
 /// What a call is told that comes after one in which 0.7 lost its place.
@@ -111,12 +112,8 @@ async fn run(
         Err(Failure::Failed(db::Error::invalid(text)))
     } else {
         let args = args.of(method.name, method.args);
-        let (database, statements) = (&service.database, &*service.statements);
         match check_old_user(session, method, &args) {
-            Ok(()) => {
-                let call = Call { database, statements, session, args, behaviour, out };
-                (method.run)(call).await
-            }
+            Ok(()) => run_on_newest(service, session, method, args, behaviour, out).await,
             Err(failure) => Err(failure),
         }
     };
@@ -140,6 +137,31 @@ async fn run(
     let mark = writer.frame_begin(transport);
     write_failure(&mut writer, method.name, seqid, &failure, method.throws);
     writer.frame_end(mark)
+}
+
+/// Runs a call, and once more where it needs something that is not defined as far as this server knows, and another may
+/// have defined it since. That is found before anything is done.
+async fn run_on_newest(
+    service: &Service,
+    session: &mut Session,
+    method: &'static Method,
+    args: Args<'_>,
+    behaviour: &'static Behaviour,
+    out: &mut BytesMut,
+) -> Result<(), Failure> {
+    let (database, statements) = (&service.database, &*service.statements);
+    if database.shares_schema() {
+        let start = out.len();
+        let args = args.clone();
+        let call = Call { database, statements, session, args, behaviour, out };
+        match (method.run)(call).await {
+            Err(Failure::Failed(db::Error::Unknown(_))) => {}
+            outcome => return outcome,
+        }
+        out.truncate(start);
+        database.refresh_schema().await?;
+    }
+    (method.run)(Call { database, statements, session, args, behaviour, out }).await
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

@@ -86,24 +86,131 @@ pub fn write_failure(
     }
 }
 
-/// The declared exception that tells an error, and its text where it has one. A time-out that the method's
-/// generation cannot tell becomes unavailability: a client would take an undeclared exception for success.
+/// The declared exception that tells an error, and its text where it has one.
+///
+/// What may succeed when it is tried again is told by an exception that says so, the nearest that the method has: that
+/// there is too much to do by unavailability, and so is a time-out where there is nothing else. InvalidRequest would tell
+/// a client to give up. `None`: Thrift's own exception has to do, and has the text; a client would take an undeclared one
+/// for success.
 fn thrown_as<'a>(error: &'a db::Error, throws: &[(i16, Thrown)]) -> Option<(i16, Option<&'a str>)> {
     let field = |wanted: Thrown| throws.iter().find(|(_, thrown)| *thrown == wanted).map(|(field, _)| *field);
     match error {
-        db::Error::InvalidRequest(why) => Some((field(Thrown::InvalidRequest)?, Some(why))),
+        db::Error::InvalidRequest(why) | db::Error::Unknown(why) => {
+            Some((field(Thrown::InvalidRequest)?, Some(why)))
+        }
         db::Error::NotFound => Some((field(Thrown::NotFound)?, None)),
-        db::Error::Unavailable { .. } => Some((field(Thrown::Unavailable)?, None)),
+        db::Error::Unavailable { .. } | db::Error::Overloaded(_) => Some((field(Thrown::Unavailable)?, None)),
         db::Error::TimedOut(_) => {
             Some((field(Thrown::TimedOut).or_else(|| field(Thrown::Unavailable))?, None))
         }
-        db::Error::Overloaded(_) => Some((field(Thrown::Unavailable)?, None)),
-        db::Error::SchemaDisagreement(why) => match field(Thrown::SchemaDisagreement) {
-            Some(field) => Some((field, None)),
-            None => Some((field(Thrown::InvalidRequest)?, Some(why))),
-        },
+        db::Error::SchemaDisagreement(why) => {
+            match field(Thrown::SchemaDisagreement).or_else(|| field(Thrown::Unavailable)) {
+                Some(field) => Some((field, None)),
+                // 0.7 has words for it, and no exception.
+                None => Some((field(Thrown::InvalidRequest)?, Some(why))),
+            }
+        }
         db::Error::Authentication(why) => Some((field(Thrown::Authentication)?, Some(why))),
         db::Error::Authorization(why) => Some((field(Thrown::Authorization)?, Some(why))),
         db::Error::Internal(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::*;
+    use crate::thrift::methods::METHODS;
+    use crate::thrift::wire::{MessageHeader, MessageKind, Reader};
+    use crate::util::Release;
+
+    /// What a client of a method is told, as the name of the exception and its text.
+    fn told(error: &db::Error, throws: &[(i16, Thrown)]) -> String {
+        let mut out = BytesMut::new();
+        write_failure(&mut Writer::new(&mut out), "method", 1, &Failure::Failed(error.clone()), throws);
+        let message = out.freeze();
+        let mut reader = Reader::new(&message);
+        let header = MessageHeader::read(&mut reader).unwrap();
+        if header.kind == MessageKind::Exception {
+            return "TApplicationException".to_owned();
+        }
+        let (_, field) = reader.field_begin().unwrap().unwrap();
+        let thrown = throws.iter().find(|(id, _)| *id == field).map(|(_, thrown)| thrown).unwrap();
+        // Nothing but the text is written: the fields that 1.2 and later add are optional.
+        match reader.field_begin().unwrap() {
+            None => format!("{thrown:?}"),
+            Some((_, 1)) => format!("{thrown:?}: {}", String::from_utf8_lossy(&reader.bytes().unwrap())),
+            Some((_, id)) => format!("{thrown:?} with field {id}"),
+        }
+    }
+
+    #[test]
+    fn failures_of_a_cluster_are_exceptions_of_every_generation() {
+        let why = || "why".to_owned();
+        let errors = [
+            db::Error::unavailable("why"),
+            db::Error::TimedOut(why()),
+            db::Error::Overloaded(why()),
+            db::Error::SchemaDisagreement(why()),
+            db::Error::unknown("why"),
+        ];
+        let application = "TApplicationException";
+        // The method and a release that has it, and what it tells of each.
+        let cases = [
+            ("insert", Release::V0_3, ["Unavailable", "Unavailable", "Unavailable", "Unavailable"]),
+            ("get_column", Release::V0_3, [application, application, application, "InvalidRequest: why"]),
+            ("get_slice", Release::V0_4, ["Unavailable", "Unavailable", "Unavailable", "Unavailable"]),
+            ("insert", Release::V0_4, ["Unavailable", "Unavailable", "Unavailable", "Unavailable"]),
+            ("get_slice", Release::V0_5, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("get_slice", Release::V0_6, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("batch_mutate", Release::V0_7, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("truncate", Release::V0_7, ["Unavailable", "Unavailable", "Unavailable", "Unavailable"]),
+            (
+                "system_add_keyspace",
+                Release::V0_7,
+                [application, application, application, "InvalidRequest: why"],
+            ),
+            (
+                "system_add_keyspace",
+                Release::V0_8,
+                [application, application, application, "SchemaDisagreement"],
+            ),
+            ("add", Release::V0_8, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            (
+                "execute_cql_query",
+                Release::V1_0,
+                ["Unavailable", "TimedOut", "Unavailable", "SchemaDisagreement"],
+            ),
+            ("get_slice", Release::V1_1, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("atomic_batch_mutate", Release::V1_2, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("truncate", Release::V1_2, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            ("cas", Release::V2_0, ["Unavailable", "TimedOut", "Unavailable", "Unavailable"]),
+            (
+                "system_drop_column_family",
+                Release::V2_1,
+                [application, application, application, "SchemaDisagreement"],
+            ),
+        ];
+        for (name, release, expected) in cases {
+            let is_it = |method: &&&crate::thrift::methods::Method| {
+                method.name == name && (method.since..=method.until).contains(&release)
+            };
+            let method = METHODS.iter().find(is_it).unwrap_or_else(|| panic!("{name} of {release}"));
+            let answers: Vec<String> = errors.iter().map(|error| told(error, method.throws)).collect();
+            assert_eq!(answers[..4], expected, "{name} of {release}");
+            assert_eq!(answers[4], "InvalidRequest: why", "{name} of {release}");
+        }
+    }
+
+    #[test]
+    fn no_method_tells_a_client_to_give_up_what_may_be_tried_again() {
+        for method in METHODS.iter() {
+            for error in [db::Error::TimedOut(String::new()), db::Error::Overloaded(String::new())] {
+                let told = told(&error, method.throws);
+                let says_so = ["Unavailable", "TimedOut", "TApplicationException"].contains(&&*told);
+                assert!(says_so, "{}: {told}", method.name);
+            }
+        }
     }
 }

@@ -42,6 +42,9 @@ pub const CONNECTIONS_MAX: usize = 10_000;
 /// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 
+/// Longest file that a password of ours is read from, in bytes: a password is a line.
+pub const PASSWORD_FILE_BYTES_MAX: usize = 64 * 1024;
+
 /// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 

@@ -88,7 +88,7 @@ fn command(directory: &Path, more: &[&str]) -> Command {
     if !more.contains(&"--config") {
         command.arg("--config").arg(directory.join("storage-conf.xml"));
     }
-    if !more.contains(&"--data-dir") {
+    if !more.contains(&"--data-dir") && !more.contains(&"--cluster") {
         command.arg("--data-dir").arg(directory.join("data"));
     }
     command.args(more);

@@ -34,9 +34,9 @@ impl Desk<'_> {
     /// Changes roles, or with an error nothing.
     async fn change(
         &self,
-        edit: impl FnOnce(&mut Roles) -> Result<(), CqlError>,
+        edit: impl FnMut(&mut Roles) -> Result<(), CqlError>,
     ) -> Result<Outcome, CqlError> {
-        self.keeper.change(&**self.state.database.store(), edit).await?;
+        self.state.database.change_roles(edit).await?;
         Ok(Outcome::Void)
     }
 

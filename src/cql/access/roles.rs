@@ -40,6 +40,7 @@ pub async fn create(
         if !roles.contains(name) {
             let is_superuser = options.superuser.unwrap_or(false);
             let can_login = options.login.unwrap_or(false);
+            let salted_hash = salted_hash.clone();
             roles.put(name, Role { is_superuser, can_login, salted_hash, ..Role::default() })?;
             let made = Resource::Role(name.to_owned());
             roles.grant(desk.me, &made, made.applicable());
@@ -58,7 +59,7 @@ pub async fn alter(desk: &Desk<'_>, name: &str, options: &RoleOptions) -> Result
         roles.edit(name, |role| {
             role.is_superuser = options.superuser.unwrap_or(role.is_superuser);
             role.can_login = options.login.unwrap_or(role.can_login);
-            role.salted_hash = hash.or(role.salted_hash.take());
+            role.salted_hash = hash.clone().or(role.salted_hash.take());
         });
         Ok(())
     };

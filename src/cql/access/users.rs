@@ -32,6 +32,7 @@ pub async fn create(
     let edit = |roles: &mut Roles| {
         check(roles)?;
         if !roles.contains(name) {
+            let salted_hash = salted_hash.clone();
             roles.put(name, Role { is_superuser, can_login: true, salted_hash, ..Role::default() })?;
             let made = Resource::Role(name.to_owned());
             roles.grant(desk.me, &made, made.applicable());
@@ -74,7 +75,7 @@ pub async fn alter(
         check(roles)?;
         roles.edit(name, |role| {
             role.is_superuser = is_superuser.unwrap_or(role.is_superuser);
-            role.salted_hash = hash.or(role.salted_hash.take());
+            role.salted_hash = hash.clone().or(role.salted_hash.take());
         });
         Ok(())
     };

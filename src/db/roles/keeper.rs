@@ -10,8 +10,9 @@ use super::password::Hasher;
 use super::permission::{Permission, Resource};
 use super::stored::{ROLE_NOTE, role_from_json, role_to_json};
 use crate::db::access::Access;
+use crate::db::shared_schema::disagreement;
 use crate::db::{Credential, Error};
-use crate::storage::Store;
+use crate::storage::{Store, StoreError};
 use crate::util::Release;
 
 /// The superuser of a new server, and its password: those of Cassandra.
@@ -100,17 +101,31 @@ impl RoleKeeper {
         store: &dyn Store,
         edit: impl FnOnce(&mut Roles) -> Result<T, E>,
     ) -> Result<T, E> {
+        let changed = self.try_change(store, edit).await?;
+        changed.ok_or_else(|| disagreement().into())
+    }
+
+    /// The same; `None` where another server's change has come in between.
+    pub(in crate::db) async fn try_change<T, E: From<Error>>(
+        &self,
+        store: &dyn Store,
+        edit: impl FnOnce(&mut Roles) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
         let _changing = self.changing.lock().await;
         let before = self.now();
         let mut after = Roles::clone(&before);
         let answer = edit(&mut after)?;
         let notes = changes(&before, &after);
         if !notes.is_empty() {
-            store.note(notes).await.map_err(Error::from)?;
+            match store.note(notes).await {
+                Ok(()) => {}
+                Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
+                Err(error) => return Err(Error::from(error).into()),
+            }
             after.settle();
             *self.roles.write() = Arc::new(after);
         }
-        Ok(answer)
+        Ok(Some(answer))
     }
 
     /// Whether a role may do what a request does.

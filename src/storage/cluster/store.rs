@@ -256,6 +256,10 @@ impl RemoteStore for ClusterStore {
         Box::pin(self.notes.version(&self.link))
     }
 
+    fn follow(&self, catalog: Arc<Catalog>) {
+        *self.catalog.lock() = Some(catalog);
+    }
+
     fn cql(&self) -> Option<&dyn RemoteCql> {
         Some(self)
     }

@@ -21,6 +21,7 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
+        call.database.refresh_schema_if_possible().await;
         if call.session.is_of_either() {
             modern::write_keyspaces(&mut call);
         }
@@ -52,6 +53,7 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
+        call.database.refresh_schema_if_possible().await;
         if call.session.is_of_either() {
             modern::write_keyspace(&mut call, &keyspace)?;
         }

@@ -36,6 +36,7 @@ pub const GET_STRING_LIST_PROPERTY: Method = Method {
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let is_keyspaces = &call.args.bytes(1)?[..] == b"keyspaces";
+        call.database.refresh_schema_if_possible().await;
         let names = if is_keyspaces { call.database.keyspace_names(call.behaviour) } else { Vec::new() };
         let mut writer = call.writer();
         writer.field_list(0, TType::String, names.len());

@@ -22,6 +22,7 @@ fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let is_tables = &call.args.bytes(-1)?[..] == b"tables";
+        call.database.refresh_schema_if_possible().await;
         let names = if is_tables { call.database.table_names(call.behaviour) } else { Vec::new() };
         let mut writer = call.writer();
         writer.field_list(0, TType::String, names.len());
@@ -34,6 +35,7 @@ fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
 
 fn describe_table(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
+        call.database.refresh_schema_if_possible().await;
         let text = call.database.describe_table(&call.args.bytes(-1)?);
         call.writer().field_string(0, text.as_bytes());
         Ok(())

@@ -71,6 +71,7 @@ pub const ROWS: &[Method] = &[
     }),
     open(Release::V0_7, "describe_schema_versions", &[], INVALID, |mut call| {
         Box::pin(async move {
+            call.database.refresh_schema_if_possible().await;
             let (_, endpoint) = call.database.token_and_endpoint();
             let version = call.database.schema_version();
             let mut writer = call.writer();
@@ -87,6 +88,7 @@ pub const ROWS: &[Method] = &[
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
+        call.database.refresh_schema_if_possible().await;
         if call.session.is_of_either() {
             write_old_names(&mut call);
         }
@@ -109,6 +111,7 @@ pub fn write_keyspaces(call: &mut Call<'_>) {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.args.bytes(1)?;
+        call.database.refresh_schema_if_possible().await;
         if call.session.is_of_either() {
             write_old_keyspace(&mut call, &name)?;
         }

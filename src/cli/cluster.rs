@@ -1,0 +1,316 @@
+//! What the command line says about a cluster behind the server.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::config::{self, Cluster, ClusterEncryption, ClusterLogin};
+use crate::storage::cluster::{ClusterOptions, ClusterTls};
+use crate::util::limits::PASSWORD_FILE_BYTES_MAX;
+
+/// The value of `--cluster` with which there is none.
+const OFF: &str = "off";
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct ClusterArgs {
+    /// Data are on a cluster of Cassandra 4 or 5 or ScyllaDB: nodes to ask first; the others are found through them.
+    /// `off`: in a directory, whatever the configuration says
+    #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
+    contact_points: Option<String>,
+    /// The data centre whose nodes are asked, and which LOCAL_QUORUM means
+    #[arg(long = "cluster-dc", value_name = "NAME")]
+    data_center: Option<String>,
+    /// Who the server is to the cluster, for all its clients
+    #[arg(long = "cluster-user", value_name = "NAME", requires = "password_file")]
+    user: Option<String>,
+    /// A file whose first line is that user's password
+    #[arg(long = "cluster-password-file", value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Nodes are spoken to over TLS, and their certificates are signed by one of those in this PEM file; `any`: over
+    /// TLS, to whoever answers
+    #[arg(long = "cluster-ca", value_name = "FILE")]
+    authorities: Option<String>,
+    /// Our own certificate, where nodes ask for one, in PEM
+    #[arg(long = "cluster-cert", value_name = "FILE", requires = "own_key")]
+    own_certificate: Option<PathBuf>,
+    /// The private key of that certificate, in PEM and without a password
+    #[arg(long = "cluster-key", value_name = "FILE", requires = "own_certificate")]
+    own_key: Option<PathBuf>,
+    /// How every keyspace that is made on the cluster is replicated, instead of what the schema says: SimpleStrategy:3,
+    /// or copies by data centre, east:3,west:2
+    #[arg(long = "cluster-replication", value_name = "TEXT", value_parser = replication)]
+    replication: Option<Replication>,
+}
+
+/// What CQL calls `replication`.
+type Replication = BTreeMap<String, String>;
+
+fn replication(text: &str) -> Result<Replication, String> {
+    config::replication(text)
+}
+
+impl ClusterArgs {
+    /// The cluster to serve from: each argument takes the place of what is configured. `None`: there is none. An error
+    /// says what is missing or wrong.
+    pub fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
+        let mut cluster = match (self.contact_points.as_deref(), configured) {
+            (Some(OFF), _) => None,
+            (None, configured) => configured,
+            (Some(list), configured) => {
+                let contact_points = contact_points(list)?;
+                Some(match configured {
+                    Some(configured) => Cluster { contact_points, ..configured },
+                    None => Cluster { contact_points, ..Cluster::default() },
+                })
+            }
+        };
+        let Some(found) = &mut cluster else {
+            return match self.first_detail() {
+                Some(flag) => Err(format!(
+                    "{flag} is about a cluster, and there is none: say with --cluster HOST where it is"
+                )),
+                None => Ok(None),
+            };
+        };
+        if let Some(name) = &self.data_center {
+            found.local_data_center = Some(name.clone());
+        }
+        if let Some(replication) = &self.replication {
+            found.replication = Some(replication.clone());
+        }
+        found.login = self.login_over(found.login.take())?;
+        found.encryption = self.encryption_over(found.encryption.take())?;
+        Ok(cluster)
+    }
+
+    /// Whether the command line says where a cluster is.
+    pub fn names_nodes(&self) -> bool {
+        self.contact_points.as_deref().is_some_and(|list| list != OFF)
+    }
+
+    /// The first argument that says something about the cluster, but not which.
+    fn first_detail(&self) -> Option<&'static str> {
+        let given = [
+            (self.data_center.is_some(), "--cluster-dc"),
+            (self.user.is_some(), "--cluster-user"),
+            (self.password_file.is_some(), "--cluster-password-file"),
+            (self.authorities.is_some(), "--cluster-ca"),
+            (self.own_certificate.is_some(), "--cluster-cert"),
+            (self.replication.is_some(), "--cluster-replication"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, flag)| flag)
+    }
+
+    fn login_over(&self, configured: Option<ClusterLogin>) -> Result<Option<ClusterLogin>, String> {
+        match (&self.user, &self.password_file, configured) {
+            (Some(user), Some(file), _) => {
+                Ok(Some(ClusterLogin { user: user.clone(), password_file: file.clone() }))
+            }
+            (None, Some(file), Some(configured)) => {
+                Ok(Some(ClusterLogin { password_file: file.clone(), ..configured }))
+            }
+            (None, Some(_), None) => {
+                Err("--cluster-password-file needs --cluster-user: whose password is it?".to_owned())
+            }
+            (_, None, configured) => Ok(configured),
+        }
+    }
+
+    fn encryption_over(
+        &self,
+        configured: Option<ClusterEncryption>,
+    ) -> Result<Option<ClusterEncryption>, String> {
+        let identity = self.own_certificate.clone().zip(self.own_key.clone());
+        let mut encryption = match (&self.authorities, configured) {
+            (Some(text), configured) => ClusterEncryption {
+                authorities: config::authorities(text),
+                identity: configured.and_then(|configured| configured.identity),
+            },
+            (None, Some(configured)) => configured,
+            (None, None) if identity.is_none() => return Ok(None),
+            (None, None) => {
+                return Err(
+                    "--cluster-cert is for TLS: say with --cluster-ca FILE who signs the nodes' certificates"
+                        .to_owned(),
+                );
+            }
+        };
+        if identity.is_some() {
+            encryption.identity = identity;
+        }
+        Ok(Some(encryption))
+    }
+}
+
+/// Reads `host:port,host`.
+fn contact_points(list: &str) -> Result<Vec<String>, String> {
+    let read = |text| config::contact_point(text).map_err(|error| format!("--cluster: {error}"));
+    list.split(',').map(read).collect()
+}
+
+/// What the store is opened with. Reads the password's file.
+pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
+    let credentials = match &cluster.login {
+        None => None,
+        Some(login) => Some((login.user.clone(), password(&login.password_file)?)),
+    };
+    Ok(ClusterOptions {
+        local_data_center: cluster.local_data_center.clone(),
+        credentials,
+        tls: cluster.encryption.clone().map(|encryption| ClusterTls {
+            authorities: encryption.authorities,
+            certificate: encryption.identity,
+        }),
+        replication: cluster.replication.clone(),
+        request_timeout: cluster
+            .request_timeout_ms
+            .map_or(ClusterOptions::REQUEST_TIMEOUT, Duration::from_millis),
+        requests_max: cluster.requests_max.unwrap_or(ClusterOptions::REQUESTS_MAX),
+        ..ClusterOptions::new(cluster.contact_points.clone())
+    })
+}
+
+/// The first line of a file, which must not be empty.
+fn password(file: &Path) -> Result<String, String> {
+    let name = file.display();
+    let mut text = String::new();
+    // One byte more than is allowed, so that a file that never ends is found out.
+    let limit = PASSWORD_FILE_BYTES_MAX as u64 + 1;
+    File::open(file)
+        .and_then(|opened| opened.take(limit).read_to_string(&mut text))
+        .map_err(|error| format!("cannot read the cluster's password from {name}: {error}"))?;
+    if text.len() > PASSWORD_FILE_BYTES_MAX {
+        return Err(format!("{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: it holds no password"));
+    }
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err(format!("{name} has nothing in its first line, where the cluster's password should be")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        cluster: ClusterArgs,
+    }
+
+    fn args(line: &str) -> ClusterArgs {
+        let words = ["serve"].into_iter().chain(line.split_whitespace());
+        Command::try_parse_from(words).unwrap().cluster
+    }
+
+    fn configured() -> Cluster {
+        Cluster {
+            contact_points: vec!["a:1".to_owned()],
+            local_data_center: Some("east".to_owned()),
+            login: Some(ClusterLogin { user: "front".to_owned(), password_file: "a.txt".into() }),
+            encryption: Some(ClusterEncryption {
+                authorities: Some("a.pem".into()),
+                identity: Some(("a.crt".into(), "a.key".into())),
+            }),
+            replication: Some(replication("SimpleStrategy:1").unwrap()),
+            request_timeout_ms: Some(5),
+            requests_max: Some(6),
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_configured() {
+        assert_eq!(args("").over(None), Ok(None));
+        assert_eq!(args("").over(Some(configured())), Ok(Some(configured())));
+        let expected =
+            Cluster { contact_points: vec!["b:9042".to_owned(), "c:2".to_owned()], ..configured() };
+        assert_eq!(args("--cluster b,c:2").over(Some(configured())), Ok(Some(expected)));
+        let alone = args("--cluster b").over(None).unwrap().unwrap();
+        assert_eq!(alone, Cluster { contact_points: vec!["b:9042".to_owned()], ..Cluster::default() });
+        assert_eq!(args("--cluster off").over(Some(configured())), Ok(None));
+    }
+
+    #[test]
+    fn each_argument_takes_the_place_of_what_is_configured() {
+        let said = "--cluster-dc west --cluster-user me --cluster-password-file b.txt --cluster-ca b.pem \
+                    --cluster-cert b.crt --cluster-key b.key --cluster-replication west:2";
+        let expected = Cluster {
+            local_data_center: Some("west".to_owned()),
+            login: Some(ClusterLogin { user: "me".to_owned(), password_file: "b.txt".into() }),
+            encryption: Some(ClusterEncryption {
+                authorities: Some("b.pem".into()),
+                identity: Some(("b.crt".into(), "b.key".into())),
+            }),
+            replication: Some(replication("west:2").unwrap()),
+            ..configured()
+        };
+        assert_eq!(args(said).over(Some(configured())), Ok(Some(expected)));
+        let other_file =
+            args("--cluster-password-file b.txt").over(Some(configured())).unwrap().unwrap().login.unwrap();
+        assert_eq!((other_file.user.as_str(), other_file.password_file), ("front", "b.txt".into()));
+        let any = args("--cluster b --cluster-ca any").over(None).unwrap().unwrap();
+        assert_eq!(any.encryption, Some(ClusterEncryption::default()));
+    }
+
+    #[test]
+    fn what_is_incomplete_or_wrong_is_refused() {
+        for (said, why) in [
+            ("--cluster-dc east", "--cluster-dc is about a cluster, and there is none"),
+            ("--cluster off --cluster-ca any", "--cluster-ca is about a cluster, and there is none"),
+            ("--cluster a --cluster-password-file b.txt", "needs --cluster-user"),
+            ("--cluster a --cluster-cert b.crt --cluster-key b.key", "--cluster-ca FILE"),
+            ("--cluster a,", "names no node"),
+            ("--cluster a:0", "no port"),
+        ] {
+            let error = args(said).over(None).unwrap_err();
+            assert!(error.contains(why), "{said}: {error}");
+        }
+        for wrong in [
+            "--cluster a --cluster-user me",
+            "--cluster a --cluster-cert a.crt",
+            "--cluster a --cluster-replication 3",
+        ] {
+            let words = ["serve"].into_iter().chain(wrong.split_whitespace());
+            assert!(Command::try_parse_from(words).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_of_a_file_is_the_password() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("password");
+        let mut cluster = configured();
+        cluster.login = Some(ClusterLogin { user: "front".to_owned(), password_file: file.clone() });
+        let missing = options(&cluster).unwrap_err();
+        assert!(missing.contains("cannot read") && missing.contains("password"), "{missing}");
+        fs::write(&file, "se cret\r\nmore\n").unwrap();
+        let found = options(&cluster).unwrap();
+        assert_eq!(found.credentials, Some(("front".to_owned(), "se cret".to_owned())));
+        assert_eq!((found.request_timeout, found.requests_max), (Duration::from_millis(5), 6));
+        let tls = found.tls.unwrap();
+        assert_eq!(tls.authorities, Some("a.pem".into()));
+        assert_eq!(tls.certificate, Some(("a.crt".into(), "a.key".into())));
+        fs::write(&file, "\nsecret").unwrap();
+        assert!(options(&cluster).unwrap_err().contains("nothing in its first line"));
+        fs::write(&file, "x".repeat(PASSWORD_FILE_BYTES_MAX + 1)).unwrap();
+        assert!(options(&cluster).unwrap_err().contains("more than"));
+    }
+
+    #[test]
+    fn what_is_not_configured_is_the_stores_own() {
+        let cluster = args("--cluster a").over(None).unwrap().unwrap();
+        let found = options(&cluster).unwrap();
+        assert_eq!(found.contact_points, ["a:9042"]);
+        assert_eq!(found.request_timeout, ClusterOptions::REQUEST_TIMEOUT);
+        assert_eq!(found.requests_max, ClusterOptions::REQUESTS_MAX);
+        assert!(found.credentials.is_none() && found.tls.is_none() && found.replication.is_none());
+    }
+}

@@ -1,0 +1,172 @@
+//! Where a server's data are, and how they are opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::cluster::ClusterArgs;
+use super::front;
+use crate::config::{Cluster, CommitLogSync, Config};
+use crate::partitioner::PartitionerRef;
+use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
+use crate::util::Clock;
+
+/// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
+const CACHE_MB: u64 = 256;
+
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// Where data are kept, instead of the configuration's DataFileDirectory
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Keep everything in memory and touch no disk: for tests
+    #[arg(long)]
+    ephemeral: bool,
+    /// Data that are kept in memory for reads, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
+    cache_mb: u64,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+}
+
+/// Where data are.
+#[derive(Debug, PartialEq)]
+pub enum Place {
+    Memory,
+    Directory(PathBuf),
+    Cluster(Box<Cluster>),
+}
+
+/// A store that is open, and what it decides.
+pub struct OpenStore {
+    pub store: Arc<dyn Store>,
+    pub partitioner: PartitionerRef,
+    /// The node's token, as text.
+    pub token: String,
+}
+
+impl StoreArgs {
+    /// Where data are, by the command line and then by the configuration. An error says which two contradict.
+    pub fn place(&self, config: &Config) -> Result<Place, String> {
+        let local = match (self.ephemeral, &self.data_dir) {
+            (true, _) => Some("--ephemeral"),
+            (false, Some(_)) => Some("--data-dir"),
+            (false, None) => None,
+        };
+        match (self.cluster.over(config.cluster.clone())?, local) {
+            (Some(_), Some(flag)) if self.cluster.names_nodes() => Err(format!(
+                "--cluster keeps data on a cluster, and {flag} keeps them here: leave one of the two away"
+            )),
+            (Some(_), Some(flag)) => Err(format!(
+                "the configuration's <Cluster> keeps data on a cluster, and {flag} keeps them here: leave {flag} away, or \
+                 add --cluster off"
+            )),
+            (Some(cluster), None) => Ok(Place::Cluster(Box::new(cluster))),
+            (None, _) if self.ephemeral => Ok(Place::Memory),
+            (None, _) => {
+                let directory = self.data_dir.clone().or_else(|| config.data_directories.first().cloned());
+                Ok(Place::Directory(directory.unwrap_or_else(|| PathBuf::from("data"))))
+            }
+        }
+    }
+
+    /// Opens the store.
+    pub async fn open(&self, place: Place, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
+        let partitioner = config.partitioner.clone();
+        match place {
+            Place::Cluster(cluster) => front::open(&cluster, config, clock).await,
+            Place::Memory => {
+                let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
+                let store = Arc::new(MemoryStore::new(partitioner.clone(), clock));
+                Ok(OpenStore { store, partitioner, token })
+            }
+            Place::Directory(directory) => {
+                let options = EmbeddedOptions {
+                    directory,
+                    sync: sync_mode(config.commit_log_sync),
+                    cache_bytes: self.cache_mb.saturating_mul(1024 * 1024),
+                };
+                let store = EmbeddedStore::open(options, partitioner.clone(), &config.catalog, clock)
+                    .map_err(|error| format!("cannot open the data directory: {error}"))?;
+                let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
+                let token = store.token_or_note(&token).map_err(|error| error.to_string())?;
+                Ok(OpenStore { store: Arc::new(store), partitioner, token })
+            }
+        }
+    }
+}
+
+/// The text of a token for a node that was given none.
+pub fn random_token(partitioner: &PartitionerRef) -> String {
+    let chance = uuid::Uuid::new_v4().as_u128();
+    partitioner.token_text(&partitioner.random_token(chance))
+}
+
+fn sync_mode(configured: CommitLogSync) -> SyncMode {
+    match configured {
+        CommitLogSync::Periodic { period_ms } => SyncMode::Periodic(Duration::from_millis(period_ms)),
+        CommitLogSync::Batch { window_ms } => SyncMode::Batch(Duration::from_secs_f64(window_ms / 1000.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config;
+    use crate::marshal::Types;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        store: StoreArgs,
+    }
+
+    fn place(line: &str, elements: &str) -> Result<Place, String> {
+        let words = ["serve"].into_iter().chain(line.split_whitespace());
+        let args = Command::try_parse_from(words).unwrap().store;
+        let file = format!("<Storage>{elements}</Storage>");
+        args.place(&config::parse(&file, "a.xml", &Types::builtin()).unwrap())
+    }
+
+    const CLUSTER: &str = "<Cluster><ContactPoints><ContactPoint>a</ContactPoint></ContactPoints></Cluster>";
+
+    #[test]
+    fn the_command_line_and_then_the_configuration_say_where_data_are() {
+        let directories =
+            "<DataFileDirectories><DataFileDirectory>d</DataFileDirectory></DataFileDirectories>";
+        assert_eq!(place("", directories), Ok(Place::Directory("d".into())));
+        assert_eq!(place("--data-dir e", directories), Ok(Place::Directory("e".into())));
+        assert_eq!(place("--ephemeral --data-dir e", directories), Ok(Place::Memory));
+        let cluster = |line: &str, elements: &str, node: &str| match place(line, elements) {
+            Ok(Place::Cluster(cluster)) => assert_eq!(cluster.contact_points, [node]),
+            other => panic!("{other:?}"),
+        };
+        cluster("", CLUSTER, "a:9042");
+        cluster("", &format!("{directories}{CLUSTER}"), "a:9042");
+        cluster("--cluster b:1", directories, "b:1");
+        assert_eq!(place("--cluster off", CLUSTER), Ok(Place::Directory("data/data".into())));
+        assert_eq!(place("--cluster off --data-dir e", CLUSTER), Ok(Place::Directory("e".into())));
+        assert_eq!(place("--cluster off --ephemeral", CLUSTER), Ok(Place::Memory));
+    }
+
+    #[test]
+    fn a_cluster_and_a_place_of_our_own_contradict_each_other() {
+        for (line, elements, why) in [
+            (
+                "--cluster a --ephemeral",
+                "",
+                "--cluster keeps data on a cluster, and --ephemeral keeps them here",
+            ),
+            ("--cluster a --data-dir e", CLUSTER, "--cluster keeps data on a cluster, and --data-dir"),
+            ("--data-dir e", CLUSTER, "<Cluster> keeps data on a cluster, and --data-dir"),
+            ("--ephemeral", CLUSTER, "add --cluster off"),
+        ] {
+            let error = place(line, elements).unwrap_err();
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
+}

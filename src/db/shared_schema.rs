@@ -1,0 +1,253 @@
+//! The schema where several servers share a store: the store's notes are the truth, and each server follows them.
+//!
+//! A server looks whether they have changed every second, and before it says that something is not defined or tells
+//! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::task::JoinHandle;
+
+use super::roles::Roles;
+use super::schema_change::{KEYSPACE_NOTE, Notes, own_copy};
+use super::{Database, Error};
+use crate::schema::{Catalog, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::storage::StoreError;
+
+/// How often a server looks for changes by others.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
+
+/// How much time lies between two looks at least, for all requests together: one who asks for what is not there must not
+/// load the store.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a request waits for such a look.
+const ASK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often, and how long, a change is tried again that others' changes come in between of, and how long it rests the
+/// first time.
+const ATTEMPTS: u32 = 8;
+const RETRY_FOR: Duration = Duration::from_secs(10);
+const RETRY_AFTER: Duration = Duration::from_millis(20);
+
+/// A change of the schema under way.
+type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
+
+/// A look at the notes: when it began, and what came of it.
+struct Look {
+    began: Instant,
+    outcome: Result<(), Error>,
+}
+
+/// What a server knows of the notes that it shares with others.
+pub(super) struct SharedSchema {
+    /// The version of the notes that were loaded last.
+    version: AtomicI64,
+    /// The last look on behalf of requests. Who looks holds it; who waits for it takes the answer, if it is new enough.
+    last_look: tokio::sync::Mutex<Option<Look>>,
+}
+
+impl Default for SharedSchema {
+    fn default() -> SharedSchema {
+        SharedSchema { version: AtomicI64::new(i64::MIN), last_look: tokio::sync::Mutex::default() }
+    }
+}
+
+impl Database {
+    /// Whether other servers may change the schema too.
+    pub fn shares_schema(&self) -> bool {
+        self.store().remote().is_some()
+    }
+
+    /// Follows other servers' changes of the schema until the database is dropped; `None` where there are no others.
+    pub fn watch_schema(self: &Arc<Self>) -> Option<JoinHandle<()>> {
+        if !self.shares_schema() {
+            return None;
+        }
+        let database = Arc::downgrade(self);
+        Some(tokio::spawn(async move {
+            let mut is_lost = false;
+            loop {
+                tokio::time::sleep(WATCH_EVERY).await;
+                let Some(database) = database.upgrade() else { return };
+                let outcome = database.follow_schema().await;
+                match &outcome {
+                    Err(error) if !is_lost => {
+                        tracing::warn!("cannot see whether the schema has changed: {error}");
+                    }
+                    Ok(()) if is_lost => tracing::info!("the schema is followed again"),
+                    _ => {}
+                }
+                is_lost = outcome.is_err();
+            }
+        }))
+    }
+
+    /// Sees what others have changed of the schema before this call. Calls that come together look once.
+    pub async fn refresh_schema(&self) -> Result<(), Error> {
+        if !self.shares_schema() {
+            return Ok(());
+        }
+        let came = Instant::now();
+        let mut last = self.shared.last_look.lock().await;
+        if let Some(look) = &*last {
+            if look.began >= came {
+                return look.outcome.clone();
+            }
+            tokio::time::sleep(ASK_EVERY.saturating_sub(look.began.elapsed())).await;
+        }
+        let began = Instant::now();
+        let looked = tokio::time::timeout(ASK_PATIENCE, self.follow_schema()).await;
+        let outcome = looked.unwrap_or_else(|_| {
+            Err(Error::TimedOut(format!(
+                "it could not be seen within {} seconds what is defined",
+                ASK_PATIENCE.as_secs()
+            )))
+        });
+        *last = Some(Look { began, outcome: outcome.clone() });
+        outcome
+    }
+
+    /// The same for calls that tell what is defined: where it cannot be seen, what is known has to do.
+    pub async fn refresh_schema_if_possible(&self) {
+        if let Err(error) = self.refresh_schema().await {
+            tracing::debug!("the schema is told as it was: {error}");
+        }
+    }
+
+    async fn follow_schema(&self) -> Result<(), Error> {
+        let Some(remote) = self.store().remote() else { return Ok(()) };
+        if remote.notes_version().await? > self.shared.version.load(Ordering::Acquire) {
+            let _changing = self.changing.lock().await;
+            self.load_newest().await?;
+        }
+        Ok(())
+    }
+
+    /// Loads the notes if others have changed them. The caller holds `changing`.
+    pub(super) async fn load_newest(&self) -> Result<(), Error> {
+        let Some(remote) = self.store().remote() else { return Ok(()) };
+        let version = remote.notes_version().await?;
+        if version <= self.shared.version.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let notes = self.store().notes().await?;
+        if let Err(error) = self.roles.load(&notes) {
+            tracing::error!("a change of roles does not count here: {error}");
+        }
+        let before = self.catalog();
+        let after = self.followed(&before, &notes);
+        let is_same = |name: &String| {
+            before.keyspaces.get(name).map(keyspace_to_json)
+                == after.keyspaces.get(name).map(keyspace_to_json)
+        };
+        if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
+            remote.follow(own_copy(&after));
+            self.publish(Arc::new(after));
+        }
+        self.shared.version.store(version, Ordering::Release);
+        Ok(())
+    }
+
+    /// The schema of the configuration and the notes. What is as before is not made anew; a keyspace that cannot be
+    /// read, because a newer server has made it, stays as it was.
+    fn followed(&self, before: &Catalog, notes: &[(String, Bytes)]) -> Catalog {
+        let mut catalog = Catalog::clone(&self.parts.catalog);
+        for (name, json) in noted_keyspaces(notes) {
+            if catalog.keyspaces.contains_key(name) {
+                continue;
+            }
+            let known = before.keyspace(name);
+            let keyspace = match known.filter(|known| keyspace_to_json(known).as_bytes() == &json[..]) {
+                Some(known) => Some(known.clone()),
+                None => self.read_keyspace(name, json).or_else(|| known.cloned()),
+            };
+            catalog.keyspaces.extend(keyspace.map(|keyspace| (name.to_owned(), keyspace)));
+        }
+        catalog
+    }
+
+    fn read_keyspace(&self, name: &str, json: &[u8]) -> Option<KeyspaceDef> {
+        let read = keyspace_from_json(json, &self.parts.types);
+        read.inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}")).ok()
+    }
+
+    /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
+    /// has come in between.
+    pub(super) async fn change_newest<'a>(&self, change: impl Fn() -> Change<'a>) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let began = Instant::now();
+        let mut attempt = 1;
+        loop {
+            self.load_newest().await?;
+            let may_try_again = || attempt < ATTEMPTS && began.elapsed() < RETRY_FOR;
+            match change().await {
+                Err(Error::SchemaDisagreement(_)) if may_try_again() => pause(attempt).await,
+                outcome => return outcome,
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Changes roles in the same way: the edit sees them as they are and changes a copy. With an error nothing has
+    /// changed.
+    pub async fn change_roles<T, E: From<Error>>(
+        &self,
+        mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _changing = self.changing.lock().await;
+        for attempt in 1..=ATTEMPTS {
+            self.load_newest().await?;
+            if let Some(answer) = self.roles.try_change(&**self.store(), &mut edit).await? {
+                return Ok(answer);
+            }
+            pause(attempt).await;
+        }
+        Err(disagreement().into())
+    }
+
+    /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
+    pub(super) async fn note(&self, notes: Notes) -> Result<(), Error> {
+        let outcome = self.store().note(notes.clone()).await;
+        let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
+        let kept: HashMap<String, Bytes> = self.store().notes().await?.into_iter().collect();
+        let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
+        if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
+    }
+
+    /// The version of the notes before they are loaded; `None` where nobody else changes them.
+    pub(super) async fn shared_version(&self) -> Result<Option<i64>, Error> {
+        match self.store().remote() {
+            Some(remote) => Ok(Some(remote.notes_version().await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Notes of a version have been loaded.
+    pub(super) fn has_loaded(&self, version: Option<i64>) {
+        if let Some(version) = version {
+            self.shared.version.store(version, Ordering::Release);
+        }
+    }
+}
+
+/// The keyspaces among the notes, by name.
+pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
+    notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
+}
+
+/// Several servers that get into each other's way do not wait for the same time.
+async fn pause(attempt: u32) {
+    let chance = u32::from(uuid::Uuid::new_v4().as_bytes()[0]) % 100;
+    tokio::time::sleep(RETRY_AFTER * attempt * (100 + chance) / 100).await;
+}
+
+pub(super) fn disagreement() -> Error {
+    Error::SchemaDisagreement(
+        "other servers change the schema at the same time: try it again later".to_owned(),
+    )
+}

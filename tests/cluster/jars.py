@@ -1,0 +1,111 @@
+"""Java, and the jars of Cassandra: fetched by Maven once, and only taken if they are whole."""
+
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+POM = HERE / "pom.xml"
+TARGET = HERE.parent.parent / "target" / "cluster"
+JAVA_RELEASE = 17
+
+
+class Trouble(Exception):
+    """What went wrong, in a sentence for the user."""
+
+
+class Missing(Trouble):
+    """What this machine lacks, and how to put it right."""
+
+
+@functools.cache
+def java():
+    """The path of a Java 17, which Cassandra 5.0 wants."""
+    candidates = []
+    if os.environ.get("JAVA_HOME"):
+        candidates.append(Path(os.environ["JAVA_HOME"]) / "bin" / "java")
+    if shutil.which("java"):
+        candidates.append(Path(shutil.which("java")))
+    candidates += sorted(Path("/usr/lib/jvm").glob(f"*{JAVA_RELEASE}*/bin/java"))
+    for candidate in candidates:
+        if _release(candidate) == JAVA_RELEASE:
+            return candidate
+    package = f"openjdk-{JAVA_RELEASE}-jdk-headless"
+    raise Missing(f"no Java {JAVA_RELEASE} here: install it ({package}), or point JAVA_HOME at one")
+
+
+def classpath():
+    """The jars, downloaded if they are not there or not whole."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with open(TARGET / "lib.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _is_whole(TARGET / "lib"):
+            _download(TARGET / "lib")
+    return ":".join(str(jar) for jar in sorted((TARGET / "lib").glob("*.jar")))
+
+
+def _release(candidate):
+    try:
+        answer = subprocess.run([candidate, "-version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(\d+)', answer.stderr)
+    return int(found[1]) if found else None
+
+
+def _contents(lib):
+    """What identifies the jars cheaply; what is inside has been looked at when they came."""
+    sizes = {jar.name: jar.stat().st_size for jar in sorted(lib.glob("*.jar"))}
+    return {"pom": hashlib.sha256(POM.read_bytes()).hexdigest(), "sizes": sizes}
+
+
+def _is_whole(lib):
+    try:
+        return json.loads((lib / "whole.json").read_text()) == _contents(lib)
+    except (OSError, ValueError):
+        return False
+
+
+def _download(lib):
+    """Into a folder of another name, which gets its own when every jar has been read to the end."""
+    if not shutil.which("mvn"):
+        raise Missing("no mvn here to download Cassandra with: install Maven")
+    print("ring: downloading Cassandra (70 MB, once)", file=sys.stderr, flush=True)
+    part = lib.with_name("lib.part")
+    shutil.rmtree(part, ignore_errors=True)
+    command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "-Dstyle.color=never", "--file", str(POM)]
+    command += ["dependency:copy-dependencies", f"-DoutputDirectory={part}"]
+    answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise Trouble(f"Maven cannot download Cassandra:\n{_beginning(answer.stdout + answer.stderr)}")
+    for jar in sorted(part.glob("*.jar")):
+        _read_through(jar)
+    if not any(part.glob("cassandra-all-*.jar")):
+        raise Trouble("Maven has downloaded no cassandra-all jar")
+    (part / "whole.json").write_text(json.dumps(_contents(part), indent=1))
+    shutil.rmtree(lib, ignore_errors=True)
+    part.rename(lib)
+
+
+def _read_through(jar):
+    """Every entry has the checksum that the jar says."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            broken = archive.testzip()
+    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        broken = str(error)
+    if broken:
+        raise Trouble(f"{jar.name} is damaged ({broken}): delete it from Maven's repository (~/.m2) and start again")
+
+
+def _beginning(text, lines=4):
+    """Maven says first what is wrong, and then at length where to read on."""
+    return "\n".join([line for line in text.splitlines() if "ERROR" in line][:lines])

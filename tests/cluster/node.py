@@ -1,0 +1,231 @@
+"""One node of a ring: a Cassandra process, its folder, and what it sees of the others."""
+
+import os
+import shutil
+import signal
+import string
+import subprocess
+import time
+from pathlib import Path
+
+import jars
+import protocol
+
+HERE = Path(__file__).resolve().parent
+MAIN_CLASS = "org.apache.cassandra.service.CassandraDaemon"
+LOGIN = ("cassandra", "cassandra")
+
+# What Cassandra 5.0 lists for Java 17 in conf/jvm17-server.options, as far as a node without remote JMX uses it.
+EXPORTED = (
+    "java.base/java.lang.ref java.base/jdk.internal.misc java.management.rmi/com.sun.jmx.remote.internal.rmi "
+    "java.rmi/sun.rmi.registry java.rmi/sun.rmi.server java.sql/java.sql jdk.attach/sun.tools.attach "
+    "jdk.compiler/com.sun.tools.javac.file jdk.unsupported/sun.misc"
+).split()
+OPENED = (
+    "java.base/java.io java.base/java.lang java.base/java.lang.module java.base/java.lang.reflect java.base/java.util "
+    "java.base/jdk.internal.loader java.base/jdk.internal.math java.base/jdk.internal.module "
+    "java.base/jdk.internal.ref java.base/jdk.internal.reflect java.base/jdk.internal.util.jar java.base/sun.nio.ch "
+    "jdk.compiler/com.sun.tools.javac jdk.management/com.sun.management.internal"
+).split()
+
+MACHINE = """
+    -Xss256k -XX:MaxDirectMemorySize=192m -XX:MaxMetaspaceSize=160m -XX:+UseSerialGC -XX:-UsePerfData
+    -XX:+ExitOnOutOfMemoryError -Djava.net.preferIPv4Stack=true -Djava.awt.headless=true
+    -Djdk.attach.allowAttachSelf=true
+    -Dio.netty.tryReflectionSetAccessible=true -Dio.netty.allocator.numDirectArenas=2
+    -Dio.netty.allocator.numHeapArenas=2 -Dio.netty.eventLoopThreads=4
+""".split()
+# Machines are small, and a ring does not live long: a small heap, and no second compiler.
+SMALL = "-Xms160m -Xmx400m -XX:TieredStopAtLevel=1".split()
+# Of three nodes on eight GB.
+FAST = "-Xms1g -Xmx1g".split()
+
+# The nodes know their places and come up together: there is nothing to wait for.
+PROPERTIES = {
+    "cassandra-foreground": "yes",
+    "cassandra.ring_delay_ms": "500",
+    "cassandra.skip_wait_for_gossip_to_settle": "0",
+    "cassandra.superuser_setup_delay_ms": "0",
+    "cassandra.auth_bcrypt_gensalt_log2_rounds": "4",
+    "cassandra.consistent.rangemovement": "false",
+    "cassandra.shutdown_announce_in_ms": "200",
+    "cassandra.available_processors": "2",
+    # A start otherwise measures this, for seconds.
+    "cassandra.memtable.row_overhead_size": "180",
+    # What has been written has to outlive the process, not the machine.
+    "cassandra.skip_sync": "true",
+}
+
+
+class Node:
+    """Node `number` (from 1) of the ring that `settings` (see `ring`) describe."""
+
+    def __init__(self, settings, number):
+        self.settings = settings
+        self.number = number
+        self.address = f"127.0.0.{number}"
+        self.folder = Path(settings["dir"]) / f"node{number}"
+        self.child = None
+
+    @property
+    def contact_point(self):
+        return f"{self.address}:{self.settings['port']}"
+
+    @property
+    def pid(self):
+        """The process, if it is there and is this node: a number may have gone to somebody else."""
+        # Another script may have started the node again since.
+        if self.child and self.child.poll() is None:
+            return self.child.pid
+        try:
+            pid = int((self.folder / "pid").read_text())
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (OSError, ValueError):
+            return None
+        return pid if self._config_option().encode() in command.split(b"\0") else None
+
+    @property
+    def is_frozen(self):
+        pid = self.pid
+        if pid is None:
+            return False
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return False
+        return status.rpartition(")")[2].split()[0] in "Tt"
+
+    @property
+    def is_running(self):
+        return self.pid is not None and not self.is_frozen
+
+    def start(self):
+        """Starts the process on the data that the folder has. The caller has seen to it that it does not run."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "cassandra.yaml").write_text(self._configuration())
+        with open(self.folder / "output", "ab") as output:
+            # A session of its own: what a terminal sends to the script is not for the nodes.
+            self.child = subprocess.Popen(
+                self._command(),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        (self.folder / "pid").write_text(str(self.child.pid))
+
+    def signal(self, number):
+        """False if there is no such process."""
+        pid = self.pid
+        if pid is None:
+            return False
+        os.kill(pid, number)
+        return True
+
+    def await_end(self, seconds):
+        """Whether the process has gone in that time."""
+        until = time.monotonic() + seconds
+        while True:
+            if self.pid is None:
+                return True
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+
+    def kill(self):
+        """Ends the process at once, frozen or not, as a crash would. False if there was none."""
+        found = self.signal(signal.SIGKILL)
+        self.await_end(10)
+        (self.folder / "pid").unlink(missing_ok=True)
+        return found
+
+    def remove_data(self):
+        """Leaves what tells how it went: the configuration and the log."""
+        for name in ("data", "commitlog", "hints", "saved_caches", "cdc_raw"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def sees(self):
+        """How many nodes this one holds for up, itself included; 0 if it does not answer, or does not know the ring and
+        its schema yet.
+
+        A scan of everything at ALL needs each node. It says how many are there if they are too few.
+        """
+        nodes = self.settings["nodes"]
+        try:
+            with self.connect() as connection:
+                peers = connection.query("SELECT tokens, schema_version FROM system.peers_v2")
+                if sum(1 for tokens, _ in peers if tokens) < nodes - 1:
+                    return 0
+                connection.query("SELECT * FROM system_distributed.view_build_status", protocol.ALL)
+                own = connection.query("SELECT schema_version FROM system.local")
+                return nodes if all(version == own[0][0] for _, version in peers) else 0
+        except protocol.NodeError as error:
+            return error.alive or 0
+        except OSError:
+            return 0
+
+    def connect(self, timeout=6):
+        login = LOGIN if self.settings["password_auth"] else None
+        certificate = self.settings["certificate"]
+        return protocol.Connection(self.address, self.settings["port"], timeout, login, certificate)
+
+    def last_words(self, lines=12):
+        """The end of what the process has said, for whoever wants to know why it ended."""
+        for name in ("output", "system.log"):
+            try:
+                text = (self.folder / name).read_text(errors="replace").strip()
+            except OSError:
+                continue
+            if text:
+                return "\n".join(text.splitlines()[-lines:])
+        return "(it has said nothing)"
+
+    def _command(self):
+        properties = dict(PROPERTIES)
+        for keyspace in ("system_auth", "system_distributed", "system_traces"):
+            properties[f"cassandra.{keyspace}.default_rf"] = self.settings["nodes"]
+        properties["cassandra.logdir"] = self.folder
+        properties["cassandra.storagedir"] = self.folder
+        properties["logback.configurationFile"] = HERE / "logback.xml"
+        command = [str(jars.java()), *MACHINE, *(FAST if self.settings["fast"] else SMALL)]
+        command += [f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED]
+        command += [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]
+        command += [f"-D{name}={value}" for name, value in properties.items()]
+        command += [self._config_option(), "-classpath", jars.classpath(), MAIN_CLASS]
+        return command
+
+    def _config_option(self):
+        return f"-Dcassandra.config=file://{self.folder}/cassandra.yaml"
+
+    def _configuration(self):
+        settings = self.settings
+        with_passwords = settings["password_auth"]
+        numbers = range(1, settings["nodes"] + 1)
+        template = string.Template((HERE / "cassandra.yaml").read_text())
+        return template.substitute(
+            partitioner=settings["partitioner"],
+            token=token(settings["partitioner"], self.number, settings["nodes"]),
+            seeds=",".join(f"127.0.0.{number}:{settings['storage_port']}" for number in numbers),
+            address=self.address,
+            storage_port=settings["storage_port"],
+            ssl_storage_port=settings["storage_port"] + 1,
+            port=settings["port"],
+            directory=self.folder,
+            authenticator="PasswordAuthenticator" if with_passwords else "AllowAllAuthenticator",
+            authorizer="CassandraAuthorizer" if with_passwords else "AllowAllAuthorizer",
+            tls="true" if settings["certificate"] else "false",
+            keystore=settings["keystore"] or "none",
+            keystore_password=settings["keystore_password"] or "none",
+        )
+
+
+def token(partitioner, number, nodes):
+    """Where node `number` (from 1) stands if all have the same share."""
+    share = number - 1
+    if partitioner == "Murmur3Partitioner":
+        return str(-(2**63) + (2 * share + 1) * 2**63 // nodes)
+    if partitioner == "RandomPartitioner":
+        return str((2 * share + 1) * 2**126 // nodes)
+    # The ordering ones: a byte as hexadecimal digits.
+    return f"{(2 * share + 1) * 128 // nodes:02x}"

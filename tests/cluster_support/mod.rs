@@ -1,0 +1,50 @@
+//! What the tests on a ring share: where it is, and stores on it.
+#![allow(dead_code, reason = "every test binary uses its own part of it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+use std::sync::Arc;
+
+use thriftstore::partitioner;
+use thriftstore::schema::{Catalog, CfDef, KeyspaceDef};
+use thriftstore::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use thriftstore::util::Clock;
+
+/// The nodes of the ring that `tests/cluster/run` has started.
+pub fn ring() -> Vec<String> {
+    let nodes =
+        std::env::var("THRIFTSTORE_RING").expect("THRIFTSTORE_RING names the ring: run tests/cluster/run");
+    nodes.split(',').map(str::to_owned).collect()
+}
+
+pub fn options() -> ClusterOptions {
+    ClusterOptions::new(ring())
+}
+
+/// A runtime as the server has one: the driver's tasks go on between requests.
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A store on the ring.
+pub async fn store(options: &ClusterOptions) -> ClusterStore {
+    let link = ClusterLink::open(options).await.unwrap();
+    let class = link.partitioner_class().await.unwrap();
+    let partitioner = partitioner::resolve(&class).unwrap();
+    ClusterStore::open(link, options, partitioner, Arc::new(Clock::system())).await.unwrap()
+}
+
+/// A name that no other run has.
+pub fn own_name(what: &str) -> String {
+    format!("{what}_{}", std::process::id())
+}
+
+/// A schema of one keyspace, kept three times.
+pub fn catalog(keyspace: &str, families: impl IntoIterator<Item = CfDef>) -> Arc<Catalog> {
+    let mut def = KeyspaceDef { replication_factor: 3, ..KeyspaceDef::new(keyspace) };
+    for cf in families {
+        def.column_families.insert(cf.name.clone(), Arc::new(cf));
+    }
+    let mut catalog = Catalog::default();
+    catalog.keyspaces.insert(keyspace.to_owned(), def);
+    Arc::new(catalog)
+}
