@@ -224,7 +224,8 @@ impl Bench {
         let database = Arc::new(Database::new(DatabaseParts { authenticator, ..parts }));
         let mut compat = Compat::default();
         compat.set(release);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Bench { script, service: Service::new(database, compat), runtime }
     }
 

@@ -29,7 +29,7 @@ pub async fn query(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     let statement = RemoteStatement::read(text, state.keyspace)?;
-    guard::check(state, remote, &statement)?;
+    check(state, remote, &statement).await?;
     match &statement.route {
         Route::Here(_) => run_here(state, remote, &statement).await,
         Route::There { sent, is_paged } => {
@@ -49,7 +49,7 @@ pub async fn prepare(
 ) -> Result<Arc<RemotePrepared>, CqlError> {
     kept::check_length(text)?;
     let statement = RemoteStatement::read(text, state.keyspace)?;
-    guard::check(state, remote, &statement)?;
+    check(state, remote, &statement).await?;
     let markers = match &statement.route {
         Route::Here(_) => Vec::new(),
         Route::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
@@ -70,7 +70,7 @@ pub async fn execute_prepared(
 ) -> Result<Outcome, CqlError> {
     // Its names are in the keyspace in which it was prepared, whatever the session uses by now.
     let state = &QueryState { keyspace: prepared.keyspace.as_deref(), ..*state };
-    guard::check(state, remote, &prepared.statement)?;
+    check(state, remote, &prepared.statement).await?;
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
         return Err(CqlError::invalid(format!(
@@ -85,6 +85,18 @@ pub async fn execute_prepared(
             result(outcome.map_err(db::Error::from)?, state)
         }
     }
+}
+
+async fn check(
+    state: &QueryState<'_>,
+    remote: &dyn RemoteCql,
+    statement: &RemoteStatement,
+) -> Result<(), CqlError> {
+    if statement.is_definition() {
+        // Another server may have made just now what is to be changed.
+        state.database.refresh_schema().await?;
+    }
+    guard::check(state, remote, statement)
 }
 
 /// The values as a cluster wants them.

@@ -60,6 +60,22 @@ impl RemoteStatement {
         Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement) })
     }
 
+    /// Whether it may change what is defined.
+    pub fn is_definition(&self) -> bool {
+        !matches!(
+            self.read,
+            Some(
+                Statement::Select(_)
+                    | Statement::Modify(_)
+                    | Statement::Batch(_)
+                    | Statement::Truncate(_)
+                    | Statement::Describe(_)
+                    | Statement::Use(_)
+                    | Statement::Access(_)
+            )
+        )
+    }
+
     /// One that is not in our language. It goes to the cluster as it is if it can only be about data or definitions;
     /// `why` is what else its author is told.
     fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
