@@ -243,7 +243,7 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
     for (statement, why) in [
         ("SELECT nothing FROM t", "Undefined column name nothing"),
         ("SELECT * FROM nowhere", "table nowhere does not exist"),
-        ("CREATE TABLE t (k int PRIMARY KEY)", "already exists"),
+        ("CREATE TABLE t (k int PRIMARY KEY)", "already existing"),
         ("SELECT * FRO t", "line 1:9"),
         ("CREATE TABLE c (k int PRIMARY KEY, v int) WITH COMPACT STORAGE", "COMPACT STORAGE"),
         ("INSERT INTO t (k, v) VALUES (1, 'x')", "Invalid STRING constant"),
