@@ -249,8 +249,9 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
         ("INSERT INTO t (k, v) VALUES (1, 'x')", "Invalid STRING constant"),
         ("UPDATE t SET v = ? WHERE k = ?", "bind variables"),
     ] {
-        let found = cql(&mut client, statement, ONE).why().to_owned();
-        assert!(found.contains(why), "{statement}: {found}");
+        let reply = cql(&mut client, statement, ONE);
+        assert_ne!(reply, void(), "{statement}");
+        assert!(reply.why().contains(why), "{statement}: {reply:?}");
     }
     assert_eq!(cql(&mut client, "INSERT INTO t (k, v) VALUES (1, 1)", ALL).thrown(2), "");
     assert_eq!(cql(&mut client, "SELECT * FROM t", ALL).thrown(2), "");

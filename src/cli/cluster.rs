@@ -87,6 +87,17 @@ impl ClusterArgs {
         Ok(cluster)
     }
 
+    /// A cluster whose nodes may be said elsewhere on the command line, in the form of `--cluster`.
+    pub fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
+        let said = ClusterArgs {
+            contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
+            ..self.clone()
+        };
+        let missing =
+            || "which cluster? Say cluster:HOST:PORT,HOST:PORT, or have it in the configuration".to_owned();
+        said.over(configured)?.ok_or_else(missing)
+    }
+
     /// Whether the command line says where a cluster is.
     pub fn names_nodes(&self) -> bool {
         self.contact_points.as_deref().is_some_and(|list| list != OFF)
