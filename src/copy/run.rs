@@ -55,9 +55,6 @@ pub async fn run(
     clock: Arc<Clock>,
     options: &CopyOptions,
 ) -> Result<(), CopyError> {
-    if from.name == to.name {
-        return Err(CopyError::Schema(format!("{} is both the source and the target", from.name)));
-    }
     let work = Work {
         from,
         to,
