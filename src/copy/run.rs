@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::difference::Differences;
+use super::difference::{Differences, print};
 use super::families::Work;
 use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
@@ -95,7 +95,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
         total.add(work.copy(pair, &mut file, title).await?);
     }
-    println!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
+    print(&format!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     Ok(())
 }
 
@@ -107,7 +107,7 @@ async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError>
         let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
         total.add(work.verify(pair, &mut differences, title).await?);
     }
-    println!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
+    print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     match differences.count {
         0 => Ok(()),
         count => Err(CopyError::Different(count)),
