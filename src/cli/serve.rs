@@ -20,6 +20,9 @@ use crate::server::{Admission, Encryption, Listener, Shutdown};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
 
+/// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
+/// cannot connect is said by ourselves.
+const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
 /// How long connections may take to finish what they are answering when the server ends.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -82,7 +85,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 
 fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second subscriber is an embedding program's own.
     let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();

@@ -10,6 +10,7 @@ mod order;
 mod remote;
 mod resolve;
 mod splits;
+mod status;
 mod store;
 mod watched;
 
@@ -19,5 +20,6 @@ pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore};
 use splits::split_points;
-pub use store::{Store, StoreFuture, StoreStatus};
+pub use status::{ClusterStatus, NodeStatus, StoreStatus};
+pub use store::{Store, StoreFuture};
 pub use watched::{Asked, WatchedStore};

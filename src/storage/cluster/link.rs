@@ -14,6 +14,7 @@ use scylla::statement::batch::Batch;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency};
 
+use super::connect_error::of_connecting;
 use super::error;
 use super::gate::Gate;
 use super::options::ClusterOptions;
@@ -64,7 +65,7 @@ impl Link {
         if let Some(tls) = &options.tls {
             builder = builder.tls_context(Some(Arc::new(tls::client_config(tls)?)));
         }
-        let session = builder.build().await.map_err(|error| error::of_connecting(&error))?;
+        let session = builder.build().await.map_err(|error| of_connecting(&error, options.tls.is_some()))?;
         let link = Link { session, gate: Gate::new(options.requests_max, options.request_timeout) };
         link.check_data_center(options)?;
         Ok(link)

@@ -6,6 +6,7 @@
 //! fronts share. What is not as on our own disk is in docs/cluster.md.
 
 mod cas;
+mod connect_error;
 mod error;
 mod gate;
 mod keyspaces;
@@ -17,6 +18,7 @@ mod read;
 mod rows;
 mod scan;
 mod shape;
+mod status;
 mod store;
 mod table;
 mod tls;

@@ -207,7 +207,7 @@ impl Store for ClusterStore {
     }
 
     fn status(&self) -> StoreStatus {
-        StoreStatus::default()
+        StoreStatus { cluster: Some(self.link.status()), ..StoreStatus::default() }
     }
 
     fn remote(&self) -> Option<&dyn RemoteStore> {

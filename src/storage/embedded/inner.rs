@@ -152,6 +152,7 @@ impl Inner {
             disk_bytes: self.database.disk_space().unwrap_or(0) + self.intake.bytes_of_log(),
             read_only: refusal,
             undefined: self.families.read().undefined.clone(),
+            cluster: None,
         }
     }
 
