@@ -59,6 +59,9 @@ pub struct CopyArgs {
 }
 
 pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
+    if args.from.to_string() == args.to.to_string() {
+        return Err(format!("{} is both the source and the target", args.from));
+    }
     let load = |file: &PathBuf| config::load(file, types).map_err(|errors| errors.to_string());
     let config = match &args.config {
         Some(file) => load(file)?,

@@ -1,6 +1,7 @@
 //! What two sides do not have in common.
 
 use std::fmt;
+use std::io::Write;
 
 use bytes::Bytes;
 
@@ -53,10 +54,17 @@ impl Differences {
     pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {
-            println!("{}", told(cf, difference));
+            print(&told(cf, difference));
         } else if self.count == SHOWN_MAX + 1 {
-            println!("more differences are counted, not shown");
+            print("more differences are counted, not shown");
         }
+    }
+}
+
+/// Prints a line. Whoever has read enough may have gone.
+pub fn print(line: &str) {
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        tracing::debug!("cannot print: {error}");
     }
 }
 

@@ -111,8 +111,8 @@ async fn open_thrift(
     place: &ThriftPlace,
     options: &OpenOptions<'_>,
 ) -> Result<Side, CopyError> {
-    let pages = ThriftPages::new(place.clone(), options.clock.clone());
     let failed = |why: String| CopyError::Side { side: name.clone(), why };
+    let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
     let described = thrift_schema::keyspaces(&pages, options.types).await.map_err(failed)?;
     // The bar does without where it is none of ours.
     let partitioner = thrift_schema::partitioner(&pages).await.map_err(failed)?;

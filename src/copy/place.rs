@@ -26,6 +26,8 @@ pub struct ThriftPlace {
     pub transport: Transport,
     /// Calls name their keyspace, as up to 0.6.
     pub is_keyed: bool,
+    /// Who we are, where a server asks: the user, and a file whose first line is the password.
+    pub login: Option<(String, PathBuf)>,
 }
 
 /// The port of the Thrift API where none is said.
@@ -56,15 +58,18 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
     let (address, options) = text.split_once('?').unwrap_or((text, ""));
     let mut version = Release::V0_7;
     let mut transport = None;
+    let (mut user, mut password_file) = (None, None);
     for option in options.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             None if option == "framed" => transport = Some(Transport::Framed),
             None if option == "unframed" => transport = Some(Transport::Unframed),
             Some(("version", release)) => version = release.parse()?,
+            Some(("user", name)) => user = Some(name.to_owned()),
+            Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
             _ => {
                 return Err(format!(
-                    "{option:?} is nothing that can be said of a Thrift server: there are framed, unframed and \
-                     version=0.6"
+                    "{option:?} is nothing that can be said of a Thrift server: there are framed, unframed, \
+                     version=0.6, user=NAME and password-file=FILE"
                 ));
             }
         }
@@ -77,7 +82,12 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { address.to_owned() } else { format!("{address}:{THRIFT_PORT}") };
-    Ok(ThriftPlace { address, transport: transport.unwrap_or(default), is_keyed })
+    let login = match (user, password_file) {
+        (Some(user), Some(file)) => Some((user, file)),
+        (None, None) => None,
+        _ => return Err("a login needs both user=NAME and password-file=FILE".to_owned()),
+    };
+    Ok(ThriftPlace { address, transport: transport.unwrap_or(default), is_keyed, login })
 }
 
 /// A directory by its whole path, so that it is the same from wherever it is named.
@@ -118,6 +128,8 @@ mod tests {
         let place = thrift("thrift:[::1]:9161?version=0.6");
         assert_eq!(place.address, "[::1]:9161");
         assert_eq!((place.transport, place.is_keyed), (Transport::Unframed, true));
+        let login = Some(("theo".to_owned(), "p.txt".into()));
+        assert_eq!(thrift("thrift:a?user=theo&password-file=p.txt").login, login);
         assert_eq!(thrift("thrift:a:1?framed&version=0.6").transport, Transport::Framed);
         assert_eq!(thrift("thrift:a:1?version=2.1&unframed").transport, Transport::Unframed);
     }
@@ -131,6 +143,7 @@ mod tests {
             ("thrift:a?version=0.5", "ranges of rows"),
             ("thrift:a?version=9", "unknown release"),
             ("thrift:a?fast", "nothing that can be said"),
+            ("thrift:a?user=theo", "needs both"),
         ] {
             let error = text.parse::<Place>().unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

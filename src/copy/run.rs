@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::difference::Differences;
+use super::difference::{Differences, print};
 use super::families::Work;
 use super::progress_file::ProgressFile;
 use super::schema::{self, Selection};
@@ -55,9 +55,6 @@ pub async fn run(
     clock: Arc<Clock>,
     options: &CopyOptions,
 ) -> Result<(), CopyError> {
-    if from.name == to.name {
-        return Err(CopyError::Schema(format!("{} is both the source and the target", from.name)));
-    }
     let work = Work {
         from,
         to,
@@ -98,7 +95,7 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
         total.add(work.copy(pair, &mut file, title).await?);
     }
-    println!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
+    print(&format!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     Ok(())
 }
 
@@ -110,7 +107,7 @@ async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError>
         let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
         total.add(work.verify(pair, &mut differences, title).await?);
     }
-    println!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells);
+    print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
     match differences.count {
         0 => Ok(()),
         count => Err(CopyError::Different(count)),

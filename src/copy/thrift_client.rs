@@ -25,12 +25,18 @@ pub struct ThriftClient {
     cutter: MessageCutter,
     input: BytesMut,
     seqid: i32,
-    /// The keyspace that the session has (0.7 and later).
+    /// The user and his password, where the server asks.
+    login: Option<(String, String)>,
+    /// The keyspace that the session has (0.7 and later), or that it has logged in to.
     keyspace: Option<String>,
 }
 
 impl ThriftClient {
-    pub async fn connect(place: &ThriftPlace) -> Result<ThriftClient, String> {
+    /// Connects, and logs in where that is not done keyspace by keyspace. `login` is a user and his password.
+    pub async fn connect(
+        place: &ThriftPlace,
+        login: Option<(String, String)>,
+    ) -> Result<ThriftClient, String> {
         let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&place.address)).await;
         let stream = match connecting {
             Ok(Ok(stream)) => stream,
@@ -38,19 +44,48 @@ impl ThriftClient {
             Err(_) => return Err("cannot connect: nobody answers".to_owned()),
         };
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
-        Ok(ThriftClient {
+        let mut client = ThriftClient {
             stream,
+            login,
             place: place.clone(),
             cutter: MessageCutter::new(place.transport, MESSAGE_BYTES_MAX),
             input: BytesMut::new(),
             seqid: 0,
             keyspace: None,
-        })
+        };
+        if !client.place.is_keyed {
+            client.log_in(None).await?;
+        }
+        Ok(client)
+    }
+
+    /// Logs in; up to 0.6 to a keyspace.
+    async fn log_in(&mut self, keyspace: Option<&str>) -> Result<(), String> {
+        let Some((user, password)) = self.login.clone() else { return Ok(()) };
+        let write = |writer: &mut Writer<'_>| {
+            if let Some(keyspace) = keyspace {
+                writer.field_string(1, keyspace.as_bytes());
+            }
+            writer.field_struct(if keyspace.is_some() { 2 } else { 1 });
+            writer.field_map(1, TType::String, TType::String, 2);
+            for (name, value) in [("username", &user), ("password", &password)] {
+                writer.bytes(name.as_bytes());
+                writer.bytes(value.as_bytes());
+            }
+            writer.stop();
+        };
+        let reply = self.exchange("login", write).await?;
+        answer_of(&reply, "login", TType::Stop).map(|_| ())
     }
 
     /// Has the session use a keyspace; up to 0.6 each call names its own.
     pub async fn use_keyspace(&mut self, keyspace: &str) -> Result<(), String> {
-        if self.place.is_keyed || self.keyspace.as_deref() == Some(keyspace) {
+        if self.keyspace.as_deref() == Some(keyspace) {
+            return Ok(());
+        }
+        if self.place.is_keyed {
+            self.log_in(Some(keyspace)).await?;
+            self.keyspace = Some(keyspace.to_owned());
             return Ok(());
         }
         let reply =

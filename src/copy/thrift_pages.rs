@@ -13,7 +13,7 @@ use crate::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, Super
 use crate::schema::CfDef;
 use crate::thrift::replies;
 use crate::thrift::wire::{Reader, TType, Writer};
-use crate::util::Clock;
+use crate::util::{Clock, password_of};
 
 /// QUORUM, in the API's numbers.
 const CONSISTENCY: i32 = 2;
@@ -24,14 +24,20 @@ const AHEAD_S: i64 = 60;
 /// Reads from a server, on as many connections as there are calls at a time.
 pub struct ThriftPages {
     pub place: ThriftPlace,
+    login: Option<(String, String)>,
     clock: Arc<Clock>,
     /// Connections that nobody uses just now.
     idle: Mutex<Vec<ThriftClient>>,
 }
 
 impl ThriftPages {
-    pub fn new(place: ThriftPlace, clock: Arc<Clock>) -> ThriftPages {
-        ThriftPages { place, clock, idle: Mutex::default() }
+    /// Pages of a server. Reads the password's file.
+    pub fn new(place: ThriftPlace, clock: Arc<Clock>) -> Result<ThriftPages, String> {
+        let login = match &place.login {
+            Some((user, file)) => Some((user.clone(), password_of("the server's", file)?)),
+            None => None,
+        };
+        Ok(ThriftPages { place, login, clock, idle: Mutex::default() })
     }
 
     /// Calls a method; `keyspace` is the one that it is about.
@@ -46,7 +52,7 @@ impl ThriftPages {
         let idle = self.idle.lock().pop();
         let mut client = match idle {
             Some(client) => client,
-            None => ThriftClient::connect(&self.place).await?,
+            None => ThriftClient::connect(&self.place, self.login.clone()).await?,
         };
         if let Some(keyspace) = keyspace {
             client.use_keyspace(keyspace).await?;
