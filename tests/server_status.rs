@@ -7,14 +7,18 @@ mod support;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use support::client::PATIENCE;
 use support::server::{Server, storage_conf};
 use thriftstore::config;
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
+use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::server::{Admission, Listener, Shutdown, StatusService};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreFuture, StoreStatus, SyncMode};
 use thriftstore::util::Clock;
 
 /// Sends a request and reads the answer until its end.
@@ -94,7 +98,8 @@ fn a_store_that_takes_no_writes_is_not_well() {
     let clock = Arc::new(Clock::system());
     let opened =
         EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock.clone()).unwrap();
-    let store: Arc<dyn Store> = Arc::new(opened);
+    let is_full = Arc::new(AtomicBool::new(false));
+    let store: Arc<dyn Store> = Arc::new(MayBeFull { inner: opened, is_full: is_full.clone() });
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: store.clone(),
@@ -117,11 +122,77 @@ fn a_store_that_takes_no_writes_is_not_well() {
         address
     });
     assert!(get(address, "/health").starts_with("HTTP/1.0 200 OK\r\n"));
-    runtime.block_on(store.close()).unwrap();
+    is_full.store(true, Ordering::Relaxed);
     let health = get(address, "/health");
     assert!(health.starts_with("HTTP/1.0 503 Service Unavailable\r\n"), "{health}");
-    assert!(health.contains("\r\n\r\nwrites are refused: "), "{health}");
+    assert!(health.contains("\r\n\r\nwrites are refused: the disk is full\n"), "{health}");
     let page = get(address, "/");
     assert!(page.starts_with("HTTP/1.0 200 ") && page.contains("health: writes are refused"), "{page}");
+    is_full.store(false, Ordering::Relaxed);
+    assert!(get(address, "/health").starts_with("HTTP/1.0 200 OK\r\n"));
     assert!(runtime.block_on(shutdown.end(PATIENCE)), "the port did not close");
+    runtime.block_on(store.close()).unwrap();
+}
+
+/// The embedded store on a disk that a test fills with a word.
+struct MayBeFull {
+    inner: EmbeddedStore,
+    is_full: Arc<AtomicBool>,
+}
+
+impl Store for MayBeFull {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        self.inner.apply(mutations, behaviour, consistency)
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        self.inner.read(key, command, consistency)
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        self.inner.scan(command, consistency)
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        self.inner.splits(start, end, keys_per_split)
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.inner.truncate(cf)
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.inner.drop_family(cf)
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        self.inner.notes()
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        self.inner.note(notes)
+    }
+
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        self.inner.alter(catalog)
+    }
+
+    fn status(&self) -> StoreStatus {
+        let full = self.is_full.load(Ordering::Relaxed).then(|| "the disk is full".to_owned());
+        StoreStatus { read_only: full, ..self.inner.status() }
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.inner.close()
+    }
 }
