@@ -2,6 +2,7 @@
 
 mod cells;
 mod cluster;
+mod copy;
 mod data;
 mod explain;
 mod front;
@@ -32,6 +33,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Show a stored row, as CQL has it and as its cells.
     Cells(cells::CellsArgs),
+    /// Copy column families to another data directory or a cluster, or compare both.
+    Copy(copy::CopyArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -42,6 +45,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Serve(args) => serve::serve(&args, types),
         Command::Explain(args) => explain::explain(&args, types),
         Command::Cells(args) => cells::cells(&args, types),
+        Command::Copy(args) => copy::copy(&args, types),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteStore, StoreError, StoreStatus};
+use super::{Dump, DumpCommand, RemoteStore, StoreError, StoreStatus};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
@@ -33,6 +33,16 @@ pub trait Store: Send + Sync {
 
     /// Reads rows in ring order.
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
+
+    /// Reads all that is stored, tombstones too, in ring order. `None` where a store tells only what is alive.
+    fn dump(&self, _command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
+        None
+    }
+
+    /// Whether [`Store::dump`] answers.
+    fn can_dump(&self) -> bool {
+        false
+    }
 
     /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families:
     /// the inner boundaries' tokens.

@@ -14,6 +14,8 @@ pub struct TableName {
 pub struct Parsed {
     pub statement: Statement,
     pub markers: Vec<Option<String>>,
+    /// Where in the text, in bytes and in its order, names of tables and their like stand that name no keyspace.
+    pub unqualified: Vec<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

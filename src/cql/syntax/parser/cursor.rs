@@ -16,6 +16,8 @@ pub struct Parser<'t> {
     depth: usize,
     pub(in crate::cql) release: Release,
     pub(in crate::cql) markers: Vec<Option<String>>,
+    /// See `Parsed`.
+    pub(super) unqualified: Vec<usize>,
     /// What was wrong although reading went on. The old servers report the last fault of a text.
     fault: Option<CqlError>,
 }
@@ -24,7 +26,17 @@ impl<'t> Parser<'t> {
     pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, CqlError> {
         let tokens = lexer::tokens(text)?;
         let visible = (0..tokens.len()).filter(|at| tokens[*at].kind != TokenKind::Hidden).collect();
-        Ok(Parser { text, tokens, visible, at: 0, depth: 0, release, markers: Vec::new(), fault: None })
+        Ok(Parser {
+            text,
+            tokens,
+            visible,
+            at: 0,
+            depth: 0,
+            release,
+            markers: Vec::new(),
+            unqualified: Vec::new(),
+            fault: None,
+        })
     }
 
     /// The place among all tokens of the one so many ahead.
