@@ -172,7 +172,8 @@ impl Store for ClusterStore {
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         let catalog = self.catalog.lock().clone();
-        let keyspaces = catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
+        let keyspaces =
+            catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
         Box::pin(async move {
             splits(&self.link, &*self.partitioner, keyspaces, (&start, &end), keys_per_split).await
         })

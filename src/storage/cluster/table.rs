@@ -174,6 +174,10 @@ mod tests {
         cf.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
+        let delete = |which| Shape::Delete { inner: false, which }.text(&table);
+        assert_eq!(delete(Which::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
+        let all = Which::Run { from: false, to: false };
+        assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         assert!(!Shape::DeleteRow.is_idempotent(&table));
         assert!(!Shape::Add.is_idempotent(&table));
         assert_eq!(
