@@ -245,7 +245,6 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
         ("SELECT * FROM nowhere", "table nowhere does not exist"),
         ("CREATE TABLE t (k int PRIMARY KEY)", "already existing"),
         ("SELECT * FRO t", "line 1:9"),
-        ("CREATE TABLE c (k int PRIMARY KEY, v int) WITH COMPACT STORAGE", "COMPACT STORAGE"),
         ("INSERT INTO t (k, v) VALUES (1, 'x')", "Invalid STRING constant"),
         ("UPDATE t SET v = ? WHERE k = ?", "bind variables"),
     ] {

@@ -309,6 +309,19 @@ fn rows_look_as_those_of_the_old_servers() {
 }
 
 #[test]
+fn calls_have_the_names_that_they_were_typed_with() {
+    let bench = Bench::new();
+    let columns = [("a", "Int32Type"), ("system.totimestamp(u)", "TimestampType"), ("b", "LongType")];
+    let columns = columns.map(|(name, class)| column(name, class)).to_vec();
+    let answer = RemoteOutcome::Rows(RemoteRows { columns, rows: vec![vec![None, None, None]] });
+    bench.script.answer("SELECT a, toTimestamp(u), token(a) AS b FROM ks.t", Ok(answer));
+    let reply = cql(&mut bench.client(), "SELECT a, dateOf(u), token(a) AS b FROM ks.t");
+    let row = ["a", "dateOf(u)", "b"].map(|name| fields([(1, text(name))])).to_vec();
+    let row = fields([(1, text("")), (2, Value::List(TType::Struct, row))]);
+    assert_eq!(reply.value().field(2), &Value::List(TType::Struct, vec![row]));
+}
+
+#[test]
 fn clients_of_1_2_are_told_of_timestamps_by_their_old_name() {
     let bench = Bench::of(Release::V1_2, Authenticator::AllowAll);
     let columns = vec![column("t", "TimestampType"), column("s", "SetType(TimestampType)")];

@@ -34,7 +34,7 @@ pub async fn query(
         Route::Here(_) => run_here(state, remote, &statement).await,
         Route::There { sent, is_paged } => {
             let outcome = remote.query(sent, levels(options, *is_paged)).await;
-            result(outcome.map_err(db::Error::from)?, state)
+            result(outcome.map_err(db::Error::from)?, &statement, state)
         }
     }
 }
@@ -82,7 +82,7 @@ pub async fn execute_prepared(
         Route::There { sent, is_paged } => {
             let values = bound(prepared, options)?;
             let outcome = remote.execute(sent, &values, levels(options, *is_paged)).await;
-            result(outcome.map_err(db::Error::from)?, state)
+            result(outcome.map_err(db::Error::from)?, &prepared.statement, state)
         }
     }
 }

@@ -1,7 +1,11 @@
 //! A statement on its way to a cluster: where it is run, and as what text.
 
+use std::ops::Range;
+
 use crate::cql::CqlError;
-use crate::cql::syntax::{AccessStatement, Parsed, Parser, Relation, Select, Statement, parse};
+use crate::cql::syntax::{
+    AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement, parse,
+};
 use crate::util::Release;
 
 /// A statement as far as it is understood here: the language of a cluster of today has more than ours.
@@ -60,6 +64,26 @@ impl RemoteStatement {
         Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement) })
     }
 
+    /// What clients call the columns of the result that have other names on a cluster, which says of functions that
+    /// they are the system's: each with its place, where the result has so many columns.
+    pub fn function_names(&self, columns: usize) -> Vec<(usize, String)> {
+        let Some(Statement::Select(Select { selection: Selection::Some(selected), is_json: false, .. })) =
+            &self.read
+        else {
+            return Vec::new();
+        };
+        let name = |(at, selected): (usize, &Selected)| match selected {
+            Selected { selector: call @ Selector::Function { keyspace: None, .. }, alias: None } => {
+                Some((at, call.to_string()))
+            }
+            _ => None,
+        };
+        if selected.len() != columns {
+            return Vec::new();
+        }
+        selected.iter().enumerate().filter_map(name).collect()
+    }
+
     /// Whether it may change what is defined.
     pub fn is_definition(&self) -> bool {
         !matches!(
@@ -99,17 +123,28 @@ fn is_whole(select: &Select) -> bool {
     !select.order_by.is_empty() && select.relations.iter().any(is_in)
 }
 
+/// Functions that a cluster of today has by another name alone.
+const RENAMED: [(&str, &str); 2] = [("dateOf", "toTimestamp"), ("unixTimestampOf", "toUnixTimestamp")];
+
 /// The text with the session's keyspace before every name that has none. A cluster's protocol has no keyspace beside
 /// the statement, and the connections to it are not one client's.
 fn qualified(text: &str, parsed: &Parsed, keyspace: Option<&str>) -> String {
-    let Some(keyspace) = keyspace else { return text.to_owned() };
-    let prefix = format!("\"{}\".", keyspace.replace('"', "\"\""));
-    let mut sent = String::with_capacity(text.len() + prefix.len() * parsed.unqualified.len());
+    let prefix = keyspace.map(|keyspace| format!("\"{}\".", keyspace.replace('"', "\"\"")));
+    let prefixes = parsed.unqualified.iter().filter_map(|at| Some((*at..*at, prefix.as_deref()?)));
+    let renamed = parsed.functions.iter().filter_map(|place| {
+        let typed = text.get(place.clone())?;
+        let (_, name) = RENAMED.iter().find(|(old, _)| old.eq_ignore_ascii_case(typed))?;
+        Some((place.clone(), *name))
+    });
+    let mut edits: Vec<(Range<usize>, &str)> = prefixes.chain(renamed).collect();
+    edits.sort_by_key(|(place, _)| place.start);
+    let mut sent =
+        String::with_capacity(text.len() + edits.iter().map(|(_, with)| with.len()).sum::<usize>());
     let mut from = 0;
-    for at in &parsed.unqualified {
-        sent.push_str(text.get(from..*at).unwrap_or_default());
-        sent.push_str(&prefix);
-        from = *at;
+    for (place, with) in edits {
+        sent.push_str(text.get(from..place.start).unwrap_or_default());
+        sent.push_str(with);
+        from = place.end;
     }
     sent.push_str(text.get(from..).unwrap_or_default());
     sent
@@ -146,6 +181,10 @@ mod tests {
             ("CREATE INDEX i ON t (a)", "CREATE INDEX i ON \"Ks\".t (a)"),
             ("DROP INDEX i", "DROP INDEX \"Ks\".i"),
             ("CREATE TYPE address (zip other)", "CREATE TYPE \"Ks\".address (zip other)"),
+            (
+                "SELECT dateOf(u), UNIXTIMESTAMPOF(u) FROM t WHERE u > minTimeuuid('dateOf(u)')",
+                "SELECT toTimestamp(u), toUnixTimestamp(u) FROM \"Ks\".t WHERE u > minTimeuuid('dateOf(u)')",
+            ),
             ("TRUNCATE t", "TRUNCATE \"Ks\".t"),
             ("DESCRIBE TABLE t", "DESCRIBE TABLE \"Ks\".t"),
         ];

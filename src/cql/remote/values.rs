@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::statement::RemoteStatement;
 use crate::cql::values::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes};
 use crate::cql::{CollectionForm, ColumnSpec, CqlError, Outcome, QueryState, ResultSet};
 use crate::marshal::{CqlType, Native};
@@ -9,14 +10,23 @@ use crate::storage::{RemoteColumn, RemoteOutcome};
 use crate::util::Release;
 
 /// What a cluster answers, as a session's release says it.
-pub fn result(outcome: RemoteOutcome, state: &QueryState<'_>) -> Result<Outcome, CqlError> {
+pub fn result(
+    outcome: RemoteOutcome,
+    statement: &RemoteStatement,
+    state: &QueryState<'_>,
+) -> Result<Outcome, CqlError> {
     let rows = match outcome {
         RemoteOutcome::Void => return Ok(Outcome::Void),
         RemoteOutcome::Rows(rows) => rows,
     };
     let release = state.behaviour.release;
-    let columns = rows.columns.into_iter().map(|found| column(found, release)).collect();
-    Ok(Outcome::Rows(ResultSet { columns, rows: rows.rows, paging_state: None }))
+    let mut columns: Vec<ColumnSpec> = rows.columns.into_iter().map(|found| column(found, release)).collect();
+    for (at, name) in statement.function_names(columns.len()) {
+        if let Some(column) = columns.get_mut(at) {
+            column.name = name;
+        }
+    }
+    Ok(Outcome::Rows(ResultSet { columns: columns.into(), rows: rows.rows, paging_state: None }))
 }
 
 /// A column as a release names its type.

@@ -1,5 +1,7 @@
 //! A place among the tokens, and the steps that every statement's rules are made of.
 
+use std::ops::Range;
+
 use crate::cql::syntax::failure::{self, Misfit};
 use crate::cql::syntax::token::{Token, TokenKind};
 use crate::cql::syntax::{Term, keywords, lexer};
@@ -18,6 +20,7 @@ pub struct Parser<'t> {
     pub(in crate::cql) markers: Vec<Option<String>>,
     /// See `Parsed`.
     pub(super) unqualified: Vec<usize>,
+    pub(super) functions: Vec<Range<usize>>,
     /// What was wrong although reading went on. The old servers report the last fault of a text.
     fault: Option<CqlError>,
 }
@@ -35,6 +38,7 @@ impl<'t> Parser<'t> {
             release,
             markers: Vec::new(),
             unqualified: Vec::new(),
+            functions: Vec::new(),
             fault: None,
         })
     }

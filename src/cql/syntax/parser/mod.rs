@@ -35,7 +35,10 @@ pub fn parse_as(text: &str, release: Release) -> Result<Parsed, CqlError> {
     }
     match parser.take_fault() {
         Some(fault) => Err(fault),
-        None => Ok(Parsed { statement, markers: parser.markers, unqualified: parser.unqualified }),
+        None => {
+            let Parser { markers, unqualified, functions, .. } = parser;
+            Ok(Parsed { statement, markers, unqualified, functions })
+        }
     }
 }
 
