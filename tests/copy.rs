@@ -214,12 +214,20 @@ fn sides_that_do_not_go_together_are_refused() {
 fn a_thrift_server_is_copied_with_what_is_alive() {
     let directory = source(true);
     let in_it = directory.path();
-    let conf = conf("RandomPartitioner");
+    let login = "<Authenticator>org.apache.cassandra.auth.SimpleAuthenticator</Authenticator>
+        <Authority>org.apache.cassandra.auth.AllowAllAuthority</Authority></Storage>";
+    let conf = conf("RandomPartitioner").replace("</Storage>", login);
     fs::create_dir(in_it.join("server")).unwrap();
     fs::rename(in_it.join("from"), in_it.join("server/data")).unwrap();
-    let server = Server::start(&in_it.join("server"), &conf, &["--cql", "off"]);
-    let old = format!("thrift:{}?version=0.6", server.address);
-    let new = format!("thrift:{}", server.address);
+    fs::write(in_it.join("server/passwd"), "theo=secret\n").unwrap();
+    fs::write(in_it.join("password"), "secret\n").unwrap();
+    let server = Server::start(&in_it.join("server"), &conf, &["--cql", "off", "--passwd", "passwd"]);
+    let old = format!("thrift:{}?version=0.6&user=theo&password-file=password", server.address);
+    let new = format!("thrift:{}?user=theo&password-file=password", server.address);
+    let nobody = format!("thrift:{}", server.address);
+    let (is_content, text) =
+        said(in_it, &["--from", &nobody, "--to", "data:none", "--to-config", "murmur.xml"]);
+    assert!(!is_content && text.contains("is refused"), "{text}");
     for (from, to) in [(&old, "data:old"), (&new, "data:new")] {
         let made = ["--to-config", "murmur.xml"];
         let places = ["--from", from, "--to", to, "--keyspace", "K"];
