@@ -7,6 +7,7 @@ mod data;
 mod explain;
 mod front;
 mod native;
+mod ports;
 mod serve;
 mod store;
 mod tls;
@@ -28,7 +29,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the keyspaces of a storage-conf.xml.
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Show what a CQL statement reads and writes, cell by cell, without doing it.
     Explain(explain::ExplainArgs),
     /// Show a stored row, as CQL has it and as its cells.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::StoreFuture;
+use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
 use crate::schema::Catalog;
 
@@ -64,4 +64,9 @@ pub trait RemoteStore: Send + Sync {
 
     /// Another front has changed the schema to this, and made the cluster ready for it.
     fn follow(&self, catalog: Arc<Catalog>);
+
+    /// Where the store runs CQL itself.
+    fn cql(&self) -> Option<&dyn RemoteCql> {
+        None
+    }
 }
