@@ -76,6 +76,8 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         DbError::Unavailable { required, alive, .. } => {
             StoreError::Unavailable { why: message, required, alive }
         }
+        // Some nodes may have emptied the table, and others may do so later.
+        DbError::TruncateError if message.contains("timed out") => StoreError::TimedOut(message),
         DbError::IsBootstrapping | DbError::TruncateError => {
             StoreError::Unavailable { why: message, required: 1, alive: 0 }
         }

@@ -36,7 +36,7 @@ pub async fn read(
     if count == 0 {
         return Ok(empty);
     }
-    let mut statement = table.prepared(&link.session, shape).await?;
+    let mut statement = table.prepared(link, shape).await?;
     statement.set_consistency(level(consistency));
     let page_rows = if is_of_supers {
         count.saturating_mul(COLUMNS_PER_SUPER).clamp(PAGE_ROWS_MIN, PAGE_ROWS)

@@ -87,7 +87,7 @@ impl Scan<'_> {
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
         let shape = Shape::Rows { ring: stretch.ring, is_limited: limit.is_some() };
-        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
         // Rows of one column are the least that there can be.
         let page_rows = room.saturating_mul(limit.map_or(PAGE_ROWS, |limit| limit.unsigned_abs() as usize));
@@ -131,7 +131,7 @@ impl Scan<'_> {
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(&self.link.session, Shape::Keys(stretch.ring)).await?;
+        let mut statement = self.table.prepared(self.link, Shape::Keys(stretch.ring)).await?;
         statement.set_consistency(level(self.consistency));
         statement.set_page_size(i32::try_from(room.clamp(1, PAGE_ROWS)).unwrap_or(i32::MAX));
         let until = found.len() + room;
@@ -164,7 +164,7 @@ impl Scan<'_> {
         max_keys: usize,
         found: &mut Vec<Bytes>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
         let mut from = PagingState::start();
         while found.len() < max_keys {

@@ -175,7 +175,7 @@ impl Store for ClusterStore {
             if is_hidden(&cf) {
                 return Ok(());
             }
-            self.link.define(&format!("TRUNCATE {}", Table::of(&cf)?.quoted_name)).await
+            self.link.truncate(&Table::of(&cf)?.quoted_name).await
         })
     }
 
@@ -200,7 +200,10 @@ impl Store for ClusterStore {
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let lock = TablesLock::take(&self.link).await?;
-            let made = self.make_ready(&catalog).await;
+            let made = tokio::select! {
+                made = self.make_ready(&catalog) => made,
+                lost = lock.until_lost(&self.link) => Err(lost),
+            };
             lock.give_back(&self.link).await;
             made
         })

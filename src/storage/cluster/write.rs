@@ -85,13 +85,13 @@ impl Writing<'_> {
         let mut values = Vec::with_capacity(steps.len());
         let mut is_idempotent = true;
         for step in steps {
-            batch.append_statement(step.table.prepared(&self.link.session, step.shape).await?);
+            batch.append_statement(step.table.prepared(self.link, step.shape).await?);
             is_idempotent &= step.shape.is_idempotent(&step.table);
             values.push(step.values);
         }
         batch.set_consistency(level(self.consistency));
         batch.set_is_idempotent(is_idempotent);
-        self.link.run_batch(&batch, values).await?;
+        self.link.run_batch(batch, values).await?;
         Ok(())
     }
 
