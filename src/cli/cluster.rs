@@ -1,16 +1,14 @@
 //! What the command line says about a cluster behind the server.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::config::{self, Cluster, ClusterEncryption, ClusterLogin};
 use crate::storage::cluster::{ClusterOptions, ClusterTls};
-use crate::util::limits::PASSWORD_FILE_BYTES_MAX;
+use crate::util::password_of;
 
 /// The value of `--cluster` with which there is none.
 const OFF: &str = "off";
@@ -87,6 +85,17 @@ impl ClusterArgs {
         Ok(cluster)
     }
 
+    /// A cluster whose nodes may be said elsewhere on the command line, in the form of `--cluster`.
+    pub fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
+        let said = ClusterArgs {
+            contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
+            ..self.clone()
+        };
+        let missing =
+            || "which cluster? Say cluster:HOST:PORT,HOST:PORT, or have it in the configuration".to_owned();
+        said.over(configured)?.ok_or_else(missing)
+    }
+
     /// Whether the command line says where a cluster is.
     pub fn names_nodes(&self) -> bool {
         self.contact_points.as_deref().is_some_and(|list| list != OFF)
@@ -156,7 +165,7 @@ fn contact_points(list: &str) -> Result<Vec<String>, String> {
 pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
     let credentials = match &cluster.login {
         None => None,
-        Some(login) => Some((login.user.clone(), password(&login.password_file)?)),
+        Some(login) => Some((login.user.clone(), password_of("the cluster's", &login.password_file)?)),
     };
     Ok(ClusterOptions {
         local_data_center: cluster.local_data_center.clone(),
@@ -172,24 +181,6 @@ pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
         requests_max: cluster.requests_max.unwrap_or(ClusterOptions::REQUESTS_MAX),
         ..ClusterOptions::new(cluster.contact_points.clone())
     })
-}
-
-/// The first line of a file, which must not be empty.
-fn password(file: &Path) -> Result<String, String> {
-    let name = file.display();
-    let mut text = String::new();
-    // One byte more than is allowed, so that a file that never ends is found out.
-    let limit = PASSWORD_FILE_BYTES_MAX as u64 + 1;
-    File::open(file)
-        .and_then(|opened| opened.take(limit).read_to_string(&mut text))
-        .map_err(|error| format!("cannot read the cluster's password from {name}: {error}"))?;
-    if text.len() > PASSWORD_FILE_BYTES_MAX {
-        return Err(format!("{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: it holds no password"));
-    }
-    match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(line.to_owned()),
-        _ => Err(format!("{name} has nothing in its first line, where the cluster's password should be")),
-    }
 }
 
 #[cfg(test)]

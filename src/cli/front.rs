@@ -1,11 +1,13 @@
 //! A server without data of its own: a front of a cluster.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::cluster;
 use super::store::{OpenStore, random_token};
 use crate::config::{Cluster, Config};
+use crate::db::{self, Database};
 use crate::partitioner::check_partitioner;
 use crate::storage::StoreError;
 use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
@@ -24,7 +26,8 @@ pub async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Resu
         );
     }
     let nodes = options.contact_points.join(", ");
-    let opened = until_reached(PAUSE, async || open_once(&options, config, clock.clone()).await).await;
+    let open = async || open_once(&options, config, clock.clone()).await;
+    let opened = until_reached(PAUSE, may_open_later, open).await;
     opened.map_err(|error| format!("cannot serve from the cluster at {nodes}: {error}"))
 }
 
@@ -47,11 +50,17 @@ async fn open_once(
     Ok(OpenStore { store: Arc::new(store), partitioner, token })
 }
 
+/// Reads the schema that fronts share, and makes its tables, once the cluster has enough nodes for it.
+pub async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
+    until_reached(PAUSE, may_load_later, async || database.load_schema().await).await
+}
+
 /// Tries until it works, or until it fails for a reason that does not pass by itself.
-async fn until_reached<T>(
+async fn until_reached<T, E: Display>(
     pause: Duration,
-    mut attempt: impl AsyncFnMut() -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
+    passes: fn(&E) -> bool,
+    mut attempt: impl AsyncFnMut() -> Result<T, E>,
+) -> Result<T, E> {
     let mut was_missing = false;
     loop {
         match attempt().await {
@@ -71,8 +80,8 @@ async fn until_reached<T>(
     }
 }
 
-/// Whether a failure may be gone at the next try.
-fn passes(error: &StoreError) -> bool {
+/// Whether the store may be opened at another try.
+fn may_open_later(error: &StoreError) -> bool {
     match error {
         StoreError::Io(_)
         | StoreError::Unavailable { .. }
@@ -86,6 +95,12 @@ fn passes(error: &StoreError) -> bool {
     }
 }
 
+/// Whether the schema may be there at another try.
+fn may_load_later(error: &db::Error) -> bool {
+    use db::Error::{Overloaded, SchemaDisagreement, TimedOut, Unavailable};
+    matches!(error, Unavailable { .. } | TimedOut(_) | Overloaded(_) | SchemaDisagreement(_))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +108,7 @@ mod tests {
     #[tokio::test]
     async fn a_cluster_that_is_down_is_tried_again() {
         let mut tries = 0;
-        let found = until_reached(Duration::from_millis(1), async || {
+        let found = until_reached(Duration::from_millis(1), may_open_later, async || {
             tries += 1;
             match tries {
                 1 => Err(StoreError::Io("nobody answers".to_owned())),
@@ -107,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_pass_is_told_at_once() {
         let mut tries = 0;
-        let found: Result<(), _> = until_reached(Duration::from_millis(1), async || {
+        let found: Result<(), _> = until_reached(Duration::from_millis(1), may_open_later, async || {
             tries += 1;
             Err(StoreError::Mismatch("the password is wrong".to_owned()))
         })

@@ -2,10 +2,12 @@
 
 mod cells;
 mod cluster;
+mod copy;
 mod data;
 mod explain;
 mod front;
 mod native;
+mod ports;
 mod serve;
 mod store;
 mod tls;
@@ -27,11 +29,13 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the keyspaces of a storage-conf.xml.
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Show what a CQL statement reads and writes, cell by cell, without doing it.
     Explain(explain::ExplainArgs),
     /// Show a stored row, as CQL has it and as its cells.
     Cells(cells::CellsArgs),
+    /// Copy column families to another data directory or a cluster, or compare both.
+    Copy(copy::CopyArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -42,6 +46,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Serve(args) => serve::serve(&args, types),
         Command::Explain(args) => explain::explain(&args, types),
         Command::Cells(args) => cells::cells(&args, types),
+        Command::Copy(args) => copy::copy(&args, types),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

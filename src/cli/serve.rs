@@ -1,7 +1,6 @@
 //! `thriftstore serve`: from a configuration to a running server, and to its end.
 
-use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +8,22 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::front;
 use super::native::NativeArgs;
-use super::store::{OpenStore, Place, StoreArgs};
+use super::ports::{Addresses, Ports, Services};
+use super::store::{Place, StoreArgs};
 use super::tls::TlsArgs;
 use crate::config::{self, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{Admission, Encryption, Listener, Shutdown};
+use crate::server::{Encryption, Shutdown, StatusService};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
 
+/// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
+/// cannot connect is said by ourselves.
+const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
 /// How long connections may take to finish what they are answering when the server ends.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -51,6 +55,10 @@ pub struct ServeArgs {
     native: NativeArgs,
     #[command(flatten)]
     tls: TlsArgs,
+    /// Where the server's status is shown over HTTP: GET / to read, GET /health for probes; port 0 picks a free one
+    /// [default: nowhere]
+    #[arg(long, value_name = "HOST:PORT")]
+    status: Option<String>,
 }
 
 /// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
@@ -82,7 +90,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
 
 fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second subscriber is an embedding program's own.
     let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
@@ -105,11 +113,10 @@ fn raise_descriptor_limit() {
 }
 
 async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
-    let address = args.thrift.clone().unwrap_or_else(|| configured_address(&config));
     let place = args.store.place(&config)?;
     let is_front = matches!(place, Place::Cluster(_));
-    let native_address = args.native.address(&config, args.thrift.as_deref(), is_front)?;
-    let must_be_native = args.native.is_asked_for(&config);
+    let described = place.to_string();
+    let addresses = addresses(args, &config, is_front)?;
     let authenticator = authenticator(args, &config)?;
     let encryption = encryption(args, &config)?;
     let mut stop = StopSignals::listen()?;
@@ -118,52 +125,36 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         opened = args.store.open(place, &config, clock.clone()) => opened?,
         () = stop.wait() => return Ok(()),
     };
-    let OpenStore { store, partitioner, token } = opened;
-    let undefined = store.status().undefined;
-    if !undefined.is_empty() {
-        tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
-    }
+    let store = opened.store.clone();
     let database = Arc::new(Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
-        store: store.clone(),
-        partitioner,
+        store: opened.store,
+        partitioner: opened.partitioner,
         authenticator,
         clock,
         types,
         cluster_name: config.cluster_name,
         config_text: config.text,
-        token,
+        token: opened.token,
         endpoint: config.listen_address,
     }));
-    database
-        .load_schema()
-        .await
-        .map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+    let undefined = store.status().undefined;
+    if !undefined.is_empty() {
+        tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
+    }
+    tokio::select! {
+        loaded = load_schema(&database, is_front) => loaded?,
+        // A store of our own is not left in the middle of it.
+        () = stop.wait(), if is_front => return Ok(()),
+    }
     let watching = database.watch_schema();
-    let mut compat = Compat::default();
-    args.compat.iter().for_each(|release| compat.set(*release));
-    let service = Service::new(database.clone(), compat);
-    let native_service = NativeService::new(database, service.statements.clone(), args.native.claim.clone());
 
-    let listener = Listener::bind(&address).map_err(|error| error.to_string())?;
-    let native_listener = native_listener(native_address, must_be_native)?;
-    let bound = listener.address;
-    let native_bound = native_listener.as_ref().map(|listener| listener.address);
+    let ports = Ports::bind(&addresses)?;
     let shutdown = Shutdown::new();
     if let Some(encryption) = &encryption {
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
-    if let Some(signal) = shutdown.signal() {
-        let admission = Admission::new(signal).with_encryption(encryption);
-        tokio::spawn(listener.run(service, admission.clone()));
-        if let Some(listener) = native_listener {
-            tokio::spawn(listener.run(native_service, admission));
-        }
-    }
-    announce("Thrift", bound);
-    if let Some(bound) = native_bound {
-        announce("CQL", bound);
-    }
+    ports.serve(services(args, &database, &described), encryption, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
@@ -175,24 +166,28 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }
 
-/// The native protocol's port. Where nobody has asked for it, a port that is taken is no reason not to start.
-fn native_listener(address: Option<String>, is_asked_for: bool) -> Result<Option<Listener>, String> {
-    let Some(address) = address else { return Ok(None) };
-    match Listener::bind(&address) {
-        Ok(listener) => Ok(Some(listener)),
-        Err(error) if is_asked_for => Err(error.to_string()),
-        Err(error) => {
-            tracing::warn!("{error}: the native protocol is not served; say with --cql HOST:PORT where else");
-            Ok(None)
-        }
-    }
+/// Where clients come to.
+fn addresses(args: &ServeArgs, config: &Config, is_front: bool) -> Result<Addresses, String> {
+    Ok(Addresses {
+        thrift: args.thrift.clone().unwrap_or_else(|| configured_address(config)),
+        native: args.native.address(config, args.thrift.as_deref(), is_front)?,
+        must_be_native: args.native.is_asked_for(config),
+        status: args.status.clone(),
+    })
 }
 
-/// Tells that clients are served. Whoever started the server may have stopped listening to it; its clients have not.
-fn announce(protocol: &str, address: SocketAddr) {
-    if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {
-        tracing::warn!("cannot print that {protocol} clients are served on {address}: {error}");
-    }
+async fn load_schema(database: &Arc<Database>, is_front: bool) -> Result<(), String> {
+    let loaded = if is_front { front::load_schema(database).await } else { database.load_schema().await };
+    loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))
+}
+
+/// Who answers clients.
+fn services(args: &ServeArgs, database: &Arc<Database>, place: &str) -> Services {
+    let mut compat = Compat::default();
+    args.compat.iter().for_each(|release| compat.set(*release));
+    let thrift = Service::new(database.clone(), compat);
+    let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim.clone());
+    Services { thrift, native, status: StatusService::new(database.clone(), place) }
 }
 
 /// TLS, if there shall be any.

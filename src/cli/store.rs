@@ -1,5 +1,6 @@
 //! Where a server's data are, and how they are opened.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,16 @@ pub enum Place {
     Memory,
     Directory(PathBuf),
     Cluster(Box<Cluster>),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Memory => write!(out, "in memory"),
+            Place::Directory(directory) => write!(out, "in {}", directory.display()),
+            Place::Cluster(cluster) => write!(out, "on the cluster at {}", cluster.contact_points.join(", ")),
+        }
+    }
 }
 
 /// A store that is open, and what it decides.

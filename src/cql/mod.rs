@@ -12,6 +12,7 @@ pub mod modify;
 mod options;
 mod outcome;
 mod prepared;
+pub mod remote;
 mod run;
 mod script;
 mod select;

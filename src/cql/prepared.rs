@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::remote::RemoteStatements;
 use super::run::{self, Prepared};
 use super::{CqlError, QueryState};
 use crate::util::limits::{PREPARED_BYTES_MAX, PREPARED_STATEMENT_BYTES_MAX};
@@ -72,13 +73,16 @@ impl Weighter<StatementId, Arc<Prepared>> for Weight {
 /// Prepared statements, as many as their limit has room for; those that are not used go first.
 pub struct PreparedStatements {
     cache: Cache<StatementId, Arc<Prepared>, Weight>,
+    /// Those that a cluster runs.
+    pub remote: RemoteStatements,
 }
 
 impl Default for PreparedStatements {
     fn default() -> PreparedStatements {
         let items = PREPARED_BYTES_MAX / BYTES_OF_A_PLAN;
         let items = usize::try_from(items).unwrap_or(usize::MAX);
-        PreparedStatements { cache: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
+        let cache = Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight);
+        PreparedStatements { cache, remote: RemoteStatements::default() }
     }
 }
 

@@ -64,7 +64,7 @@ impl Access<'_> {
     }
 
     /// The keyspace that it is done to or in, and the column family; `None`: the list of keyspaces.
-    pub(super) fn place(&self) -> Option<(&[u8], Option<&[u8]>)> {
+    pub fn place(&self) -> Option<(&[u8], Option<&[u8]>)> {
         match self {
             Access::AddKeyspace => None,
             Access::UpdateKeyspace { keyspace }

@@ -18,7 +18,7 @@ use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
-use crate::storage::Store;
+use crate::storage::{RemoteCql, Store};
 use crate::util::{Clock, Release};
 
 /// What a database is made of.
@@ -114,6 +114,11 @@ impl Database {
 
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
+    }
+
+    /// Where statements go instead of being run on cells: to the cluster that the store is.
+    pub fn remote_cql(&self) -> Option<&dyn RemoteCql> {
+        self.parts.store.remote()?.cql()
     }
 
     /// Whether a keyspace can be chosen. 1.0 and later quote its name.

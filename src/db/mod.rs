@@ -18,6 +18,7 @@ mod properties;
 mod ranges;
 mod reads;
 mod request;
+mod restore;
 mod rights;
 mod ring_walk;
 mod role_login;
@@ -50,6 +51,7 @@ pub use request::{
     IndexExpression, IndexOperator, KeyRange, MutationRequest, NewColumn, NewSuper, RequestedRange, RowBatch,
     SlicePredicate,
 };
+pub use restore::described_keyspace;
 pub use roles::{Hasher, Permission, PermissionSet, Resource, Role, RoleKeeper, Roles};
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};
 pub use table_index::INDEX_KEYS;

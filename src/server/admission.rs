@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use super::encryption::Encryption;
 use super::memory_budget::MemoryBudget;
 use super::shutdown::ShutdownSignal;
-use crate::util::limits::CONNECTIONS_MAX;
+use crate::util::limits::{CONNECTIONS_MAX, STATUS_CONNECTIONS_MAX};
 
 /// The limits that the connections of all ports share, whether they are encrypted, and the sign that ends them. Give a clone of it to each
 /// listener.
@@ -27,6 +27,12 @@ impl Admission {
             shutdown,
             encryption: None,
         }
+    }
+
+    /// For the status port: few connections, and none that takes the place of a client's.
+    pub fn for_status(shutdown: ShutdownSignal) -> Admission {
+        let permits = Arc::new(Semaphore::new(STATUS_CONNECTIONS_MAX));
+        Admission { permits, ..Admission::new(shutdown) }
     }
 
     /// The same with TLS.

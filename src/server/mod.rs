@@ -9,6 +9,7 @@ mod listener;
 mod memory_budget;
 mod native_connection;
 mod shutdown;
+mod status;
 mod tls;
 
 pub use admission::Admission;
@@ -17,4 +18,5 @@ pub use encryption::{Encryption, HandshakeError};
 pub use handler::{Client, ConnectionEnd, ConnectionHandler};
 pub use listener::{ListenError, Listener};
 pub use shutdown::{Shutdown, ShutdownSignal};
+pub use status::StatusService;
 pub use tls::TlsError;

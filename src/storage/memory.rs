@@ -7,17 +7,18 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 
 use super::collect::{Shadows, collect_cells, collect_supers};
+use super::dump::{is_dropped, sort_ranges, weight};
 use super::order::{Named, within};
 use super::resolve::{met, resolve};
-use super::{Store, StoreFuture, StoreStatus};
+use super::{Dump, DumpCommand, RowPiece, Store, StoreError, StoreFuture, StoreStatus};
 use crate::marshal::{self, AbstractType};
 use crate::model::{
-    Behaviour, Bounds, Cell, CfMutation, ConsistencyLevel, DeletionTime, LevelRanges, Mutation, Predicate,
-    RangeCommand, RangeDeletion, ReadCommand, Row, RowColumns, SliceRange, SuperColumn,
+    Behaviour, Bounds, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, LevelRanges, Mutation,
+    Predicate, RangeCommand, RangeDeletion, ReadCommand, Row, RowColumns, SliceRange, SuperColumn,
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::util::Clock;
+use crate::util::{Clock, Release};
 
 /// A row as it stands. Names in no order: every read sorts.
 #[derive(Debug, Default, Clone)]
@@ -79,6 +80,42 @@ impl MemoryStore {
         }
     }
 
+    fn dump_now(&self, command: &DumpCommand) -> Result<Dump, StoreError> {
+        let families = self.families.read();
+        let Some(rows) = families.get(&(command.cf.keyspace.clone(), command.cf.name.clone())) else {
+            return Ok(Dump::default());
+        };
+        // A place is how many changes were seen of the last row, and its key.
+        let begun = match &command.after {
+            None => None,
+            Some(place) => {
+                let (seen, key) = place.split_first_chunk::<8>().ok_or_else(no_place)?;
+                Some((Bytes::copy_from_slice(key), u64::from_be_bytes(*seen)))
+            }
+        };
+        let from = begun.as_ref().map_or((Vec::new(), Bytes::new()), |(key, _)| self.ring_key(key));
+        let mut dump = Dump::default();
+        let mut left = command.max_bytes.max(1);
+        for ((_, key), row) in rows.range(from..) {
+            let seen = begun.as_ref().filter(|(begun, _)| begun == key).map_or(0, |(_, seen)| *seen);
+            let mut piece = RowPiece { key: key.clone(), changes: Vec::new() };
+            for change in stored_changes(row, &command.cf).into_iter().skip(seen as usize) {
+                left = left.saturating_sub(weight(&change));
+                piece.changes.push(change);
+                if left == 0 {
+                    break;
+                }
+            }
+            let seen = seen + piece.changes.len() as u64;
+            dump.rows.extend((!piece.changes.is_empty()).then_some(piece));
+            if left == 0 {
+                dump.place = Some([&seen.to_be_bytes()[..], key].concat().into());
+                break;
+            }
+        }
+        Ok(dump)
+    }
+
     fn rows_in_ring_order(&self, command: &RangeCommand) -> Vec<(Bytes, MemoryRow)> {
         let families = self.families.read();
         let name = (command.read.cf.keyspace.clone(), command.read.cf.name.clone());
@@ -115,6 +152,55 @@ impl MemoryStore {
             }
         }
     }
+}
+
+fn no_place() -> StoreError {
+    StoreError::Invalid("this is no place in the store's rows".to_owned())
+}
+
+/// All of a row that nothing shadows, in the order of a dump.
+fn stored_changes(row: &MemoryRow, cf: &CfDef) -> Vec<Change> {
+    let names = marshal::at(&*cf.comparator, Release::V2_1);
+    let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
+    let mut ranges = row.ranges.clone();
+    sort_ranges(&mut ranges);
+    let mut changes = Vec::new();
+    changes.extend((deletion != DeletionTime::LIVE).then_some(Change::DeleteRow { deletion }));
+    changes.extend(ranges.iter().cloned().map(Change::DeleteRange));
+    let over_row = LevelRanges::of_row(&ranges, names);
+    for cell in in_stored_order(&row.cells, &*cf.comparator) {
+        let over = deletion.merged(over_row.over(&cell.name));
+        if !over.shadows(cell.timestamp) && !is_dropped(cf, &cell) {
+            changes.push(Change::Cell { super_column: None, cell });
+        }
+    }
+    let Some(subcomparator) = cf.subcomparator() else { return changes };
+    for held in in_stored_order(&row.supers, &*cf.comparator) {
+        let name = held.name;
+        if held.deletion.is_deleted() {
+            changes.push(Change::DeleteSuper { name: name.clone(), deletion: held.deletion });
+        }
+        let over = held.deletion.merged(deletion).merged(LevelRanges::of_supers(&ranges, names).over(&name));
+        let subnames = marshal::at(&**subcomparator, Release::V2_1);
+        let inside = LevelRanges::of_super(&ranges, &name, names, subnames);
+        for cell in in_stored_order(&held.cells, &**subcomparator) {
+            if !over.merged(inside.over(&cell.name)).shadows(cell.timestamp) {
+                changes.push(Change::Cell { super_column: Some(name.clone()), cell });
+            }
+        }
+    }
+    changes
+}
+
+/// Copies in the order in which an embedded store would have them.
+fn in_stored_order<T: Named + Clone>(items: &[T], comparator: &dyn AbstractType) -> Vec<T> {
+    let mut sorted = items.to_vec();
+    sorted.sort_by_cached_key(|item| {
+        let mut ordered = Vec::new();
+        comparator.ordered(item.name(), &mut ordered);
+        ordered
+    });
+    sorted
 }
 
 fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: &Behaviour) {
@@ -200,7 +286,7 @@ fn count_of(predicate: &Predicate) -> usize {
     }
 }
 
-fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, super::StoreError> {
+fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, StoreError> {
     let release = command.behaviour.release;
     let comparator = marshal::at(&*command.cf.comparator, release);
     let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
@@ -276,6 +362,15 @@ impl Store for MemoryStore {
             }
             Ok(found)
         })
+    }
+
+    fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
+        let dump = self.dump_now(&command);
+        Some(Box::pin(async move { dump }))
+    }
+
+    fn can_dump(&self) -> bool {
+        true
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

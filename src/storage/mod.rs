@@ -2,20 +2,26 @@
 
 pub mod cluster;
 mod collect;
+mod dump;
 pub mod embedded;
 mod error;
 mod memory;
 mod order;
 mod remote;
+mod remote_cql;
 mod resolve;
 mod splits;
+mod status;
 mod store;
 mod watched;
 
+pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore};
+pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
-pub use store::{Store, StoreFuture, StoreStatus};
+pub use status::{ClusterStatus, NodeStatus, StoreStatus};
+pub use store::{Store, StoreFuture};
 pub use watched::{Asked, WatchedStore};

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::StoreFuture;
+use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
 use crate::schema::Catalog;
+use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
@@ -59,9 +60,19 @@ pub trait RemoteStore: Send + Sync {
     fn indexed_keys(&self, lookup: IndexLookup, consistency: ConsistencyLevel)
     -> StoreFuture<'_, Vec<Bytes>>;
 
+    /// How many rows one request may read side by side.
+    fn rows_at_once(&self) -> usize {
+        CLUSTER_ROWS_AT_ONCE
+    }
+
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
 
     /// Another front has changed the schema to this, and made the cluster ready for it.
     fn follow(&self, catalog: Arc<Catalog>);
+
+    /// Where the store runs CQL itself.
+    fn cql(&self) -> Option<&dyn RemoteCql> {
+        None
+    }
 }

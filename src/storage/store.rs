@@ -6,23 +6,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteStore, StoreError};
+use super::{Dump, DumpCommand, RemoteStore, StoreError, StoreStatus};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
 /// What a store answers with, later.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-/// What the status output shows of a store.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StoreStatus {
-    /// Bytes on the disk; 0 where nothing is.
-    pub disk_bytes: u64,
-    /// Why writes are refused just now.
-    pub read_only: Option<String>,
-    /// Column families that hold data but are no longer defined, as `Keyspace.ColumnFamily`.
-    pub undefined: Vec<String>,
-}
 
 /// Keeps rows. Every backend answers every call alike; the tests run one script on all of them.
 pub trait Store: Send + Sync {
@@ -44,6 +33,16 @@ pub trait Store: Send + Sync {
 
     /// Reads rows in ring order.
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
+
+    /// Reads all that is stored, tombstones too, in ring order. `None` where a store tells only what is alive.
+    fn dump(&self, _command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
+        None
+    }
+
+    /// Whether [`Store::dump`] answers.
+    fn can_dump(&self) -> bool {
+        false
+    }
 
     /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families:
     /// the inner boundaries' tokens.

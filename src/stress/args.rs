@@ -4,6 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use scylla::statement::Consistency as Level;
 
 use super::dialect::{Dialect, Target};
 use super::run::{Plan, Stop};
@@ -28,6 +29,8 @@ pub(super) enum StressCommand {
     Compare(CompareArgs),
     /// The same over the CQL native protocol: prepared INSERT and SELECT of one row.
     Native(NativeArgs),
+    /// Measures a server before a cluster against the cluster itself: what the server costs.
+    Front(FrontArgs),
 }
 
 #[derive(Debug, Args)]
@@ -191,6 +194,47 @@ pub(super) struct NativeArgs {
     pub json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct FrontArgs {
+    /// The server before the cluster, as HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT")]
+    against: String,
+    /// The cluster's nodes, as HOST:PORT,...
+    #[arg(long, value_name = "HOST:PORT", value_delimiter = ',', required = true)]
+    pub cluster: Vec<String>,
+    /// Columns of a row.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=COLUMNS_MAX as i64))]
+    columns: u32,
+    /// Rounds of each operation each way.
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Seconds of each round.
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+impl FrontArgs {
+    /// The plan of one operation's rounds, through the front.
+    pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
+        let shape = self.data.shape(self.columns, self.columns);
+        let stop = Stop::After(duration(self.seconds)?);
+        let plan = self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop);
+        match plan.target.super_column {
+            None => Ok(plan),
+            Some(_) => {
+                Err("what a front costs is measured on a plain column family: leave --super away".to_owned())
+            }
+        }
+    }
+}
+
 impl NativeArgs {
     pub fn address(&self) -> Result<SocketAddr, String> {
         resolve(&self.against)
@@ -273,6 +317,22 @@ impl CompareArgs {
 }
 
 impl DataArgs {
+    /// The consistency level as the driver calls it.
+    pub fn level(&self) -> Result<Level, String> {
+        Ok(match self.consistency {
+            Consistency::Any => Level::Any,
+            Consistency::One => Level::One,
+            Consistency::Two => Level::Two,
+            Consistency::Three => Level::Three,
+            Consistency::Quorum => Level::Quorum,
+            Consistency::All => Level::All,
+            Consistency::LocalQuorum => Level::LocalQuorum,
+            Consistency::EachQuorum => Level::EachQuorum,
+            Consistency::LocalOne => Level::LocalOne,
+            Consistency::Zero => return Err("a cluster of today has no consistency level ZERO".to_owned()),
+        })
+    }
+
     fn shape(&self, columns: u32, batch_columns: u32) -> Shape {
         Shape {
             rows: self.rows,

@@ -50,8 +50,8 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
         rows.push(Row { name, limit, server: measured });
     }
     match args.json {
-        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json())))),
-        false => print!("{}", table(&rows)),
+        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json("do_nothing"))))),
+        false => print!("{}", table("do-nothing", &rows)),
     }
     Ok(())
 }

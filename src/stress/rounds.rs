@@ -44,21 +44,22 @@ impl Rounds {
 /// One operation against both servers.
 pub struct Row {
     pub name: &'static str,
-    /// Of the do-nothing server.
+    /// Of what the server is measured against.
     pub limit: Rounds,
     pub server: Rounds,
 }
 
 impl Row {
-    /// The server's rate as a share of the do-nothing server's, of each pair of rounds.
+    /// The server's rate as a share of the other's, of each pair of rounds.
     fn ratios(&self) -> Vec<f64> {
         self.server.rates.iter().zip(&self.limit.rates).map(|(server, limit)| server / limit).collect()
     }
 
-    pub fn json(&self) -> String {
+    /// `limit` is the name of what the server is measured against.
+    pub fn json(&self, limit: &'static str) -> String {
         let ratios = self.ratios();
         object([
-            ("do_nothing", self.limit.json()),
+            (limit, self.limit.json()),
             ("server", self.server.json()),
             ("ratio", number(median(&ratios))),
             ("ratio_lowest", number(lowest(&ratios))),
@@ -67,12 +68,12 @@ impl Row {
     }
 }
 
-/// A line for each operation, and what went wrong.
-pub fn table(rows: &[Row]) -> String {
+/// A line for each operation, and what went wrong. `limit` is the name of what the server is measured against.
+pub fn table(limit: &str, rows: &[Row]) -> String {
     let mut text = format!(
         "{:<12}{:>14}{:>12}{:>8}{:>14}{:>14}{:>10}{:>10}{:>14}\n",
         "operation",
-        "do-nothing/s",
+        format!("{limit}/s"),
         "server/s",
         "ratio",
         "from - to",
@@ -99,7 +100,7 @@ pub fn table(rows: &[Row]) -> String {
         );
     }
     for row in rows {
-        for (who, rounds) in [("do-nothing", &row.limit), ("server", &row.server)] {
+        for (who, rounds) in [(limit, &row.limit), ("server", &row.server)] {
             if let Some(first) = &rounds.first_failure {
                 let _ =
                     writeln!(text, "error: {} x {} at {who}, the first: {first}", rounds.failed, row.name);

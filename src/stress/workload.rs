@@ -138,11 +138,8 @@ impl Workload {
     }
 
     fn insert(&mut self, target: &Target, writer: &mut Writer, seqid: i32) -> Call {
-        let (key, name) = self.random_cell();
-        self.timestamp += 1;
-        let start = self.dice.below(VALUE_STARTS as u64) as usize;
-        let value = value(&self.values, start, self.shape.value_bytes);
-        target.insert(writer, seqid, &key, Column { name: &name, value, timestamp: self.timestamp });
+        let (key, name, value, timestamp) = self.cell();
+        target.insert(writer, seqid, &key, Column { name: &name, value, timestamp });
         Call::Insert
     }
 
@@ -194,6 +191,14 @@ impl Workload {
         });
         target.batch_mutate(writer, seqid, &row_key(row), written);
         Call::BatchMutate
+    }
+
+    /// A column of a row with a value and a timestamp, for who writes requests of another kind.
+    pub fn cell(&mut self) -> ([u8; 10], [u8; 7], &[u8], i64) {
+        let (key, name) = self.random_cell();
+        self.timestamp += 1;
+        let start = self.dice.below(VALUE_STARTS as u64) as usize;
+        (key, name, value(&self.values, start, self.shape.value_bytes), self.timestamp)
     }
 
     fn random_cell(&mut self) -> ([u8; 10], [u8; 7]) {

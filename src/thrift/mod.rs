@@ -13,6 +13,7 @@ mod java_map;
 pub mod methods;
 mod own_statements;
 mod query_text;
+pub mod replies;
 mod results;
 mod schema_types;
 mod types;

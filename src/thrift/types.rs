@@ -295,7 +295,7 @@ fn super_column(reader: &mut Reader<'_>, release: Release) -> Result<NewSuper, F
     Ok(NewSuper { name, columns })
 }
 
-fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
+pub fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<ColumnOrSuper, Failure> {
     let mut either = ColumnOrSuper::default();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {

@@ -39,6 +39,10 @@ pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 /// Connections that are served at one time. One more waits in the operating system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
+/// Connections to the status port at one time, and the longest request there, in bytes: who looks asks for one line.
+pub const STATUS_CONNECTIONS_MAX: usize = 16;
+pub const STATUS_REQUEST_BYTES_MAX: usize = 8 * 1024;
+
 /// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 

@@ -2,7 +2,9 @@
 
 pub mod clock;
 pub mod limits;
+mod password_file;
 pub mod release;
 
 pub use clock::Clock;
+pub use password_file::password_of;
 pub use release::Release;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use thriftstore::thrift::wire::TType;
 
-use crate::support::calls::{self, QUORUM, parent};
+use crate::support::calls::{self, parent};
 use crate::support::client::{Client, Reply, Style};
 use crate::support::server::Server;
 use crate::support::value::{Value, fields, map, structs, text};
@@ -161,6 +161,15 @@ pub fn value(reply: &Reply) -> Option<String> {
     }
 }
 
+/// The names of a keyspace's column families, sorted, as a front tells them just now.
+pub fn families(client: &mut Modern, keyspace: &str) -> Vec<String> {
+    let described = client.call("describe_keyspace", text(keyspace));
+    let families = described.value().field(5).items();
+    let mut names: Vec<String> = families.iter().map(|cf| cf.field(2).str().to_owned()).collect();
+    names.sort();
+    names
+}
+
 /// Asks until something is so.
 pub fn eventually<T>(what: &str, patience: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -173,6 +182,3 @@ pub fn eventually<T>(what: &str, patience: Duration, mut ask: impl FnMut() -> Op
         std::thread::sleep(Duration::from_millis(50));
     }
 }
-
-/// The levels that the tests ask at most.
-pub const LEVEL: i32 = QUORUM;

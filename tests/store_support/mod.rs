@@ -1,6 +1,6 @@
 //! What the store tests share: schemas, stores in directories of their own, comparators of a user's own.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 use std::cmp::Ordering;
 use std::future::Future;
@@ -16,7 +16,9 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
+use thriftstore::storage::{
+    DumpCommand, EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode,
+};
 use thriftstore::util::{Clock, Release};
 
 /// The keyspace of every test.
@@ -59,6 +61,26 @@ pub fn is_rewriting() -> bool {
 /// Waits for a store's answer.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// All that a store tells of a column family when it is asked for so many bytes at a time, each row once.
+pub fn dumped(store: &dyn Store, cf: &Arc<CfDef>, max_bytes: usize) -> Vec<RowPiece> {
+    let mut rows: Vec<RowPiece> = Vec::new();
+    let mut after = None;
+    loop {
+        let command = DumpCommand { cf: cf.clone(), after: after.take(), max_bytes };
+        let dump = wait(store.dump(command).expect("a store that tells everything")).unwrap();
+        for piece in dump.rows {
+            match rows.last_mut() {
+                Some(last) if last.key == piece.key => last.changes.extend(piece.changes),
+                _ => rows.push(piece),
+            }
+        }
+        match dump.place {
+            Some(place) => after = Some(place),
+            None => return rows,
+        }
+    }
 }
 
 /// A built-in comparator or one of ours.

@@ -190,6 +190,12 @@ impl Case {
                 skip_empty: false,
             };
             same(self.both(|store| support::wait(store.scan(command.clone(), CONSISTENCY))))?;
+            let cf = if is_super { &self.supers } else { &self.standard };
+            // In one go, and so that every change is a piece of its own.
+            let [whole, pieces] =
+                [usize::MAX, 1].map(|bytes| self.both(|store| support::dumped(store, cf, bytes)));
+            prop_assert_eq!(&whole.0, &whole.1, "embedded (left) and memory (right)");
+            prop_assert_eq!(whole, pieces);
         }
         Ok(())
     }

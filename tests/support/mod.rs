@@ -9,6 +9,7 @@ pub mod certificates;
 pub mod client;
 pub mod first;
 pub mod idl;
+pub mod in_process;
 pub mod native;
 pub mod native_body;
 pub mod server;

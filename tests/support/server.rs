@@ -17,6 +17,7 @@ use super::client::{Client, PATIENCE, Style};
 /// The line in which the server says where it listens ends with the address.
 const LISTENING: &str = "listening for Thrift clients on ";
 const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
+const LISTENING_FOR_HTTP: &str = "listening for HTTP clients on ";
 
 /// A running server. It is killed when it is dropped.
 pub struct Server {
@@ -174,6 +175,23 @@ impl Server {
         let address =
             line.strip_prefix(LISTENING_FOR_CQL).unwrap_or_else(|| panic!("the server says {line:?}"));
         address.parse().expect("an address")
+    }
+
+    /// Where it shows its status. To be asked once.
+    pub fn status_address(&mut self) -> SocketAddr {
+        let told = self.told.take().expect("a listener");
+        loop {
+            let line = told.recv_timeout(PATIENCE).expect("another line");
+            if let Some(address) = line.strip_prefix(LISTENING_FOR_HTTP) {
+                return address.parse().expect("an address");
+            }
+        }
+    }
+
+    /// Starts a server that is not to listen yet.
+    pub fn spawn_silent(directory: &Path, more: &[&str]) -> Child {
+        let log = File::create(log_of(directory)).unwrap();
+        command(directory, more).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
     }
 
     /// Tells the server to end.

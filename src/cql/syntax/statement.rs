@@ -1,5 +1,7 @@
 //! Statements, as they are written: nothing is looked up yet.
 
+use std::ops::Range;
+
 use super::{Alter, Conditions, CreateTable, Describe, Properties, Relation, Term, TypeName};
 
 /// A table, and its keyspace where the statement names it.
@@ -14,6 +16,10 @@ pub struct TableName {
 pub struct Parsed {
     pub statement: Statement,
     pub markers: Vec<Option<String>>,
+    /// Where in the text, in bytes and in its order, names of tables and their like stand that name no keyspace.
+    pub unqualified: Vec<usize>,
+    /// Where in the text names of functions stand that name no keyspace.
+    pub functions: Vec<Range<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What the driver's errors mean to our clients.
 
 use scylla::errors::{
-    BadQuery, DbError, ExecutionError, NewSessionError, PrepareError, RequestAttemptError,
-    SchemaAgreementError,
+    BadQuery, DbError, ExecutionError, PrepareError, RequestAttemptError, SchemaAgreementError,
 };
 
 use crate::storage::StoreError;
@@ -36,20 +35,6 @@ pub fn of_prepare(error: PrepareError) -> StoreError {
 /// A failure to see all nodes with one schema.
 pub fn of_agreement(error: &SchemaAgreementError) -> StoreError {
     StoreError::SchemaDisagreement(format!("the cluster's nodes do not agree about the schema yet: {error}"))
-}
-
-/// A failure to connect. What another attempt may put right is `Unavailable`.
-pub fn of_connecting(error: &NewSessionError) -> StoreError {
-    let text = error.to_string();
-    let is_refusal =
-        ["Authentication", "authentication", "username", "certificate", "Certificate", "tls", "Tls"];
-    match error {
-        NewSessionError::EmptyKnownNodesList | NewSessionError::IllegalConfig(_) => {
-            StoreError::Mismatch(text)
-        }
-        _ if is_refusal.iter().any(|sign| text.contains(sign)) => StoreError::Mismatch(text),
-        _ => StoreError::Unavailable { why: text, required: 1, alive: 0 },
-    }
 }
 
 fn no_node(error: &dyn std::error::Error) -> StoreError {

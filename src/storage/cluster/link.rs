@@ -17,6 +17,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 
+use super::connect_error::of_connecting;
 use super::error;
 use super::gate::Gate;
 use super::options::ClusterOptions;
@@ -27,6 +28,7 @@ use super::tls;
 use super::values::Values;
 use crate::model::ConsistencyLevel;
 use crate::storage::StoreError;
+use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// Connections to each node. One is one task of the driver; more of them use more processors.
 const CONNECTIONS_PER_NODE: usize = 2;
@@ -88,7 +90,7 @@ impl Link {
         if let Some(tls) = &options.tls {
             builder = builder.tls_context(Some(Arc::new(tls::client_config(tls)?)));
         }
-        let session = builder.build().await.map_err(|error| error::of_connecting(&error))?;
+        let session = builder.build().await.map_err(|error| of_connecting(&error, options.tls.is_some()))?;
         let link = Link {
             session,
             gate: Gate::new(options.requests_max, timeout),
@@ -132,6 +134,11 @@ impl Link {
     /// How long a request may take.
     pub fn request_timeout(&self) -> Duration {
         self.request_timeout
+    }
+
+    /// How many rows one request may read or write side by side. One alone must not fill the gate.
+    pub fn rows_at_once(&self) -> usize {
+        CLUSTER_ROWS_AT_ONCE.min(self.gate.requests_max()).max(1)
     }
 
     /// Writes by a statement.

@@ -2,10 +2,13 @@
 //!
 //! `link` is the way there, behind a `gate`, and `retries` says what goes it twice; `table` is a column family as a table, `names` how its names are kept,
 //! `shape` the statements on it and `values` what they are sent with. `write`, `read`, `scan` and `cas` turn what is
-//! asked into statements, `rows` and `error` turn answers back. `keyspaces` makes tables, `notes` keeps what all
+//! asked into statements, `rows` and `error` turn answers back. `cql` runs what clients write themselves. `keyspaces` makes tables, `notes` keeps what all
 //! fronts share. What is not as on our own disk is in docs/cluster.md.
 
 mod cas;
+mod connect_error;
+mod cql;
+mod cql_types;
 mod error;
 mod gate;
 mod keyspaces;
@@ -13,11 +16,13 @@ mod link;
 mod names;
 mod notes;
 mod options;
+mod paging;
 mod read;
 mod retries;
 mod rows;
 mod scan;
 mod shape;
+mod status;
 mod store;
 mod table;
 mod tls;

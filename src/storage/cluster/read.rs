@@ -4,6 +4,7 @@ use bytes::Bytes;
 use scylla::response::PagingState;
 
 use super::link::{Link, level};
+use super::paging::Paging;
 use super::rows::{FoundCell, Reading};
 use super::shape::{Shape, Which};
 use super::table::Table;
@@ -11,12 +12,8 @@ use super::values::Values;
 use crate::model::{ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
 use crate::storage::StoreError;
 
-/// Rows of an answer that are asked for at a time, at most: a page is in memory as a whole.
-const PAGE_ROWS: usize = 2000;
 /// Columns that are asked for at first for each super column: how many it has is not known.
 const COLUMNS_PER_SUPER: usize = 16;
-/// Fewest rows of a page, when super columns are counted.
-const PAGE_ROWS_MIN: usize = 64;
 
 /// Columns of one row. An absent row has none.
 pub async fn read(
@@ -38,20 +35,18 @@ pub async fn read(
     }
     let mut statement = table.prepared(link, shape).await?;
     statement.set_consistency(level(consistency));
-    let page_rows = if is_of_supers {
-        count.saturating_mul(COLUMNS_PER_SUPER).clamp(PAGE_ROWS_MIN, PAGE_ROWS)
-    } else {
-        count.min(PAGE_ROWS)
-    };
-    statement.set_page_size(i32::try_from(page_rows).unwrap_or(i32::MAX));
+    let per_count = if is_of_supers { COLUMNS_PER_SUPER } else { 1 };
+    let mut paging = Paging::of(count.saturating_mul(per_count));
     let reading = Reading { table, has_key: false, now_s: command.now_s };
     let mut gathered = Gathered::new(is_of_supers, count);
     let mut from = PagingState::start();
     loop {
+        statement.set_page_size(paging.rows());
         let (page, next) = link.page(&statement, &values, from).await?;
         for found in reading.cells(&page)? {
             gathered.add(found);
         }
+        paging.learn(&page, gathered.missing().saturating_mul(per_count));
         match next {
             Some(next) if !gathered.is_complete() => from = next,
             _ => break,
@@ -94,6 +89,12 @@ impl Gathered {
     /// Whether no further column can belong to what was asked for. A super column has ended when another begins.
     fn is_complete(&self) -> bool {
         if self.is_of_supers { self.supers.len() > self.count } else { self.cells.len() >= self.count }
+    }
+
+    /// How many of what is counted have not come yet.
+    fn missing(&self) -> usize {
+        let come = if self.is_of_supers { self.supers.len() } else { self.cells.len() };
+        self.count.saturating_sub(come)
     }
 
     /// What was read. Super columns of a reversed slice have their columns in order.

@@ -5,6 +5,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use scylla::response::PagingState;
 
 use super::link::{Link, level};
+use super::paging::Paging;
 use super::read::{Gathered, read};
 use super::rows::{Reading, keys};
 use super::shape::{Ring, RingEnd, Shape};
@@ -14,10 +15,6 @@ use super::values::Values;
 use crate::model::{Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::{IndexLookup, StoreError};
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
-
-/// Row keys, or columns of rows, that are asked for at a time, at most.
-const PAGE_ROWS: usize = 2000;
 
 /// A stretch of the ring with what it begins and ends at.
 struct Stretch {
@@ -89,9 +86,8 @@ impl Scan<'_> {
         let shape = Shape::Rows { ring: stretch.ring, is_limited: limit.is_some() };
         let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
-        // Rows of one column are the least that there can be.
-        let page_rows = room.saturating_mul(limit.map_or(PAGE_ROWS, |limit| limit.unsigned_abs() as usize));
-        statement.set_page_size(i32::try_from(page_rows.clamp(1, PAGE_ROWS)).unwrap_or(i32::MAX));
+        let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
+        let mut paging = Paging::of(room.saturating_mul(per_row));
         let values = match limit {
             Some(limit) => stretch.values.int(limit),
             None => stretch.values,
@@ -101,6 +97,7 @@ impl Scan<'_> {
         let mut rows: Vec<(Bytes, Gathered)> = Vec::new();
         let mut from = PagingState::start();
         loop {
+            statement.set_page_size(paging.rows());
             let (page, next) = self.link.page(&statement, &values, from).await?;
             for cell in reading.cells(&page)? {
                 match rows.last_mut() {
@@ -113,6 +110,7 @@ impl Scan<'_> {
                     }
                 }
             }
+            paging.learn(&page, (room + 1).saturating_sub(rows.len()).saturating_mul(per_row));
             match next {
                 Some(next) if rows.len() <= room => from = next,
                 _ => break,
@@ -133,20 +131,22 @@ impl Scan<'_> {
     ) -> Result<(), StoreError> {
         let mut statement = self.table.prepared(self.link, Shape::Keys(stretch.ring)).await?;
         statement.set_consistency(level(self.consistency));
-        statement.set_page_size(i32::try_from(room.clamp(1, PAGE_ROWS)).unwrap_or(i32::MAX));
+        let mut paging = Paging::of(room);
         let until = found.len() + room;
         let mut from = PagingState::start();
         while found.len() < until {
+            statement.set_page_size(paging.rows());
             let (page, next) = self.link.page(&statement, &stretch.values, from).await?;
             let rows: Vec<Row> = futures_util::stream::iter(keys(&page)?)
                 .map(|key| async move {
                     let columns = read(self.link, self.table, &key, &command.read, self.consistency).await?;
                     Ok::<Row, StoreError>(Row { key, columns })
                 })
-                .buffered(CLUSTER_ROWS_AT_ONCE)
+                .buffered(self.link.rows_at_once())
                 .try_collect()
                 .await?;
             found.extend(rows.into_iter().filter(|row| !(command.skip_empty && row.columns.is_empty())));
+            paging.learn(&page, until.saturating_sub(found.len()));
             match next {
                 Some(next) => from = next,
                 None => break,
@@ -166,12 +166,13 @@ impl Scan<'_> {
     ) -> Result<(), StoreError> {
         let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
+        let mut paging = Paging::of(max_keys.saturating_sub(found.len()));
         let mut from = PagingState::start();
         while found.len() < max_keys {
-            let room = (max_keys - found.len()).clamp(1, PAGE_ROWS);
-            statement.set_page_size(i32::try_from(room).unwrap_or(i32::MAX));
+            statement.set_page_size(paging.rows());
             let (page, next) = self.link.page(&statement, values, from).await?;
             found.extend(keys(&page)?);
+            paging.learn(&page, max_keys.saturating_sub(found.len()));
             match next {
                 Some(next) => from = next,
                 None => break,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
+use super::cql::ClientStatements;
 use super::keyspaces::{self, Known, map};
 use super::link::Link;
 use super::notes::{Notes, TablesLock};
@@ -20,7 +21,7 @@ use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadComm
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{
-    CasAnswer, CasCommand, IndexLookup, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    CasAnswer, CasCommand, IndexLookup, RemoteCql, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use crate::util::Clock;
 
@@ -55,7 +56,9 @@ impl Tables {
 
 /// Rows on a cluster, one table a column family.
 pub struct ClusterStore {
-    link: Link,
+    pub(super) link: Link,
+    /// What clients run themselves.
+    pub(super) statements: ClientStatements,
     tables: Tables,
     notes: Notes,
     partitioner: PartitionerRef,
@@ -82,6 +85,7 @@ impl ClusterStore {
         Notes::set_up(&link, &replication).await?;
         Ok(ClusterStore {
             link,
+            statements: ClientStatements::new(),
             tables: Tables::default(),
             notes: Notes::default(),
             partitioner,
@@ -210,7 +214,7 @@ impl Store for ClusterStore {
     }
 
     fn status(&self) -> StoreStatus {
-        StoreStatus::default()
+        StoreStatus { cluster: Some(self.link.status()), ..StoreStatus::default() }
     }
 
     fn remote(&self) -> Option<&dyn RemoteStore> {
@@ -251,12 +255,20 @@ impl RemoteStore for ClusterStore {
         })
     }
 
+    fn rows_at_once(&self) -> usize {
+        self.link.rows_at_once()
+    }
+
     fn notes_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(self.notes.version(&self.link))
     }
 
     fn follow(&self, catalog: Arc<Catalog>) {
         *self.catalog.lock() = Some(catalog);
+    }
+
+    fn cql(&self) -> Option<&dyn RemoteCql> {
+        Some(self)
     }
 }
 

@@ -16,7 +16,6 @@ use crate::model::{
     Behaviour, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
 };
 use crate::storage::StoreError;
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// A statement on a table with its values.
 pub struct Step {
@@ -47,7 +46,7 @@ impl Writing<'_> {
         }
         let mut running = futures_util::stream::iter(mutations)
             .map(|mutation| self.apply_one(mutation))
-            .buffer_unordered(CLUSTER_ROWS_AT_ONCE);
+            .buffer_unordered(self.link.rows_at_once());
         let mut outcome = Ok(());
         while let Some(done) = running.next().await {
             outcome = outcome.and(done);

@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::blocking;
 use super::disk_guard::DiskGuard;
+use super::dump::dump;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, generation_in, id_in, id_in_name, long_name, number_of, tree_name};
 use super::group::{Group, Groups, Turn};
@@ -30,7 +31,7 @@ use super::write_batch::{BatchBuilder, WriteBatch};
 use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{StoreError, StoreStatus};
+use crate::storage::{Dump, DumpCommand, StoreError, StoreStatus};
 use crate::util::Clock;
 
 /// What the log adds to names and values of one change.
@@ -151,6 +152,7 @@ impl Inner {
             disk_bytes: self.database.disk_space().unwrap_or(0) + self.intake.bytes_of_log(),
             read_only: refusal,
             undefined: self.families.read().undefined.clone(),
+            cluster: None,
         }
     }
 
@@ -303,6 +305,12 @@ impl Inner {
         let family = self.family(&command.read.cf)?;
         let trees = family.trees.read().clone();
         scan(&trees, &self.view(), &*self.partitioner, command)
+    }
+
+    pub fn dump(&self, command: &DumpCommand) -> Result<Dump, StoreError> {
+        let family = self.family(&command.cf)?;
+        let trees = family.trees.read().clone();
+        dump(&trees, &self.view(), &*self.partitioner, command)
     }
 
     /// Every token in use, in order.

@@ -4,12 +4,14 @@
 //! tables of the engine when `flush` says so. One engine keyspace a column family, one for what we keep about
 //! ourselves. `key` and `value` are the disk format; `long_keys` lets keys be longer than the engine's; `write` decides
 //! at once which write wins, under `locks`; `row_cache` keeps busy rows in memory; `commit` makes writes durable;
+//! `dump` reads all of it;
 //! `purge` forgets old tombstones, and `range_shadow` tells it what those of runs of names shadow; `log_check`,
 //! `file_check`, `shield` and `disk_guard` stand between the engine and what it does not survive well.
 
 mod blocking;
 mod commit;
 mod disk_guard;
+mod dump;
 mod engine;
 mod family;
 mod file_check;

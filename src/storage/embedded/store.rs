@@ -30,7 +30,7 @@ use super::shield;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{Store, StoreError, StoreFuture, StoreStatus};
+use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::Clock;
 
 /// Time between two attempts to open the engine again.
@@ -322,6 +322,14 @@ impl Store for EmbeddedStore {
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
         Box::pin(async move { blocking::long(|| self.with(|inner| inner.scan(&command))) })
+    }
+
+    fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
+        Some(Box::pin(async move { blocking::long(|| self.with(|inner| inner.dump(&command))) }))
+    }
+
+    fn can_dump(&self) -> bool {
+        true
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

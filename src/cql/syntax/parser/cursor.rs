@@ -1,5 +1,7 @@
 //! A place among the tokens, and the steps that every statement's rules are made of.
 
+use std::ops::Range;
+
 use crate::cql::syntax::failure::{self, Misfit};
 use crate::cql::syntax::token::{Token, TokenKind};
 use crate::cql::syntax::{Term, keywords, lexer};
@@ -16,6 +18,9 @@ pub struct Parser<'t> {
     depth: usize,
     pub(in crate::cql) release: Release,
     pub(in crate::cql) markers: Vec<Option<String>>,
+    /// See `Parsed`.
+    pub(super) unqualified: Vec<usize>,
+    pub(super) functions: Vec<Range<usize>>,
     /// What was wrong although reading went on. The old servers report the last fault of a text.
     fault: Option<CqlError>,
 }
@@ -24,7 +29,18 @@ impl<'t> Parser<'t> {
     pub fn new(text: &'t str, release: Release) -> Result<Parser<'t>, CqlError> {
         let tokens = lexer::tokens(text)?;
         let visible = (0..tokens.len()).filter(|at| tokens[*at].kind != TokenKind::Hidden).collect();
-        Ok(Parser { text, tokens, visible, at: 0, depth: 0, release, markers: Vec::new(), fault: None })
+        Ok(Parser {
+            text,
+            tokens,
+            visible,
+            at: 0,
+            depth: 0,
+            release,
+            markers: Vec::new(),
+            unqualified: Vec::new(),
+            functions: Vec::new(),
+            fault: None,
+        })
     }
 
     /// The place among all tokens of the one so many ahead.

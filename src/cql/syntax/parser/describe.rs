@@ -66,7 +66,8 @@ impl Parser<'_> {
                 return Ok(Described::Element { kind, name: self.table_name()? });
             }
         }
-        Ok(Described::Named(self.table_name()?))
+        // It may be a keyspace.
+        Ok(Described::Named(self.qualified_name()?))
     }
 
     /// Takes a keyword, unless it begins `word.name`.

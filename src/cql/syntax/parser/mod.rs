@@ -35,7 +35,10 @@ pub fn parse_as(text: &str, release: Release) -> Result<Parsed, CqlError> {
     }
     match parser.take_fault() {
         Some(fault) => Err(fault),
-        None => Ok(Parsed { statement, markers: parser.markers }),
+        None => {
+            let Parser { markers, unqualified, functions, .. } = parser;
+            Ok(Parsed { statement, markers, unqualified, functions })
+        }
     }
 }
 
@@ -66,8 +69,18 @@ impl Parser<'_> {
         self.definition()
     }
 
+    /// `[keyspace.]name`, where the session's keyspace is meant if none is named.
+    pub(in crate::cql) fn table_name(&mut self) -> Result<TableName, CqlError> {
+        let start = self.peek(0).start as usize;
+        let name = self.qualified_name()?;
+        if name.keyspace.is_none() {
+            self.unqualified.push(start);
+        }
+        Ok(name)
+    }
+
     /// `[keyspace.]name`.
-    fn table_name(&mut self) -> Result<TableName, CqlError> {
+    fn qualified_name(&mut self) -> Result<TableName, CqlError> {
         let name = self.name()?;
         if self.eat_symbol(".") {
             return Ok(TableName { keyspace: Some(name), name: self.name()? });

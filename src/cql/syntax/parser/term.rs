@@ -171,6 +171,8 @@ impl Parser<'_> {
         if self.eat_word("TOKEN") {
             return Ok(Some((None, "token".to_owned())));
         }
+        let token = self.peek(0);
+        self.functions.push(token.start as usize..token.end as usize);
         Ok(Some((None, self.take_value())))
     }
 }

@@ -38,7 +38,7 @@ impl Parser<'_> {
             self.expect_symbol(">")?;
             return Ok(TypeName::Tuple(elements));
         }
-        let name = self.table_name()?;
+        let name = self.qualified_name()?;
         Ok(TypeName::Named { keyspace: name.keyspace, name: name.name })
     }
 

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use super::since;
-use crate::cql::{self, BoundValue, Claim, CollectionForm, Outcome, QueryOptions, QueryState, StatementId};
+use crate::cql::{
+    self, BoundValue, Claim, CollectionForm, ColumnSpec, Outcome, QueryOptions, QueryState, StatementId,
+};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
@@ -109,7 +111,13 @@ pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) ->
     let text = query_text(&call.args)?;
     let keyspace = keyspace_of(&call);
     let options = options(consistency, Vec::new());
-    let outcome = cql::query(&state(&call, keyspace.as_deref()), &text, &options).await?;
+    let outcome = {
+        let state = state(&call, keyspace.as_deref());
+        match call.database.remote_cql() {
+            Some(remote) => cql::remote::query(&state, remote, &text, &options).await?,
+            None => cql::query(&state, &text, &options).await?,
+        }
+    };
     answer(call, &outcome);
     Ok(())
 }
@@ -117,20 +125,31 @@ pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) ->
 fn prepare(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         check_version(&call, 3)?;
-        prepare_cql3(call)
+        prepare_cql3(call).await
     })
 }
 
 /// Prepares the statement in arguments 1 and 2.
-pub(super) fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
+pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
     let text = query_text(&call.args)?;
     let keyspace = keyspace_of(&call);
     let statements = call.statements;
-    let (id, prepared) = statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
-    if let StatementId::Hash(id) = id {
-        write_prepared(&mut call.writer(), id, &prepared);
+    if let Some(remote) = call.database.remote_cql() {
+        let id = StatementId::hash(keyspace.as_deref(), &text);
+        let state = state(&call, keyspace.as_deref());
+        let prepared = cql::remote::prepare(&state, remote, &statements.remote, &text, id).await?;
+        write_id(&mut call, id, &prepared.markers);
+        return Ok(());
     }
+    let (id, prepared) = statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
+    write_id(&mut call, id, &prepared.markers);
     Ok(())
+}
+
+fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[ColumnSpec]) {
+    if let StatementId::Hash(id) = id {
+        write_prepared(&mut call.writer(), id, markers);
+    }
 }
 
 fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
@@ -151,8 +170,17 @@ pub(super) async fn execute_prepared_at(
     let keyspace = keyspace_of(&call);
     let outcome = {
         let state = state(&call, keyspace.as_deref());
-        let prepared = call.statements.get(&state, id)?;
-        cql::execute_prepared(&state, &prepared, &options(consistency, values)).await?
+        let options = options(consistency, values);
+        match call.database.remote_cql() {
+            Some(remote) => {
+                let prepared = call.statements.remote.get(id)?;
+                cql::remote::execute_prepared(&state, remote, &prepared, &options).await?
+            }
+            None => {
+                let prepared = call.statements.get(&state, id)?;
+                cql::execute_prepared(&state, &prepared, &options).await?
+            }
+        }
     };
     answer(call, &outcome);
     Ok(())

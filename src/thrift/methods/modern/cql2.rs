@@ -5,13 +5,19 @@ use bytes::Bytes;
 use super::cql::{self, QUERY, THROWS, check_version, keyspace_of, state};
 use super::since;
 use crate::cql::cql2::{self, Cql2Outcome};
+use crate::db::{self, Database};
 use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
+use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use crate::thrift::query_text::query_text;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+
+/// What a client of CQL 2 is told by a cluster.
+const NO_CQL2: &str = "CQL 2 is not there: the data are kept by a cluster of today, which runs CQL 3 alone (from 1.2 \
+                       on execute_cql3_query and its kin, in 1.1 set_cql_version with 3.0.0)";
 
 pub const ROWS: &[Method] = &[
     since(Release::V0_8, "execute_cql_query", QUERY, THROWS, execute),
@@ -30,6 +36,20 @@ fn means_cql3(call: &Call<'_>) -> bool {
     call.behaviour.release == Release::V1_1 && call.session.cql_major() == Some(3)
 }
 
+/// Whether the session's calls of CQL 2 can be run: a cluster has no such language.
+fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
+    check_version(call, 2)?;
+    check_has_cql2(call.database)
+}
+
+/// Refuses CQL 2 where statements are run by a cluster.
+pub(super) fn check_has_cql2(database: &Database) -> Result<(), Failure> {
+    match database.remote_cql() {
+        Some(_) => Err(db::Error::invalid(NO_CQL2).into()),
+        None => Ok(()),
+    }
+}
+
 /// Writes what a statement answers; after USE the session is in another keyspace.
 fn answer(mut call: Call<'_>, outcome: &Cql2Outcome) {
     if let Cql2Outcome::Keyspace(keyspace) = outcome {
@@ -44,7 +64,7 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
         if means_cql3(&call) {
             return cql::execute_at(call, ConsistencyLevel::One).await;
         }
-        check_version(&call, 2)?;
+        check_cql2(&call)?;
         let text = query_text(&call.args)?;
         let keyspace = keyspace_of(&call);
         let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
@@ -56,9 +76,9 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
 fn prepare(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         if means_cql3(&call) {
-            return cql::prepare_cql3(call);
+            return cql::prepare_cql3(call).await;
         }
-        check_version(&call, 2)?;
+        check_cql2(&call)?;
         let (id, prepared) = call.session.own_statements.prepare(&query_text(&call.args)?)?;
         write_cql2_prepared(&mut call.writer(), id, prepared.markers);
         Ok(())
@@ -70,7 +90,7 @@ fn execute_prepared(call: Call<'_>) -> CallFuture<'_> {
         if means_cql3(&call) {
             return cql::execute_prepared_at(call, ConsistencyLevel::One).await;
         }
-        check_version(&call, 2)?;
+        check_cql2(&call)?;
         let prepared = call.session.own_statements.get(call.args.i32(1)?)?;
         let values = types::byte_strings(&mut call.args.required(2)?)?;
         let keyspace = keyspace_of(&call);

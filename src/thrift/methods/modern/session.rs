@@ -1,6 +1,9 @@
 //! login, set_keyspace, set_cql_version and trace_next_query.
 
+use super::cql::state;
+use super::cql2::check_has_cql2;
 use super::{INVALID, since};
+use crate::cql::remote::check_keyspace;
 use crate::db;
 use crate::thrift::methods::{Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::types;
@@ -48,7 +51,10 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
 fn set_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        call.database.check_keyspace(&keyspace, call.behaviour)?;
+        match (call.database.remote_cql(), std::str::from_utf8(&keyspace)) {
+            (Some(remote), Ok(name)) => check_keyspace(&state(&call, None), remote, name).await?,
+            _ => call.database.check_keyspace(&keyspace, call.behaviour)?,
+        }
         call.session.keyspace = Some(keyspace);
         Ok(())
     })
@@ -58,7 +64,11 @@ fn set_cql_version(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let version = call.args.bytes(1)?;
         let version = String::from_utf8_lossy(&version).into_owned();
-        call.session.cql_version = Some(db::cql_version(&version, call.behaviour.release)?);
+        let version = db::cql_version(&version, call.behaviour.release)?;
+        if version.starts_with('2') {
+            check_has_cql2(call.database)?;
+        }
+        call.session.cql_version = Some(version);
         Ok(())
     })
 }

@@ -1,0 +1,155 @@
+//! `thriftstore copy`: moves column families from one store to another, and compares both.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::cluster::{self, ClusterArgs};
+use super::data;
+use crate::config::{self, Config};
+use crate::copy::{self, CopyError, CopyOptions, Interruption, OpenOptions, Place, Selection, Side, Task};
+use crate::marshal::Types;
+use crate::storage::cluster::ClusterOptions;
+use crate::util::Clock;
+
+#[derive(Debug, Args)]
+pub struct CopyArgs {
+    /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any server of the Thrift API,
+    /// for which `?framed`, `?unframed` and `?version=0.6` may follow) or
+    /// `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the configuration's
+    #[arg(long, value_name = "WHERE")]
+    from: Place,
+    /// The target: `data:DIRECTORY`, which is made if it is not there, or `cluster:HOST:PORT,HOST:PORT`
+    #[arg(long, value_name = "WHERE")]
+    to: Place,
+    /// The configuration of both sides: its column families and, for a data directory, its Partitioner [default: as for
+    /// `serve`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The configuration of the target, where it is another
+    #[arg(long, value_name = "FILE")]
+    to_config: Option<PathBuf>,
+    /// Only this keyspace [default: all]
+    #[arg(long, value_name = "NAME")]
+    keyspace: Option<String>,
+    /// Only the column family of this name [default: all]
+    #[arg(long, value_name = "NAME")]
+    column_family: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// Leave out tables that CQL has made, where the target is a cluster: it cannot take them
+    #[arg(long)]
+    skip_cql_tables: bool,
+    /// Note here how far the copy has come; the same command with the same file goes on there
+    #[arg(long, value_name = "FILE", conflicts_with = "verify_only")]
+    progress_file: Option<PathBuf>,
+    /// Compare both sides when all is copied
+    #[arg(long)]
+    verify: bool,
+    /// Copy nothing, only compare both sides
+    #[arg(long, conflicts_with = "verify")]
+    verify_only: bool,
+    /// Most rows that a page asks a Thrift server or a cluster for; fewer where rows are large
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    rows_at_a_time: u16,
+    /// Pieces of about 128 KiB that are written, or looked up, at the same time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
+    parallel: u16,
+}
+
+pub fn copy(args: &CopyArgs, types: &Types) -> Result<(), String> {
+    if args.from.to_string() == args.to.to_string() {
+        return Err(format!("{} is both the source and the target", args.from));
+    }
+    let load = |file: &PathBuf| config::load(file, types).map_err(|errors| errors.to_string());
+    let config = match &args.config {
+        Some(file) => load(file)?,
+        None => config::load_or_default(None, types).map_err(|errors| errors.to_string())?,
+    };
+    let to_config = args.to_config.as_ref().map(load).transpose()?;
+    data::run(copy_between(args, types, &config, to_config.as_ref().unwrap_or(&config)))
+}
+
+async fn copy_between(
+    args: &CopyArgs,
+    types: &Types,
+    config: &Config,
+    to_config: &Config,
+) -> Result<(), String> {
+    let clock = Arc::new(Clock::system());
+    let interruption = stop_at_signals()?;
+    let options = CopyOptions {
+        task: match (args.verify, args.verify_only) {
+            (_, true) => Task::Verify,
+            (true, false) => Task::CopyAndVerify,
+            (false, false) => Task::Copy,
+        },
+        selection: Selection {
+            keyspace: args.keyspace.clone(),
+            column_family: args.column_family.clone(),
+            skips_tables: args.skip_cql_tables,
+        },
+        progress_file: args.progress_file.clone(),
+        rows_at_a_time: args.rows_at_a_time.into(),
+        parallel: args.parallel.into(),
+        interruption,
+    };
+    let told = |error: CopyError| error.to_string();
+    let creates = options.task != Task::Verify;
+    let (from_cluster, to_cluster) =
+        (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
+    let open =
+        |config, cluster, creates| OpenOptions { config, types, clock: clock.clone(), cluster, creates };
+    let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(told)?;
+    let from = Arc::new(from);
+    let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
+        Ok(to) => Arc::new(to),
+        Err(error) => {
+            close(&[&from]).await?;
+            return Err(error.to_string());
+        }
+    };
+    let outcome = copy::run(from.clone(), to.clone(), clock.clone(), &options).await;
+    let closed = close(&[&to, &from]).await;
+    outcome.map_err(told)?;
+    closed
+}
+
+/// How a side is reached that is a cluster.
+fn cluster_of(args: &CopyArgs, place: &Place, config: &Config) -> Result<Option<ClusterOptions>, String> {
+    let Place::Cluster(nodes) = place else { return Ok(None) };
+    let cluster = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
+    cluster::options(&cluster).map(Some)
+}
+
+async fn close(sides: &[&Side]) -> Result<(), String> {
+    let mut outcome = Ok(());
+    for side in sides {
+        outcome = outcome.and(side.close().await.map_err(|error| error.to_string()));
+    }
+    outcome
+}
+
+/// The first Ctrl-C ends the copy in order; the second ends the program.
+fn stop_at_signals() -> Result<Interruption, String> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let interruption = Interruption::default();
+    let stop = interruption.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if stop.is_stopped() {
+                std::process::exit(1);
+            }
+            eprintln!("stopping, as soon as what is under way is written");
+            stop.stop();
+        }
+    });
+    Ok(interruption)
+}

@@ -1,0 +1,85 @@
+//! Where clients come to.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::native::NativeService;
+use crate::server::{Admission, Encryption, Listener, Shutdown, StatusService};
+use crate::thrift::Service;
+
+/// What is bound to what.
+#[derive(Debug)]
+pub struct Addresses {
+    pub thrift: String,
+    /// `None`: nowhere.
+    pub native: Option<String>,
+    /// Whether somebody has asked for the native protocol.
+    pub must_be_native: bool,
+    /// `None`: nowhere.
+    pub status: Option<String>,
+}
+
+/// The ports, bound.
+pub struct Ports {
+    thrift: Listener,
+    native: Option<Listener>,
+    status: Option<Listener>,
+}
+
+/// Who answers at them.
+pub struct Services {
+    pub thrift: Service,
+    pub native: NativeService,
+    pub status: StatusService,
+}
+
+impl Ports {
+    pub fn bind(addresses: &Addresses) -> Result<Ports, String> {
+        let bind = |address: &str| Listener::bind(address).map_err(|error| error.to_string());
+        Ok(Ports {
+            thrift: bind(&addresses.thrift)?,
+            native: native_listener(addresses)?,
+            status: addresses.status.as_deref().map(bind).transpose()?,
+        })
+    }
+
+    /// Serves until the end, and tells where.
+    pub fn serve(self, services: Services, encryption: Option<Arc<Encryption>>, shutdown: &Shutdown) {
+        let Some(signal) = shutdown.signal() else { return };
+        let admission = Admission::new(signal.clone()).with_encryption(encryption);
+        let mut bound = vec![("Thrift", self.thrift.address)];
+        tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
+        if let Some(listener) = self.native {
+            bound.push(("CQL", listener.address));
+            tokio::spawn(listener.run(services.native, admission));
+        }
+        if let Some(listener) = self.status {
+            bound.push(("HTTP", listener.address));
+            tokio::spawn(listener.run(services.status, Admission::for_status(signal)));
+        }
+        for (protocol, address) in bound {
+            announce(protocol, address);
+        }
+    }
+}
+
+/// The native protocol's port. Where nobody has asked for it, a port that is taken is no reason not to start.
+fn native_listener(addresses: &Addresses) -> Result<Option<Listener>, String> {
+    let Some(address) = &addresses.native else { return Ok(None) };
+    match Listener::bind(address) {
+        Ok(listener) => Ok(Some(listener)),
+        Err(error) if addresses.must_be_native => Err(error.to_string()),
+        Err(error) => {
+            tracing::warn!("{error}: the native protocol is not served; say with --cql HOST:PORT where else");
+            Ok(None)
+        }
+    }
+}
+
+/// Tells that clients are served. Whoever started the server may have stopped listening to it; its clients have not.
+fn announce(protocol: &str, address: SocketAddr) {
+    if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {
+        tracing::warn!("cannot print that {protocol} clients are served on {address}: {error}");
+    }
+}

@@ -1,0 +1,93 @@
+//! What two sides do not have in common.
+
+use std::fmt;
+use std::io::Write;
+
+use bytes::Bytes;
+
+use crate::schema::CfDef;
+
+/// How many differences are printed.
+const SHOWN_MAX: u64 = 20;
+
+/// In what a cell, or a tombstone, differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    OnlyInSource,
+    OnlyInTarget,
+    Value,
+    Timestamp,
+    Expiry,
+    Deletion,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::OnlyInSource => "only in the source",
+            Kind::OnlyInTarget => "only in the target",
+            Kind::Value => "another value",
+            Kind::Timestamp => "another timestamp",
+            Kind::Expiry => "another time to live",
+            Kind::Deletion => "another time of deletion",
+        })
+    }
+}
+
+/// A difference, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    pub key: Bytes,
+    pub super_column: Option<Bytes>,
+    /// `None`: the tombstone of a row, of a super column or of a run of names.
+    pub column: Option<Bytes>,
+    pub kind: Kind,
+}
+
+/// Counts differences of a whole comparison and prints the first.
+#[derive(Debug, Default)]
+pub struct Differences {
+    pub count: u64,
+}
+
+impl Differences {
+    pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
+        self.count += 1;
+        if self.count <= SHOWN_MAX {
+            print(&told(cf, difference));
+        } else if self.count == SHOWN_MAX + 1 {
+            print("more differences are counted, not shown");
+        }
+    }
+}
+
+/// Prints a line. Whoever has read enough may have gone.
+pub fn print(line: &str) {
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        tracing::debug!("cannot print: {error}");
+    }
+}
+
+fn told(cf: &CfDef, difference: &Difference) -> String {
+    let mut place = format!("{}.{} row {}", cf.keyspace, cf.name, key_text(cf, &difference.key));
+    if let Some(name) = &difference.super_column {
+        place += &format!(" super column {}", cf.comparator.to_text(name));
+    }
+    let comparator = match cf.subcomparator() {
+        Some(subcomparator) => subcomparator,
+        None => &cf.comparator,
+    };
+    match &difference.column {
+        Some(name) => place += &format!(" column {}", comparator.to_text(name)),
+        None => place += " tombstone",
+    }
+    format!("{place}: {}", difference.kind)
+}
+
+fn key_text(cf: &CfDef, key: &[u8]) -> String {
+    match (&cf.key_validator, std::str::from_utf8(key)) {
+        (Some(validator), _) => validator.to_text(key),
+        (None, Ok(text)) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => format!("0x{}", key.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    }
+}

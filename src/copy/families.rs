@@ -1,0 +1,200 @@
+//! The work on one column family: copying it, and comparing it.
+
+use std::sync::Arc;
+
+use futures_util::{TryStreamExt, stream};
+
+use super::difference::{Difference, Differences, Kind};
+use super::merge::{self, Met, Stream};
+use super::meter::Meter;
+use super::progress_file::ProgressFile;
+use super::run::Interruption;
+use super::schema::Pair;
+use super::tally::Tally;
+use super::verify::Lookup;
+use super::walk::{Batch, Walk};
+use super::write::Writer;
+use super::{CopyError, Side};
+use crate::util::Clock;
+
+/// How often the bar is moved by a comparison of two walks, in cells.
+const SHOW_EVERY: u64 = 1024;
+
+/// Both sides, and how much is done at a time.
+pub struct Work {
+    pub from: Arc<Side>,
+    pub to: Arc<Side>,
+    pub clock: Arc<Clock>,
+    pub rows_at_a_time: usize,
+    pub parallel: usize,
+    pub interruption: Interruption,
+}
+
+/// Waits for a task; one that has panicked is an error.
+async fn joined<T>(task: tokio::task::JoinHandle<Result<T, CopyError>>, side: &Side) -> Result<T, CopyError> {
+    task.await.unwrap_or_else(|error| Err(CopyError::of(side, error)))
+}
+
+impl Work {
+    fn walk(&self, side: &Arc<Side>, cf: &Arc<crate::schema::CfDef>, after: Option<bytes::Bytes>) -> Walk {
+        Walk::new(side.clone(), cf.clone(), after, self.rows_at_a_time)
+    }
+
+    fn stopped(&self, doing: &str) -> CopyError {
+        CopyError::Interrupted(format!("{doing}; the same command goes on where it has a progress file"))
+    }
+
+    /// What a walk reads, until it ends or somebody stops it.
+    fn batches(&self, walk: Walk) -> impl stream::Stream<Item = Result<Batch, CopyError>> {
+        let interruption = self.interruption.clone();
+        stream::try_unfold((walk, interruption), |(mut walk, interruption)| async move {
+            if interruption.is_stopped() {
+                return Ok(None);
+            }
+            Ok(walk.next().await?.map(|batch| (batch, (walk, interruption))))
+        })
+    }
+
+    /// Copies a column family from where the file says on.
+    pub async fn copy(
+        &self,
+        pair: &Pair,
+        file: &mut ProgressFile,
+        title: String,
+    ) -> Result<Tally, CopyError> {
+        let name = pair.name();
+        let noted = file.family(&name);
+        let mut meter = Meter::new(title, self.from.partitioner.clone(), noted.tally);
+        let writer = Arc::new(Writer::new(self.to.clone(), self.clock.clone())?);
+        let written = self.batches(self.walk(&self.from, &pair.from, noted.place())).map_ok(|batch| {
+            let (writer, cf) = (writer.clone(), pair.to.clone());
+            async move {
+                let tally = Tally::of(&batch.rows, batch.rows_begun);
+                let last_key = batch.rows.last().map(|row| row.key.clone());
+                let task = tokio::spawn(async move { writer.write(&cf, batch.rows).await });
+                joined(task, &self.to).await?;
+                Ok((batch.place, tally, last_key))
+            }
+        });
+        // In the order in which they were read: what is noted has all before it written too.
+        let mut written = std::pin::pin!(written.try_buffered(self.parallel.max(1)));
+        let mut is_done = false;
+        let outcome = loop {
+            match written.try_next().await {
+                Ok(Some((place, tally, last_key))) => {
+                    meter.add(tally, last_key.as_ref());
+                    file.note(&name, place.as_ref(), meter.total())?;
+                    is_done = place.is_none();
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        // Whatever has happened, what is written is noted.
+        file.write()?;
+        let total = meter.total();
+        meter.finish();
+        outcome?;
+        if is_done { Ok(total) } else { Err(self.stopped(&format!("{name} is not copied to its end"))) }
+    }
+
+    /// Compares a column family, tombstones too where both sides tell them.
+    pub async fn verify(
+        &self,
+        pair: &Pair,
+        differences: &mut Differences,
+        title: String,
+    ) -> Result<Tally, CopyError> {
+        if self.from.can_dump() && self.to.can_dump() && self.from.is_in_order_of(&self.to) {
+            return self.verify_all(pair, differences, title).await;
+        }
+        let there = self.lookup(&self.to, pair.to.clone(), Kind::OnlyInSource, false);
+        let walk = self.walk(&self.from, &pair.from, None);
+        let tally = self.look_up(walk, there, pair, differences, title.clone()).await?;
+        let back = self.lookup(&self.from, pair.from.clone(), Kind::OnlyInTarget, true);
+        let walk = self.walk(&self.to, &pair.to, None);
+        self.look_up(walk, back, pair, differences, format!("{title}, the other way round")).await?;
+        Ok(tally)
+    }
+
+    fn lookup(
+        &self,
+        other: &Arc<Side>,
+        cf: Arc<crate::schema::CfDef>,
+        missing: Kind,
+        only_missing: bool,
+    ) -> Arc<Lookup> {
+        let compares_expiry = self.from.pages.tells_expiry() && self.to.pages.tells_expiry();
+        let (other, clock) = (other.clone(), self.clock.clone());
+        Arc::new(Lookup { other, cf, clock, compares_expiry, missing, only_missing })
+    }
+
+    /// Looks up on one side what a walk over the other reads.
+    async fn look_up(
+        &self,
+        walk: Walk,
+        lookup: Arc<Lookup>,
+        pair: &Pair,
+        differences: &mut Differences,
+        title: String,
+    ) -> Result<Tally, CopyError> {
+        let partitioner = if lookup.only_missing { &self.to } else { &self.from }.partitioner.clone();
+        let mut meter = Meter::new(title, partitioner, Tally::default());
+        let looked_up = self.batches(walk).map_ok(|batch| {
+            let lookup = lookup.clone();
+            async move {
+                let tally = Tally::of(&batch.rows, batch.rows_begun);
+                let last_key = batch.rows.last().map(|row| row.key.clone());
+                let other = lookup.other.clone();
+                let task = tokio::spawn(async move { lookup.compare(batch.rows).await });
+                let found: Vec<Difference> = joined(task, &other).await?;
+                Ok((found, tally, last_key))
+            }
+        });
+        let mut looked_up = std::pin::pin!(looked_up.try_buffered(self.parallel.max(1)));
+        while let Some((found, tally, last_key)) = looked_up.try_next().await? {
+            found.iter().for_each(|difference| differences.add(&pair.from, difference));
+            meter.add(tally, last_key.as_ref());
+        }
+        if self.interruption.is_stopped() {
+            return Err(self.stopped(&format!("{} is not compared to its end", pair.name())));
+        }
+        let total = meter.total();
+        meter.finish();
+        Ok(total)
+    }
+
+    /// Walks both sides at once.
+    async fn verify_all(
+        &self,
+        pair: &Pair,
+        differences: &mut Differences,
+        title: String,
+    ) -> Result<Tally, CopyError> {
+        let no_order = || CopyError::of(&self.from, "the order of its rows is not known");
+        let partitioner = self.from.partitioner.clone().ok_or_else(no_order)?;
+        let stream = |side: &Arc<Side>, cf: &Arc<crate::schema::CfDef>| {
+            Stream::new(self.walk(side, cf, None), cf.clone(), partitioner.clone())
+        };
+        let (mut from, mut to) = (stream(&self.from, &pair.from), stream(&self.to, &pair.to));
+        let mut meter = Meter::new(title, Some(partitioner.clone()), Tally::default());
+        let now_s = self.clock.now_s();
+        let mut met_so_far = 0u64;
+        while let Some(met) = merge::next(&mut from, &mut to, now_s).await? {
+            if let Met::Different(difference) = met {
+                differences.add(&pair.from, &difference);
+            }
+            met_so_far += 1;
+            if met_so_far.is_multiple_of(SHOW_EVERY) {
+                meter.add(std::mem::take(&mut from.tally), from.last_key.as_ref());
+                if self.interruption.is_stopped() {
+                    return Err(self.stopped(&format!("{} is not compared to its end", pair.name())));
+                }
+            }
+        }
+        meter.add(std::mem::take(&mut from.tally), None);
+        let total = meter.total();
+        meter.finish();
+        Ok(total)
+    }
+}

@@ -1,0 +1,173 @@
+//! Compares two sides that tell all that they hold and have their rows in one order: both are walked at once.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::CopyError;
+use super::difference::{Difference, Kind};
+use super::tally::Tally;
+use super::verify::{SLACK_S, difference_of};
+use super::walk::Walk;
+use crate::db::Database;
+use crate::marshal::AbstractType;
+use crate::model::{CellKind, Change, DeletionTime};
+use crate::partitioner::PartitionerRef;
+use crate::schema::CfDef;
+
+/// Where a change stands among all others of a column family: token and key of the row, then the order of a dump.
+type Rank = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
+
+/// What two walks have met.
+pub enum Met {
+    Same,
+    Different(Difference),
+}
+
+/// One of the walks.
+pub struct Stream {
+    walk: Walk,
+    cf: std::sync::Arc<CfDef>,
+    partitioner: PartitionerRef,
+    waiting: VecDeque<(Rank, Bytes, Change)>,
+    is_over: bool,
+    /// What has been read.
+    pub tally: Tally,
+    pub last_key: Option<Bytes>,
+}
+
+impl Stream {
+    pub fn new(walk: Walk, cf: std::sync::Arc<CfDef>, partitioner: PartitionerRef) -> Stream {
+        let (waiting, tally) = (VecDeque::new(), Tally::default());
+        Stream { walk, cf, partitioner, waiting, is_over: false, tally, last_key: None }
+    }
+
+    /// Reads on until there is something, or nothing more. What is forgotten at a second is passed over: each store forgets
+    /// it when it comes to it.
+    async fn fill(&mut self, now_s: i32) -> Result<(), CopyError> {
+        while self.waiting.is_empty() && !self.is_over {
+            let Some(batch) = self.walk.next().await? else {
+                self.is_over = true;
+                break;
+            };
+            self.tally.add(Tally::of(&batch.rows, batch.rows_begun));
+            self.last_key = batch.rows.last().map(|row| row.key.clone()).or(self.last_key.take());
+            for row in batch.rows {
+                let mut token = Vec::new();
+                self.partitioner.token(&row.key, &mut token);
+                for change in row.changes {
+                    let Some(change) = self.kept(change, now_s) else { continue };
+                    let rank = rank(&self.cf, &token, &row.key, &change);
+                    self.waiting.push_back((rank, row.key.clone(), change));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn kept(&self, change: Change, now_s: i32) -> Option<Change> {
+        let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
+        let is_kept = |deletion: &DeletionTime| deletion.local_deletion_time > gc_before;
+        match change {
+            Change::Cell { super_column, cell } => {
+                let cell = cell.at(now_s, Database::restoring_behaviour());
+                (!cell.is_purgeable(gc_before)).then_some(Change::Cell { super_column, cell })
+            }
+            Change::DeleteRow { deletion } => is_kept(&deletion).then_some(Change::DeleteRow { deletion }),
+            Change::DeleteSuper { name, deletion } => {
+                is_kept(&deletion).then_some(Change::DeleteSuper { name, deletion })
+            }
+            Change::DeleteRange(range) => is_kept(&range.deletion).then_some(Change::DeleteRange(range)),
+        }
+    }
+}
+
+/// Takes what comes next of both walks; `None` at the end of both.
+pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<Met>, CopyError> {
+    from.fill(now_s).await?;
+    to.fill(now_s).await?;
+    let order = match (from.waiting.front(), to.waiting.front()) {
+        (None, None) => return Ok(None),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (Some((one, ..)), Some((other, ..))) => one.cmp(other),
+    };
+    let one = if order.is_le() { from.waiting.pop_front() } else { None };
+    let other = if order.is_ge() { to.waiting.pop_front() } else { None };
+    let met = match (one, other) {
+        (Some((_, key, change)), None) => missing(key, &change, Kind::OnlyInSource, now_s),
+        (None, Some((_, key, change))) => missing(key, &change, Kind::OnlyInTarget, now_s),
+        (Some((_, key, one)), Some((_, _, other))) => match kind_of(&one, &other) {
+            Some(kind) => Met::Different(difference(key, &one, kind)),
+            None => Met::Same,
+        },
+        (None, None) => Met::Same,
+    };
+    Ok(Some(met))
+}
+
+/// A change that only one side has. A cell that expires just now may be a tombstone on one side that is forgotten at once.
+fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> Met {
+    let expires_now = matches!(change, Change::Cell { cell, .. }
+        if matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s <= now_s.saturating_add(SLACK_S)));
+    if expires_now { Met::Same } else { Met::Different(difference(key, change, kind)) }
+}
+
+fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
+    let (super_column, column) = match change {
+        Change::Cell { super_column, cell } => (super_column.clone(), Some(cell.name.clone())),
+        Change::DeleteSuper { name, .. } => (Some(name.clone()), None),
+        Change::DeleteRow { .. } => (None, None),
+        Change::DeleteRange(range) => (range.super_column.clone(), None),
+    };
+    Difference { key, super_column, column, kind }
+}
+
+/// In what two changes of one rank differ.
+fn kind_of(one: &Change, other: &Change) -> Option<Kind> {
+    match (one, other) {
+        (Change::Cell { cell: one, .. }, Change::Cell { cell: other, .. }) => {
+            let is_tombstone = !one.is_live() && !other.is_live();
+            if is_tombstone && one.kind != other.kind {
+                Some(Kind::Deletion)
+            } else {
+                difference_of(one, other, true)
+            }
+        }
+        (Change::DeleteRow { deletion: one }, Change::DeleteRow { deletion: other })
+        | (Change::DeleteSuper { deletion: one, .. }, Change::DeleteSuper { deletion: other, .. }) => {
+            (one != other).then_some(Kind::Deletion)
+        }
+        (Change::DeleteRange(one), Change::DeleteRange(other)) => {
+            (one.deletion != other.deletion).then_some(Kind::Deletion)
+        }
+        _ => Some(Kind::Value),
+    }
+}
+
+fn ordered(comparator: &dyn AbstractType, name: &[u8]) -> Vec<u8> {
+    let mut ordered = Vec::with_capacity(name.len() + 9);
+    comparator.ordered(name, &mut ordered);
+    ordered
+}
+
+fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> Rank {
+    let nothing = Bytes::new;
+    let (class, holder, inner, name, more) = match change {
+        Change::DeleteRow { .. } => (0, Vec::new(), 0, Vec::new(), nothing()),
+        Change::DeleteRange(range) => {
+            let holder = range.super_column.as_ref().map_or(Vec::new(), |name| name.to_vec());
+            (1, holder, u8::from(range.super_column.is_some()), range.start.to_vec(), range.finish.clone())
+        }
+        Change::DeleteSuper { name, .. } => (2, ordered(&*cf.comparator, name), 0, Vec::new(), nothing()),
+        Change::Cell { super_column: Some(holder), cell } => {
+            let names = cf.subcomparator().unwrap_or(&cf.comparator);
+            (2, ordered(&*cf.comparator, holder), 1, ordered(&**names, &cell.name), nothing())
+        }
+        Change::Cell { super_column: None, cell } => {
+            (2, Vec::new(), 1, ordered(&*cf.comparator, &cell.name), nothing())
+        }
+    };
+    (token.to_vec(), key.clone(), class, holder, inner, name, more)
+}

@@ -1,0 +1,109 @@
+//! Shows how far a copy or a comparison has come: a bar on a terminal, else a line now and then.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+
+use super::tally::Tally;
+use crate::partitioner::PartitionerRef;
+
+/// Time between two lines where nobody looks.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// The bar's whole length.
+const WHOLE: u64 = 10_000;
+
+/// What is shown of one column family's way.
+pub struct Meter {
+    bar: Option<ProgressBar>,
+    /// What is done with which column family.
+    title: String,
+    partitioner: Option<PartitionerRef>,
+    started: Instant,
+    shown: Instant,
+    /// Of this run, and of those before it.
+    tally: Tally,
+    before: Tally,
+}
+
+impl Meter {
+    /// Begins with what earlier runs have done. With the order of the rows the bar tells how much is left.
+    pub fn new(title: String, partitioner: Option<PartitionerRef>, before: Tally) -> Meter {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(WHOLE);
+            let template = if partitioner.as_ref().is_some_and(|one| !one.preserves_order()) {
+                "{wide_bar} {percent}% {msg}"
+            } else {
+                "{spinner} {msg}"
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        let now = Instant::now();
+        Meter { bar, title, partitioner, started: now, shown: now, tally: Tally::default(), before }
+    }
+
+    /// What all runs have done.
+    pub fn total(&self) -> Tally {
+        let mut total = self.before;
+        total.add(self.tally);
+        total
+    }
+
+    /// Tells of more that is done, up to a row.
+    pub fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
+        self.tally.add(tally);
+        match &self.bar {
+            Some(bar) => {
+                if let (Some(partitioner), Some(key)) = (&self.partitioner, last_key) {
+                    bar.set_position(share_of_ring(partitioner, key));
+                }
+                bar.set_message(self.text());
+                bar.tick();
+            }
+            None if self.shown.elapsed() >= LINE_EVERY => {
+                self.shown = Instant::now();
+                eprintln!("{}", self.text());
+            }
+            None => {}
+        }
+    }
+
+    fn text(&self) -> String {
+        let total = self.total();
+        let seconds = self.started.elapsed().as_secs_f64().max(0.001);
+        let a_second = self.tally.bytes as f64 / seconds;
+        format!(
+            "{}: {} rows, {} cells, {}/s",
+            self.title,
+            HumanCount(total.rows),
+            HumanCount(total.cells),
+            HumanBytes(a_second as u64)
+        )
+    }
+
+    /// Takes the bar away and leaves a line.
+    pub fn finish(self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        eprintln!("{}", self.text());
+    }
+}
+
+/// How much of the ring lies before a row. Tokens of partitioners that hash are spread evenly.
+fn share_of_ring(partitioner: &PartitionerRef, key: &[u8]) -> u64 {
+    let mut token = Vec::new();
+    partitioner.token(key, &mut token);
+    let Some((first, _)) = token.split_first_chunk::<8>() else { return 0 };
+    let mut share = u64::from_be_bytes(*first) as f64 / u64::MAX as f64;
+    if partitioner.class_name().ends_with(".RandomPartitioner") {
+        // Its tokens end at 2^127, in sixteen bytes.
+        share *= 2.0;
+    }
+    (share.clamp(0.0, 1.0) * WHOLE as f64) as u64
+}

@@ -1,0 +1,120 @@
+//! Opens the sides of a copy.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::place::Place;
+use super::side::Side;
+use super::store_pages::StorePages;
+use super::thrift_pages::ThriftPages;
+use super::thrift_schema;
+use super::{CopyError, ThriftPlace};
+use crate::config::Config;
+use crate::db::{Database, DatabaseParts};
+use crate::marshal::Types;
+use crate::model::ConsistencyLevel;
+use crate::partitioner::{self, PartitionerRef};
+use crate::schema::Catalog;
+use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
+use crate::util::Clock;
+
+/// The consistency level of all that is read and written.
+pub const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
+
+/// Memory for rows and blocks of a data directory, in bytes.
+const CACHE_BYTES: u64 = 128 * 1024 * 1024;
+
+/// What sides are opened with.
+pub struct OpenOptions<'a> {
+    /// The column families that a configuration file defines, and the partitioner of a data directory.
+    pub config: &'a Config,
+    pub types: &'a Types,
+    pub clock: Arc<Clock>,
+    /// How a cluster is reached, where one of the sides is one.
+    pub cluster: Option<&'a ClusterOptions>,
+    /// Whether a data directory that is not there is made.
+    pub creates: bool,
+}
+
+/// Opens one side.
+pub async fn open(place: &Place, options: &OpenOptions<'_>) -> Result<Side, CopyError> {
+    let name = place.to_string();
+    let failed = |why: String| CopyError::Side { side: name.clone(), why };
+    match place {
+        Place::Data(directory) => {
+            let store = open_data(directory, options).map_err(failed)?;
+            over(name.clone(), store, options.config.partitioner.clone(), options).await
+        }
+        Place::Thrift(thrift) => open_thrift(name.clone(), thrift, options).await,
+        Place::Cluster(_) => open_cluster(options).await,
+    }
+}
+
+fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Store>, String> {
+    if !options.creates && !directory.is_dir() {
+        return Err("there is no such directory".to_owned());
+    }
+    let embedded = EmbeddedOptions {
+        directory: directory.to_path_buf(),
+        // What is noted as written is on the disk.
+        sync: SyncMode::Batch(Duration::ZERO),
+        cache_bytes: CACHE_BYTES,
+    };
+    let (partitioner, clock) = (options.config.partitioner.clone(), options.clock.clone());
+    let store = EmbeddedStore::open(embedded, partitioner, &options.config.catalog, clock);
+    Ok(Arc::new(store.map_err(|error| format!("cannot open the data directory: {error}"))?))
+}
+
+/// A side over a store of ours, with the schema that clients have made there.
+async fn over(
+    name: String,
+    store: Arc<dyn Store>,
+    partitioner: PartitionerRef,
+    options: &OpenOptions<'_>,
+) -> Result<Side, CopyError> {
+    let catalog: Arc<Catalog> = Arc::new(options.config.catalog.clone());
+    let parts = DatabaseParts {
+        types: options.types.clone(),
+        ..DatabaseParts::new(catalog, store.clone(), partitioner.clone(), options.clock.clone())
+    };
+    let database = Arc::new(Database::new(parts));
+    let pages = Arc::new(StorePages::new(store, options.clock.clone(), CONSISTENCY));
+    let described = Vec::new();
+    let side =
+        Side { name, pages, database: Some(database.clone()), described, partitioner: Some(partitioner) };
+    let loaded = database.load_schema().await;
+    loaded.map_err(|error| {
+        CopyError::of(&side, format!("cannot read the schema that clients made: {error}"))
+    })?;
+    Ok(side)
+}
+
+/// A cluster, with its own partitioner: rows come in another order than on the other side, and that is all.
+async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
+    let Some(cluster) = options.cluster else {
+        return Err(CopyError::Schema("it is not said where the cluster is".to_owned()));
+    };
+    let name = format!("cluster:{}", cluster.contact_points.join(","));
+    let failed = |error: StoreError| CopyError::Side { side: name.clone(), why: error.to_string() };
+    let link = ClusterLink::open(cluster).await.map_err(failed)?;
+    let class = link.partitioner_class().await.map_err(failed)?;
+    let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not known here")));
+    let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
+    let store = ClusterStore::open(link, cluster, partitioner.clone(), options.clock.clone()).await;
+    over(name.clone(), Arc::new(store.map_err(failed)?), partitioner, options).await
+}
+
+async fn open_thrift(
+    name: String,
+    place: &ThriftPlace,
+    options: &OpenOptions<'_>,
+) -> Result<Side, CopyError> {
+    let failed = |why: String| CopyError::Side { side: name.clone(), why };
+    let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
+    let described = thrift_schema::keyspaces(&pages, options.types).await.map_err(failed)?;
+    // The bar does without where it is none of ours.
+    let partitioner = thrift_schema::partitioner(&pages).await.map_err(failed)?;
+    Ok(Side { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })
+}

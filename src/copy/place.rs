@@ -1,0 +1,152 @@
+//! Where a side of a copy is.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::thrift::frame::Transport;
+use crate::util::Release;
+
+/// A store to copy from or to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// An embedded store's data directory.
+    Data(PathBuf),
+    /// A server, over the Thrift API.
+    Thrift(ThriftPlace),
+    /// A cluster: its contact points as they were said; `None`: the one that the configuration names.
+    Cluster(Option<String>),
+}
+
+/// A Thrift server, and how it is spoken to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThriftPlace {
+    /// `host:port`.
+    pub address: String,
+    pub transport: Transport,
+    /// Calls name their keyspace, as up to 0.6.
+    pub is_keyed: bool,
+    /// Who we are, where a server asks: the user, and a file whose first line is the password.
+    pub login: Option<(String, PathBuf)>,
+}
+
+/// The port of the Thrift API where none is said.
+const THRIFT_PORT: u16 = 9160;
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        let forms = "say data:DIRECTORY, thrift:HOST:PORT or cluster:HOST,HOST";
+        if text == "cluster" {
+            return Ok(Place::Cluster(None));
+        }
+        let (kind, rest) = text.split_once(':').ok_or_else(|| format!("{text:?} is no place: {forms}"))?;
+        if rest.is_empty() {
+            return Err(format!("{text:?} does not say where: {forms}"));
+        }
+        match kind {
+            "data" => Ok(Place::Data(PathBuf::from(rest))),
+            "thrift" => thrift_place(rest).map(Place::Thrift),
+            "cluster" => Ok(Place::Cluster(Some(rest.to_owned()))),
+            _ => Err(format!("{text:?} is no place: {forms}")),
+        }
+    }
+}
+
+fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
+    let (address, options) = text.split_once('?').unwrap_or((text, ""));
+    let mut version = Release::V0_7;
+    let mut transport = None;
+    let (mut user, mut password_file) = (None, None);
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            None if option == "framed" => transport = Some(Transport::Framed),
+            None if option == "unframed" => transport = Some(Transport::Unframed),
+            Some(("version", release)) => version = release.parse()?,
+            Some(("user", name)) => user = Some(name.to_owned()),
+            Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
+            _ => {
+                return Err(format!(
+                    "{option:?} is nothing that can be said of a Thrift server: there are framed, unframed, \
+                     version=0.6, user=NAME and password-file=FILE"
+                ));
+            }
+        }
+    }
+    if version < Release::V0_6 {
+        return Err(format!("a server of {version} cannot be copied from: ranges of rows came with 0.6"));
+    }
+    let is_keyed = version < Release::V0_7;
+    // Each release's own default.
+    let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let address = if has_port { address.to_owned() } else { format!("{address}:{THRIFT_PORT}") };
+    let login = match (user, password_file) {
+        (Some(user), Some(file)) => Some((user, file)),
+        (None, None) => None,
+        _ => return Err("a login needs both user=NAME and password-file=FILE".to_owned()),
+    };
+    Ok(ThriftPlace { address, transport: transport.unwrap_or(default), is_keyed, login })
+}
+
+/// A directory by its whole path, so that it is the same from wherever it is named.
+fn whole(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Data(path) => write!(f, "data:{}", whole(path).display()),
+            Place::Thrift(place) => write!(f, "thrift:{}", place.address),
+            Place::Cluster(Some(points)) => write!(f, "cluster:{points}"),
+            Place::Cluster(None) => f.write_str("cluster"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thrift(text: &str) -> ThriftPlace {
+        match text.parse().unwrap() {
+            Place::Thrift(place) => place,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn places_are_read() {
+        assert_eq!("data:/var/lib/a:b".parse(), Ok(Place::Data("/var/lib/a:b".into())));
+        assert_eq!("cluster:a:9042,b".parse(), Ok(Place::Cluster(Some("a:9042,b".to_owned()))));
+        assert_eq!("cluster".parse(), Ok(Place::Cluster(None)));
+        let place = thrift("thrift:old.example.org");
+        assert_eq!(place.address, "old.example.org:9160");
+        assert_eq!((place.transport, place.is_keyed), (Transport::Framed, false));
+        let place = thrift("thrift:[::1]:9161?version=0.6");
+        assert_eq!(place.address, "[::1]:9161");
+        assert_eq!((place.transport, place.is_keyed), (Transport::Unframed, true));
+        let login = Some(("theo".to_owned(), "p.txt".into()));
+        assert_eq!(thrift("thrift:a?user=theo&password-file=p.txt").login, login);
+        assert_eq!(thrift("thrift:a:1?framed&version=0.6").transport, Transport::Framed);
+        assert_eq!(thrift("thrift:a:1?version=2.1&unframed").transport, Transport::Unframed);
+    }
+
+    #[test]
+    fn what_is_no_place_is_refused() {
+        for (text, said) in [
+            ("data", "say data:DIRECTORY"),
+            ("data:", "does not say where"),
+            ("http://a", "is no place"),
+            ("thrift:a?version=0.5", "ranges of rows"),
+            ("thrift:a?version=9", "unknown release"),
+            ("thrift:a?fast", "nothing that can be said"),
+            ("thrift:a?user=theo", "needs both"),
+        ] {
+            let error = text.parse::<Place>().unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Remembers how far a copy has come, so that another run goes on there.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::CopyError;
+use super::tally::Tally;
+
+/// The version of the file's form.
+const VERSION: u32 = 1;
+
+/// Time between two writings of the file.
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+
+/// Longest file that is read: a place of each of thousands of column families, with room for long keys.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    version: u32,
+    from: String,
+    to: String,
+    families: BTreeMap<String, Family>,
+}
+
+/// How far a column family has come.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Family {
+    /// All up to here is written, in hex; in the source's own words.
+    place: Option<String>,
+    pub is_done: bool,
+    pub tally: Tally,
+}
+
+impl Family {
+    /// Where to go on.
+    pub fn place(&self) -> Option<Bytes> {
+        self.place.as_deref().and_then(of_hex)
+    }
+}
+
+/// The file of one copy; without a path it remembers nothing beyond this run.
+#[derive(Debug)]
+pub struct ProgressFile {
+    path: Option<PathBuf>,
+    noted: Noted,
+    written: Instant,
+}
+
+impl ProgressFile {
+    /// Reads the file, or begins one. One of another copy is refused.
+    pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        let noted = Noted { version: VERSION, from, to, families: BTreeMap::new() };
+        let mut file = ProgressFile { path: path.map(Path::to_path_buf), noted, written: Instant::now() };
+        let Some(path) = path else { return Ok(file) };
+        match read(path) {
+            Ok(Some(noted)) => {
+                file.check_same(path, &noted)?;
+                file.noted = noted;
+            }
+            // A file that cannot be written is told before hours of work.
+            Ok(None) => file.write()?,
+            Err(why) => {
+                return Err(CopyError::ProgressFile(format!(
+                    "the progress file {} cannot be read: {why}; name another file",
+                    path.display()
+                )));
+            }
+        }
+        Ok(file)
+    }
+
+    fn check_same(&self, path: &Path, noted: &Noted) -> Result<(), CopyError> {
+        if noted.version != VERSION {
+            return Err(CopyError::ProgressFile(format!(
+                "the progress file {} is of version {}, this program reads {VERSION}",
+                path.display(),
+                noted.version
+            )));
+        }
+        if (&noted.from, &noted.to) != (&self.noted.from, &self.noted.to) {
+            return Err(CopyError::ProgressFile(format!(
+                "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; name another file",
+                path.display(),
+                noted.from,
+                noted.to,
+                self.noted.from,
+                self.noted.to
+            )));
+        }
+        Ok(())
+    }
+
+    /// How far a column family has come.
+    pub fn family(&self, name: &str) -> Family {
+        self.noted.families.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Notes that all up to a place is written; `None`: everything.
+    pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
+        let place_hex = place.map(|place| to_hex(place));
+        let family = Family { place: place_hex, is_done: place.is_none(), tally };
+        self.noted.families.insert(name.to_owned(), family);
+        if place.is_none() || self.written.elapsed() >= WRITE_EVERY {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the file, all of it or nothing.
+    pub fn write(&mut self) -> Result<(), CopyError> {
+        self.written = Instant::now();
+        let Some(path) = &self.path else { return Ok(()) };
+        write(path, &self.noted).map_err(|why| {
+            CopyError::ProgressFile(format!("the progress file {} cannot be written: {why}", path.display()))
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Noted>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut json = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut json).map_err(|error| error.to_string())?;
+    if json.len() as u64 > FILE_BYTES_MAX {
+        return Err("it is too large".to_owned());
+    }
+    serde_json::from_slice(&json).map(Some).map_err(|error| error.to_string())
+}
+
+fn write(path: &Path, noted: &Noted) -> Result<(), std::io::Error> {
+    let json = serde_json::to_vec_pretty(noted)?;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let mut file = File::create(&beside)?;
+    file.write_all(&json)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)?;
+    // The new name is to survive too.
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn of_hex(text: &str) -> Option<Bytes> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_again_and_another_copys_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("progress.json");
+        let mut file = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap();
+        let place = Bytes::from_static(b"\0\xff place");
+        file.note("K.A", Some(&place), Tally { rows: 3, ..Tally::default() }).unwrap();
+        file.note("K.B", None, Tally::default()).unwrap();
+
+        let again = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap();
+        assert_eq!(again.family("K.A").place(), Some(place));
+        assert_eq!((again.family("K.A").tally.rows, again.family("K.A").is_done), (3, false));
+        assert!(again.family("K.B").is_done && !again.family("K.C").is_done);
+
+        let error = ProgressFile::open(Some(&path), "data:a", "data:c").unwrap_err().to_string();
+        assert!(error.contains("from data:a to data:b"), "{error}");
+        std::fs::write(&path, "{").unwrap();
+        let error = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap_err().to_string();
+        assert!(error.contains("cannot be read"), "{error}");
+        let nowhere = directory.path().join("no/such/place");
+        assert!(ProgressFile::open(Some(&nowhere), "data:a", "data:b").is_err());
+    }
+}

@@ -1,0 +1,115 @@
+//! A whole copy, column family by column family.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::difference::{Differences, print};
+use super::families::Work;
+use super::progress_file::ProgressFile;
+use super::schema::{self, Selection};
+use super::tally::Tally;
+use super::{CopyError, Side};
+use crate::util::Clock;
+
+/// Set when somebody wants to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Interruption(Arc<AtomicBool>);
+
+impl Interruption {
+    /// Has the copy end as soon as what is under way is written.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    Copy,
+    CopyAndVerify,
+    Verify,
+}
+
+/// How a copy goes.
+#[derive(Debug, Clone)]
+pub struct CopyOptions {
+    pub task: Task,
+    pub selection: Selection,
+    pub progress_file: Option<PathBuf>,
+    /// Most rows that one page asks a side for that is read page by page.
+    pub rows_at_a_time: usize,
+    /// Pieces that are written or looked up at the same time.
+    pub parallel: usize,
+    pub interruption: Interruption,
+}
+
+/// Copies and compares as the options say. Different sides are an error.
+pub async fn run(
+    from: Arc<Side>,
+    to: Arc<Side>,
+    clock: Arc<Clock>,
+    options: &CopyOptions,
+) -> Result<(), CopyError> {
+    let work = Work {
+        from,
+        to,
+        clock,
+        rows_at_a_time: options.rows_at_a_time,
+        parallel: options.parallel,
+        interruption: options.interruption.clone(),
+    };
+    if options.task != Task::Verify {
+        copy_all(&work, options).await?;
+    }
+    if options.task != Task::Copy {
+        verify_all(&work, options).await?;
+    }
+    Ok(())
+}
+
+async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
+    // A file of another copy is refused before anything is made.
+    let path = options.progress_file.as_deref();
+    let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
+    let pairs = schema::prepare(&work.from, &work.to, &options.selection).await?;
+    if !work.from.can_dump() {
+        eprintln!("{} tells only what is alive: no tombstones are copied", work.from.name);
+    }
+    let mut total = Tally::default();
+    for (number, pair) in pairs.iter().enumerate() {
+        let name = pair.name();
+        let noted = file.family(&name);
+        if noted.is_done {
+            eprintln!("{name} was copied before: {} rows, {} cells", noted.tally.rows, noted.tally.cells);
+            total.add(noted.tally);
+            continue;
+        }
+        if options.interruption.is_stopped() {
+            return Err(CopyError::Interrupted(format!("{name} and what comes after it are not copied")));
+        }
+        let title = format!("{name} ({} of {})", number + 1, pairs.len());
+        total.add(work.copy(pair, &mut file, title).await?);
+    }
+    print(&format!("copied: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
+    Ok(())
+}
+
+async fn verify_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
+    let pairs = schema::existing(&work.from, &work.to, &options.selection)?;
+    let mut differences = Differences::default();
+    let mut total = Tally::default();
+    for (number, pair) in pairs.iter().enumerate() {
+        let title = format!("comparing {} ({} of {})", pair.name(), number + 1, pairs.len());
+        total.add(work.verify(pair, &mut differences, title).await?);
+    }
+    print(&format!("compared: {} column families, {} rows, {} cells", pairs.len(), total.rows, total.cells));
+    match differences.count {
+        0 => Ok(()),
+        count => Err(CopyError::Different(count)),
+    }
+}

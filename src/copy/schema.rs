@@ -1,0 +1,170 @@
+//! Which column families are copied, and what the target needs for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CopyError, Side};
+use crate::schema::{CfDef, KeyspaceDef};
+
+/// What of the source is meant.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only this keyspace.
+    pub keyspace: Option<String>,
+    /// Only the column family of this name.
+    pub column_family: Option<String>,
+    /// Leave out tables that CQL has made where the target cannot have them.
+    pub skips_tables: bool,
+}
+
+/// A column family on both sides. Without a target there, yet.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    pub from: Arc<CfDef>,
+    pub to: Arc<CfDef>,
+}
+
+impl Pair {
+    /// `Keyspace.ColumnFamily`.
+    pub fn name(&self) -> String {
+        name_of(&self.from)
+    }
+}
+
+fn name_of(cf: &CfDef) -> String {
+    format!("{}.{}", cf.keyspace, cf.name)
+}
+
+/// Column families of a keyspace that are copied.
+struct Chosen {
+    keyspace: KeyspaceDef,
+    families: Vec<Arc<CfDef>>,
+}
+
+fn chosen(from: &Side, selection: &Selection) -> Result<Vec<Chosen>, CopyError> {
+    let mut all = Vec::new();
+    for keyspace in from.keyspaces() {
+        if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {
+            continue;
+        }
+        let is_meant =
+            |cf: &&Arc<CfDef>| selection.column_family.as_ref().is_none_or(|only| *only == cf.name);
+        let families: Vec<Arc<CfDef>> = keyspace.column_families.values().filter(is_meant).cloned().collect();
+        if !families.is_empty() {
+            all.push(Chosen { keyspace, families });
+        }
+    }
+    if all.is_empty() {
+        let what = match (&selection.keyspace, &selection.column_family) {
+            (Some(keyspace), Some(family)) => format!("no column family {keyspace}.{family}"),
+            (Some(keyspace), None) => format!("no column family in a keyspace {keyspace}"),
+            (None, Some(family)) => format!("no column family {family}"),
+            (None, None) => "no column family".to_owned(),
+        };
+        return Err(CopyError::Schema(format!("{what} is defined in {}", from.name)));
+    }
+    Ok(all)
+}
+
+/// Makes what the target lacks, and gives each column family with its other side.
+pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
+    let mut chosen = chosen(from, selection)?;
+    if !to.can_dump() {
+        leave_out_tables(&mut chosen, to, selection)?;
+    }
+    let mut missing = BTreeMap::new();
+    for Chosen { keyspace, families } in &chosen {
+        for cf in families {
+            match to.column_family(&cf.keyspace, &cf.name) {
+                Some(there) => check_alike(cf, &there)?,
+                None => missing.entry(keyspace.name.clone()).or_insert_with(Vec::new).push(cf.clone()),
+            }
+        }
+    }
+    let database = to.writable()?;
+    for Chosen { keyspace, .. } in &chosen {
+        let Some(families) = missing.get(&keyspace.name) else { continue };
+        let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
+        database
+            .adopt(keyspace, families)
+            .await
+            .map_err(|error| CopyError::Schema(format!("{} lacks {}: {error}", to.name, names.join(", "))))?;
+        tracing::info!("made in {}: {}", to.name, names.join(", "));
+    }
+    pairs_of(&chosen, to)
+}
+
+/// Gives each column family with its other side, where it has one; an error names one that has not.
+pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
+    let mut chosen = chosen(from, selection)?;
+    if !to.can_dump() {
+        leave_out_tables(&mut chosen, to, selection)?;
+    }
+    pairs_of(&chosen, to)
+}
+
+fn pairs_of(chosen: &[Chosen], to: &Side) -> Result<Vec<Pair>, CopyError> {
+    let mut pairs = Vec::new();
+    for cf in chosen.iter().flat_map(|chosen| &chosen.families) {
+        let Some(there) = to.column_family(&cf.keyspace, &cf.name) else {
+            return Err(CopyError::Schema(format!("{} has no column family {}", to.name, name_of(cf))));
+        };
+        check_alike(cf, &there)?;
+        pairs.push(Pair { from: cf.clone(), to: there });
+    }
+    Ok(pairs)
+}
+
+/// A cluster keeps its own tables, in which the cells of ours have no place.
+fn leave_out_tables(chosen: &mut [Chosen], to: &Side, selection: &Selection) -> Result<(), CopyError> {
+    let is_table = |cf: &&Arc<CfDef>| cf.table.is_some();
+    let tables: Vec<String> =
+        chosen.iter().flat_map(|chosen| &chosen.families).filter(is_table).map(|cf| name_of(cf)).collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    if !selection.skips_tables {
+        return Err(CopyError::Schema(format!(
+            "{} cannot take tables that CQL has made: {}; copy them with a CQL tool and leave them out here with \
+             --skip-cql-tables",
+            to.name,
+            tables.join(", ")
+        )));
+    }
+    eprintln!("left out, because CQL has made them: {}", tables.join(", "));
+    for chosen in chosen {
+        chosen.families.retain(|cf| !is_table(&cf));
+    }
+    Ok(())
+}
+
+/// Whether names and values of one can be those of the other.
+fn check_alike(from: &CfDef, to: &CfDef) -> Result<(), CopyError> {
+    let subcomparator = |cf: &CfDef| cf.subcomparator().map(|sub| sub.class_name().to_owned());
+    let differs = |what: &str, from_is: &str, to_is: &str| {
+        Err(CopyError::Schema(format!(
+            "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; copy \
+             into one that is alike, or drop the target's",
+            name_of(from)
+        )))
+    };
+    if from.is_super() != to.is_super() {
+        return differs("type", from.type_name(), to.type_name());
+    }
+    if from.comparator.class_name() != to.comparator.class_name() {
+        return differs("comparator", from.comparator.class_name(), to.comparator.class_name());
+    }
+    if subcomparator(from) != subcomparator(to) {
+        let (from, to) = (subcomparator(from).unwrap_or_default(), subcomparator(to).unwrap_or_default());
+        return differs("subcomparator", &from, &to);
+    }
+    if from.is_counter() != to.is_counter() {
+        let kind = |cf: &CfDef| if cf.is_counter() { "counters" } else { "values" };
+        return differs("content", kind(from), kind(to));
+    }
+    if from.table.is_some() != to.table.is_some() {
+        let kind = |cf: &CfDef| if cf.table.is_some() { "a CQL table" } else { "a column family" };
+        return differs("kind", kind(from), kind(to));
+    }
+    Ok(())
+}

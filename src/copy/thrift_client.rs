@@ -1,0 +1,189 @@
+//! Calls of a Thrift server, one at a time on a connection.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::ThriftPlace;
+use crate::thrift::frame::{MessageCutter, NextMessage};
+use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
+use crate::util::limits::MESSAGE_BYTES_MAX;
+
+/// Longest wait for a connection, and for an answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Room in the input buffer for each read, in bytes.
+const READ_BYTES: usize = 64 * 1024;
+
+/// An open connection.
+pub struct ThriftClient {
+    stream: TcpStream,
+    place: ThriftPlace,
+    cutter: MessageCutter,
+    input: BytesMut,
+    seqid: i32,
+    /// The user and his password, where the server asks.
+    login: Option<(String, String)>,
+    /// The keyspace that the session has (0.7 and later), or that it has logged in to.
+    keyspace: Option<String>,
+}
+
+impl ThriftClient {
+    /// Connects, and logs in where that is not done keyspace by keyspace. `login` is a user and his password.
+    pub async fn connect(
+        place: &ThriftPlace,
+        login: Option<(String, String)>,
+    ) -> Result<ThriftClient, String> {
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&place.address)).await;
+        let stream = match connecting {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
+            Err(_) => return Err("cannot connect: nobody answers".to_owned()),
+        };
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        let mut client = ThriftClient {
+            stream,
+            login,
+            place: place.clone(),
+            cutter: MessageCutter::new(place.transport, MESSAGE_BYTES_MAX),
+            input: BytesMut::new(),
+            seqid: 0,
+            keyspace: None,
+        };
+        if !client.place.is_keyed {
+            client.log_in(None).await?;
+        }
+        Ok(client)
+    }
+
+    /// Logs in; up to 0.6 to a keyspace.
+    async fn log_in(&mut self, keyspace: Option<&str>) -> Result<(), String> {
+        let Some((user, password)) = self.login.clone() else { return Ok(()) };
+        let write = |writer: &mut Writer<'_>| {
+            if let Some(keyspace) = keyspace {
+                writer.field_string(1, keyspace.as_bytes());
+            }
+            writer.field_struct(if keyspace.is_some() { 2 } else { 1 });
+            writer.field_map(1, TType::String, TType::String, 2);
+            for (name, value) in [("username", &user), ("password", &password)] {
+                writer.bytes(name.as_bytes());
+                writer.bytes(value.as_bytes());
+            }
+            writer.stop();
+        };
+        let reply = self.exchange("login", write).await?;
+        answer_of(&reply, "login", TType::Stop).map(|_| ())
+    }
+
+    /// Has the session use a keyspace; up to 0.6 each call names its own.
+    pub async fn use_keyspace(&mut self, keyspace: &str) -> Result<(), String> {
+        if self.keyspace.as_deref() == Some(keyspace) {
+            return Ok(());
+        }
+        if self.place.is_keyed {
+            self.log_in(Some(keyspace)).await?;
+            self.keyspace = Some(keyspace.to_owned());
+            return Ok(());
+        }
+        let reply =
+            self.exchange("set_keyspace", |writer| writer.field_string(1, keyspace.as_bytes())).await?;
+        // It answers with nothing, or with an exception.
+        answer_of(&reply, "set_keyspace", TType::Stop)?;
+        self.keyspace = Some(keyspace.to_owned());
+        Ok(())
+    }
+
+    /// Calls, and reads the answer, which is of a type; another one is passed over.
+    pub async fn call<T>(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut Writer<'_>) + Send,
+        ttype: TType,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, String> + Send,
+    ) -> Result<T, String> {
+        let reply = self.exchange(name, write).await?;
+        let Some(at) = answer_of(&reply, name, ttype)? else {
+            return Err(format!("{name}: the answer is missing"));
+        };
+        let answer = reply.slice(at..);
+        read(&mut Reader::new(&answer)).map_err(|why| format!("{name}: {why}"))
+    }
+
+    async fn exchange(&mut self, name: &str, write: impl FnOnce(&mut Writer<'_>)) -> Result<Bytes, String> {
+        self.seqid = self.seqid.wrapping_add(1);
+        let mut request = BytesMut::new();
+        let mut writer = Writer::new(&mut request);
+        let mark = writer.frame_begin(self.place.transport);
+        writer.message_begin(name.as_bytes(), MessageKind::Call, self.seqid);
+        write(&mut writer);
+        writer.stop();
+        writer.frame_end(mark).map_err(|error| error.to_string())?;
+        let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
+        exchanged.unwrap_or_else(|_| {
+            Err(format!(
+                "{name} is not answered; if the server needs it, say ?framed or ?unframed and the version, such as \
+                 ?version=0.6, behind its address"
+            ))
+        })
+    }
+
+    async fn send_and_read(&mut self, request: &[u8]) -> Result<Bytes, String> {
+        self.stream.write_all(request).await.map_err(|error| format!("connection lost: {error}"))?;
+        loop {
+            let next = self.cutter.next_message(&mut self.input).map_err(|error| error.to_string())?;
+            if let NextMessage::Message(message) = next {
+                return Ok(message);
+            }
+            self.input.reserve(READ_BYTES);
+            match self.stream.read_buf(&mut self.input).await {
+                Ok(0) => {
+                    return Err(
+                        "the server closes the connection; is it framed or unframed, and of which version? \
+                                Say so behind its address, such as ?unframed&version=0.6"
+                            .to_owned(),
+                    );
+                }
+                Ok(_) => {}
+                Err(error) => return Err(format!("connection lost: {error}")),
+            }
+        }
+    }
+}
+
+/// Where in a reply the answer stands; `None` where there is none. An exception is an error.
+fn answer_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, String> {
+    let read = || -> Result<Result<Option<usize>, String>, WireError> {
+        let mut reader = Reader::new(reply);
+        let header = MessageHeader::read(&mut reader)?;
+        if header.kind == MessageKind::Exception {
+            return Ok(Err(format!("{name}: {}", first_text(&mut reader)?)));
+        }
+        while let Some((ttype, id)) = reader.field_begin()? {
+            match id {
+                0 if ttype == wanted => return Ok(Ok(Some(reader.position()))),
+                0 => reader.skip(ttype)?,
+                _ if ttype == TType::Struct => {
+                    return Ok(Err(format!("{name} is refused: {}", first_text(&mut reader)?)));
+                }
+                _ => reader.skip(ttype)?,
+            }
+        }
+        Ok(Ok(None))
+    };
+    read().unwrap_or_else(|error| Err(format!("{name}: {error}")))
+}
+
+/// The first text of an exception; many have none.
+fn first_text(reader: &mut Reader<'_>) -> Result<String, WireError> {
+    let mut text = "the server does not say why".to_owned();
+    while let Some((ttype, id)) = reader.field_begin()? {
+        match (ttype, id) {
+            (TType::String, 1) => text = String::from_utf8_lossy(reader.raw()?).into_owned(),
+            _ => reader.skip(ttype)?,
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,79 @@
+//! What a Thrift server says of its schema.
+
+use crate::db::{CfRequest, KsRequest, described_keyspace};
+use crate::marshal::Types;
+use crate::partitioner::{self, PartitionerRef};
+use crate::schema::KeyspaceDef;
+use crate::thrift::replies::{self, DescribedFamilies};
+use crate::thrift::wire::TType;
+
+use super::thrift_pages::ThriftPages;
+
+/// Keyspaces of the servers' own.
+const SYSTEM_KEYSPACES: [&str; 4] = ["system", "system_auth", "system_traces", "OpsCenter"];
+
+/// Every keyspace but those of the server itself.
+pub async fn keyspaces(pages: &ThriftPages, types: &Types) -> Result<Vec<KeyspaceDef>, String> {
+    let requests = if pages.place.is_keyed {
+        old_keyspaces(pages).await?
+    } else {
+        pages.call(None, "describe_keyspaces", |_| (), TType::List, replies::keyspaces).await?
+    };
+    let own = |request: &KsRequest| !SYSTEM_KEYSPACES.contains(&&*request.name);
+    let described = |request: KsRequest| {
+        described_keyspace(&request, types)
+            .map_err(|error| format!("its keyspace {} cannot be had here: {error}", request.name))
+    };
+    requests.into_iter().filter(own).map(described).collect()
+}
+
+/// The order of its rows; `None` where it is none of ours.
+pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, String> {
+    if pages.place.is_keyed {
+        // It came with the releases after it.
+        return Ok(None);
+    }
+    let name = |reader: &mut crate::thrift::wire::Reader<'_>| {
+        reader
+            .bytes()
+            .map(|name| String::from_utf8_lossy(&name).into_owned())
+            .map_err(|error| error.to_string())
+    };
+    let class = pages.call(None, "describe_partitioner", |_| (), TType::String, name).await?;
+    Ok(partitioner::resolve(&class))
+}
+
+/// The keyspaces of 0.6, which tells their names, and of each what it says of its column families.
+async fn old_keyspaces(pages: &ThriftPages) -> Result<Vec<KsRequest>, String> {
+    let names = pages.call(None, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
+    let mut requests = Vec::new();
+    for name in names {
+        if SYSTEM_KEYSPACES.contains(&&*name) {
+            continue;
+        }
+        let write = |writer: &mut crate::thrift::wire::Writer<'_>| writer.field_string(1, name.as_bytes());
+        let families = pages.call(None, "describe_keyspace", write, TType::Map, replies::families).await?;
+        requests.push(old_keyspace(name, families));
+    }
+    Ok(requests)
+}
+
+fn old_keyspace(name: String, families: DescribedFamilies) -> KsRequest {
+    let family = |(family, mut said): (String, std::collections::BTreeMap<String, String>)| CfRequest {
+        keyspace: name.clone(),
+        name: family,
+        column_type: said.remove("Type"),
+        comparator_type: said.remove("CompareWith"),
+        subcomparator_type: said.remove("CompareSubcolumnsWith"),
+        ..CfRequest::default()
+    };
+    let column_families = families.into_iter().map(family).collect();
+    KsRequest {
+        name: name.clone(),
+        strategy_class: "SimpleStrategy".to_owned(),
+        // It does not say how many replicas there are.
+        replication_factor: Some(1),
+        column_families,
+        ..KsRequest::default()
+    }
+}

@@ -1,0 +1,161 @@
+//! Compares what is alive on both sides: each cell of one is looked up in the other.
+//!
+//! The sides need not have their rows in one order. The source is walked, and what the target has is compared; then the
+//! target is walked, and what the source has not is found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::difference::{Difference, Kind};
+use super::{CopyError, Side};
+use crate::db::Database;
+use crate::marshal::{self, StoredOrder};
+use crate::model::{Cell, CellKind, Change, Predicate, SliceRange};
+use crate::schema::CfDef;
+use crate::storage::RowPiece;
+use crate::util::{Clock, Release};
+
+/// Names that are looked up at once.
+const NAMES_MAX: usize = 256;
+/// Columns that a slice may have beyond those that are compared.
+const SPARE: usize = 64;
+/// How far two moments of expiry may lie apart, in seconds; and what expires so soon is not compared.
+pub const SLACK_S: i32 = 5;
+
+/// Looks cells of one side up in the other.
+pub struct Lookup {
+    /// Where they are looked up.
+    pub other: Arc<Side>,
+    /// The column family there.
+    pub cf: Arc<CfDef>,
+    pub clock: Arc<Clock>,
+    /// Whether the seconds of expiry can be compared.
+    pub compares_expiry: bool,
+    /// What a cell is called that the other side has not.
+    pub missing: Kind,
+    /// Whether only missing cells are told.
+    pub only_missing: bool,
+}
+
+impl Lookup {
+    /// Compares pieces of rows.
+    pub async fn compare(&self, rows: Vec<RowPiece>) -> Result<Vec<Difference>, CopyError> {
+        let mut differences = Vec::new();
+        for RowPiece { key, changes } in rows {
+            for (super_column, cells) in self.alive(changes) {
+                for cells in cells.chunks(NAMES_MAX) {
+                    let found = self.compare_cells(&key, super_column.as_ref(), cells).await;
+                    differences.extend(found.map_err(|why| CopyError::of(&self.other, why))?);
+                }
+            }
+        }
+        Ok(differences)
+    }
+
+    /// What is alive of changes, by super column.
+    fn alive(&self, changes: Vec<Change>) -> Vec<(Option<Bytes>, Vec<Cell>)> {
+        let now_s = self.clock.now_s();
+        let mut groups: Vec<(Option<Bytes>, Vec<Cell>)> = Vec::new();
+        for change in changes {
+            let Change::Cell { super_column, cell } = change else { continue };
+            let cell = cell.at(now_s, Database::restoring_behaviour());
+            if !cell.is_live() {
+                continue;
+            }
+            match groups.last_mut() {
+                Some((last, cells)) if *last == super_column => cells.push(cell),
+                _ => groups.push((super_column, vec![cell])),
+            }
+        }
+        groups
+    }
+
+    async fn compare_cells(
+        &self,
+        key: &Bytes,
+        super_column: Option<&Bytes>,
+        cells: &[Cell],
+    ) -> Result<Vec<Difference>, String> {
+        let mut there = HashMap::new();
+        if let Some(slice) = self.slice_of(cells) {
+            self.look_up(key, super_column, slice, &mut there).await?;
+        }
+        let left: Vec<Bytes> = cells
+            .iter()
+            .filter(|cell| !there.contains_key(&cell.name))
+            .map(|cell| cell.name.clone())
+            .collect();
+        if !left.is_empty() {
+            self.look_up(key, super_column, Predicate::Names(left), &mut there).await?;
+        }
+        let now_s = self.clock.now_s();
+        let kind_of = |cell: &Cell| match there.get(&cell.name) {
+            // It may have been alive here a moment before it was looked up there.
+            None if expires_at(cell).is_some_and(|at| at <= now_s.saturating_add(SLACK_S)) => None,
+            None => Some(self.missing),
+            Some(_) if self.only_missing => None,
+            Some(other) => difference_of(cell, other, self.compares_expiry),
+        };
+        let difference = |cell: &Cell| {
+            let kind = kind_of(cell)?;
+            let (key, super_column) = (key.clone(), super_column.cloned());
+            Some(Difference { key, super_column, column: Some(cell.name.clone()), kind })
+        };
+        Ok(cells.iter().filter_map(difference).collect())
+    }
+
+    async fn look_up(
+        &self,
+        key: &Bytes,
+        super_column: Option<&Bytes>,
+        predicate: Predicate,
+        there: &mut HashMap<Bytes, Cell>,
+    ) -> Result<(), String> {
+        let cells = self.other.pages.cells(&self.cf, key.clone(), super_column.cloned(), predicate).await?;
+        there.extend(cells.into_iter().map(|cell| (cell.name.clone(), cell)));
+        Ok(())
+    }
+
+    /// The slice from the first cell to the last, where both sides have them in one order.
+    fn slice_of(&self, cells: &[Cell]) -> Option<Predicate> {
+        let comparator = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
+        let is_exact = marshal::at(&**comparator, Release::V2_1).stored_order() == StoredOrder::Exact;
+        if !is_exact || !self.other.pages.prefers_slices() {
+            return None;
+        }
+        let (first, last) = (cells.first()?, cells.last()?);
+        let (start, finish) = (first.name.clone(), last.name.clone());
+        let count = cells.len() + SPARE;
+        Some(Predicate::Range(SliceRange { start, finish, reversed: false, count }))
+    }
+}
+
+fn expires_at(cell: &Cell) -> Option<i32> {
+    match cell.kind {
+        CellKind::Expiring { expires_at_s, .. } => Some(expires_at_s),
+        _ => None,
+    }
+}
+
+/// In what two cells of one name differ. Of counters only the totals are compared: their timestamps are the stores' own.
+pub fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<Kind> {
+    if one.is_live() != other.is_live() {
+        return Some(Kind::Deletion);
+    }
+    if one.value != other.value {
+        return Some(Kind::Value);
+    }
+    if one.kind == CellKind::Counter || other.kind == CellKind::Counter {
+        return None;
+    }
+    if one.timestamp != other.timestamp {
+        return Some(Kind::Timestamp);
+    }
+    match (expires_at(one), expires_at(other)) {
+        (None, None) => None,
+        (Some(one), Some(other)) if !compares_expiry || one.abs_diff(other) <= SLACK_S.unsigned_abs() => None,
+        _ => Some(Kind::Expiry),
+    }
+}

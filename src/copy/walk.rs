@@ -1,0 +1,213 @@
+//! Reads a column family of a side from one end of the ring to the other, a piece at a time.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{CopyError, Side};
+use crate::model::{Change, Row, RowColumns};
+use crate::schema::CfDef;
+use crate::storage::{Dump, DumpCommand, RowPiece};
+
+/// About how many bytes one piece of a walk has.
+const BATCH_BYTES: usize = 128 * 1024;
+
+/// Columns of each row that a page asks for: at first, and at most.
+const FIRST_COLUMNS: usize = 64;
+const COLUMNS_MAX: usize = 1024;
+/// Rows that a page asks for at first; it has the one that the last page ended with, and others.
+const FIRST_ROWS: usize = 16;
+const ROWS_MIN: usize = 2;
+
+/// What is read at a time.
+#[derive(Debug)]
+pub struct Batch {
+    pub rows: Vec<RowPiece>,
+    /// How many of the rows begin here.
+    pub rows_begun: u64,
+    /// Where to go on; `None`: this was the last.
+    pub place: Option<Bytes>,
+}
+
+/// A walk under way.
+pub struct Walk {
+    side: Arc<Side>,
+    cf: Arc<CfDef>,
+    after: Option<Bytes>,
+    is_over: bool,
+    last_key: Option<Bytes>,
+    rows_max: usize,
+    /// How much a page asks for; it changes with what comes.
+    rows: usize,
+    columns: usize,
+}
+
+impl Walk {
+    /// A walk from a place on; `None`: from the beginning.
+    pub fn new(side: Arc<Side>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> Walk {
+        let rows_max = rows_max.max(ROWS_MIN);
+        let rows = FIRST_ROWS.min(rows_max);
+        Walk { side, cf, after, is_over: false, last_key: None, rows_max, rows, columns: FIRST_COLUMNS }
+    }
+
+    /// The next rows; `None` at the end. There may be none in it although more follow.
+    pub async fn next(&mut self) -> Result<Option<Batch>, CopyError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let (rows, place) = match self.dumped().await? {
+            Some(dump) => (dump.rows, dump.place),
+            None => self.page().await?,
+        };
+        let mut rows_begun = 0;
+        for row in &rows {
+            if self.last_key.as_ref() != Some(&row.key) {
+                rows_begun += 1;
+                self.last_key = Some(row.key.clone());
+            }
+        }
+        self.is_over = place.is_none();
+        self.after = place.clone();
+        Ok(Some(Batch { rows, rows_begun, place }))
+    }
+
+    /// The next of all that is stored, where the side tells it.
+    async fn dumped(&self) -> Result<Option<Dump>, CopyError> {
+        let Some(database) = &self.side.database else { return Ok(None) };
+        let command = DumpCommand { cf: self.cf.clone(), after: self.after.clone(), max_bytes: BATCH_BYTES };
+        let Some(dump) = database.store().dump(command) else { return Ok(None) };
+        dump.await.map(Some).map_err(|error| CopyError::of(&self.side, error))
+    }
+
+    /// The next page of what is alive.
+    async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), CopyError> {
+        let place = self.after.as_ref().map(|place| PagePlace::read(place)).transpose();
+        let place = place.map_err(|why| CopyError::of(&self.side, why))?;
+        let paged = match place {
+            Some(PagePlace { key, column: Some(column) }) => self.rest_of_row(key, column).await,
+            Some(PagePlace { key, column: None }) => self.rows_after(key).await,
+            None => self.rows_after(Bytes::new()).await,
+        };
+        let (rows, place) = paged.map_err(|why| CopyError::of(&self.side, why))?;
+        self.adapt(rows.iter().flat_map(|row| &row.changes).map(crate::storage::weight).sum());
+        Ok((rows, place.map(|place| place.write())))
+    }
+
+    /// Asks for more where little came, and for less where much did.
+    fn adapt(&mut self, bytes: usize) {
+        if bytes > 2 * BATCH_BYTES {
+            self.rows = (self.rows / 2).max(ROWS_MIN);
+            self.columns = (self.columns / 2).max(ROWS_MIN);
+        } else if bytes < BATCH_BYTES / 2 {
+            self.rows = (self.rows * 2).min(self.rows_max);
+            self.columns = (self.columns * 2).min(COLUMNS_MAX);
+        }
+    }
+
+    /// Columns of one row, from a name on that has been seen.
+    async fn rest_of_row(
+        &self,
+        key: Bytes,
+        seen: Bytes,
+    ) -> Result<(Vec<RowPiece>, Option<PagePlace>), String> {
+        let found = self.side.pages.row(&self.cf, key.clone(), seen.clone(), self.columns).await?;
+        let may_stop_early = self.side.pages.may_stop_early(&self.cf);
+        let (is_full, last) = (found.len() >= self.columns, last_name(&found));
+        // The last name may be gone by now, and another stand first.
+        let columns = without_first(found, &seen);
+        let is_end = columns.is_empty() || !(is_full || may_stop_early);
+        let place = PagePlace { key: key.clone(), column: if is_end { None } else { last } };
+        let changes = changes_of(columns);
+        let piece = (!changes.is_empty()).then_some(RowPiece { key, changes });
+        Ok((piece.into_iter().collect(), Some(place)))
+    }
+
+    /// Rows after a key's; empty: from the first. They end with the first that is longer than a page.
+    async fn rows_after(&self, start: Bytes) -> Result<(Vec<RowPiece>, Option<PagePlace>), String> {
+        let may_stop_early = self.side.pages.may_stop_early(&self.cf);
+        let found = self.side.pages.range(&self.cf, start.clone(), self.rows, self.columns).await?;
+        let is_last = found.len() < self.rows;
+        let mut place = None;
+        let mut pieces = Vec::with_capacity(found.len());
+        for Row { key, columns } in found {
+            if key == start && !start.is_empty() {
+                continue;
+            }
+            let goes_on = columns.len() >= self.columns || may_stop_early;
+            let last = last_name(&columns).unwrap_or_default();
+            place = Some(PagePlace { key: key.clone(), column: goes_on.then_some(last) });
+            let changes = changes_of(columns);
+            pieces.extend((!changes.is_empty()).then_some(RowPiece { key, changes }));
+            if goes_on {
+                return Ok((pieces, place));
+            }
+        }
+        Ok((pieces, place.filter(|_| !is_last)))
+    }
+}
+
+fn last_name(columns: &RowColumns) -> Option<Bytes> {
+    match columns {
+        RowColumns::Cells(cells) => cells.last().map(|cell| cell.name.clone()),
+        RowColumns::Supers(supers) => supers.last().map(|held| held.name.clone()),
+    }
+}
+
+fn without_first(mut columns: RowColumns, name: &Bytes) -> RowColumns {
+    match &mut columns {
+        RowColumns::Cells(cells) => cells.retain(|cell| cell.name != name),
+        RowColumns::Supers(supers) => supers.retain(|held| held.name != name),
+    }
+    columns
+}
+
+fn changes_of(columns: RowColumns) -> Vec<Change> {
+    match columns {
+        RowColumns::Cells(cells) => {
+            cells.into_iter().map(|cell| Change::Cell { super_column: None, cell }).collect()
+        }
+        RowColumns::Supers(supers) => {
+            let of_super = |held: crate::model::SuperColumn| {
+                let name = held.name;
+                held.cells
+                    .into_iter()
+                    .map(move |cell| Change::Cell { super_column: Some(name.clone()), cell })
+            };
+            supers.into_iter().flat_map(of_super).collect()
+        }
+    }
+}
+
+/// Where a walk over pages has come to: behind a row, or behind a column of it.
+struct PagePlace {
+    key: Bytes,
+    column: Option<Bytes>,
+}
+
+impl PagePlace {
+    /// The key's length, the key, and where it was left in its middle 1 and the name.
+    fn write(&self) -> Bytes {
+        let length = u32::try_from(self.key.len()).unwrap_or(u32::MAX).to_be_bytes();
+        let mut place = [&length[..], &self.key].concat();
+        if let Some(column) = &self.column {
+            place.push(1);
+            place.extend_from_slice(column);
+        }
+        place.into()
+    }
+
+    fn read(place: &Bytes) -> Result<PagePlace, String> {
+        let read = || {
+            let (length, rest) = place.split_first_chunk::<4>()?;
+            let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+            let (key, rest) = rest.split_at_checked(length)?;
+            let column = match rest.split_first() {
+                None => None,
+                Some((1, column)) => Some(Bytes::copy_from_slice(column)),
+                Some(_) => return None,
+            };
+            Some(PagePlace { key: Bytes::copy_from_slice(key), column })
+        };
+        read().ok_or_else(|| "this is no place in the rows of a walk".to_owned())
+    }
+}

@@ -1,0 +1,131 @@
+//! Writes what was read to the other side.
+//!
+//! All but counters is written with its own timestamps, so that it may be written twice. Of a counter the total is read
+//! first on the target, and the difference added: a copy that goes on adds nothing twice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::open::CONSISTENCY;
+use super::{CopyError, Side};
+use crate::db::{Database, Error};
+use crate::model::{Cell, CellKind, Change, Mutation, Predicate};
+use crate::schema::CfDef;
+use crate::storage::RowPiece;
+use crate::util::Clock;
+
+/// How often a write is tried, and the first pause between two tries; each pause is twice as long as the last.
+const TRIES: u32 = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Writes to one side.
+pub struct Writer {
+    to: Arc<Side>,
+    database: Arc<Database>,
+    clock: Arc<Clock>,
+}
+
+/// The counters of a row, or of a super column in it.
+type Counters = HashMap<Option<Bytes>, Vec<Cell>>;
+
+impl Writer {
+    pub fn new(to: Arc<Side>, clock: Arc<Clock>) -> Result<Writer, CopyError> {
+        let database = to.writable()?.clone();
+        Ok(Writer { to, database, clock })
+    }
+
+    /// Writes pieces of rows into a column family of the target.
+    pub async fn write(&self, cf: &Arc<CfDef>, rows: Vec<RowPiece>) -> Result<(), CopyError> {
+        let mut mutations = Vec::with_capacity(rows.len());
+        let mut counted = Vec::new();
+        for row in rows {
+            let mut counters = Counters::new();
+            let mut changes = Vec::with_capacity(row.changes.len());
+            for change in row.changes {
+                match change {
+                    Change::Cell { super_column, cell } if cell.kind == CellKind::Counter => {
+                        counters.entry(super_column).or_default().push(cell);
+                    }
+                    change => changes.push(self.as_written(change)),
+                }
+            }
+            if !counters.is_empty() {
+                counted.push((row.key.clone(), counters));
+            }
+            if !changes.is_empty() {
+                mutations.push(Mutation::of(row.key, cf.clone(), changes));
+            }
+        }
+        if !mutations.is_empty() {
+            self.apply(mutations, is_worth_another_try).await?;
+        }
+        for (key, counters) in counted {
+            self.write_counters(cf, key, counters).await?;
+        }
+        Ok(())
+    }
+
+    /// A store that tells its tombstones takes everything as it is. Elsewhere what has expired cannot be written with the
+    /// time that it was to live, and must not come to life: a tombstone takes its place.
+    fn as_written(&self, change: Change) -> Change {
+        match change {
+            Change::Cell { super_column, cell } if !self.to.can_dump() => {
+                let cell = cell.at(self.clock.now_s(), Database::restoring_behaviour());
+                Change::Cell { super_column, cell }
+            }
+            change => change,
+        }
+    }
+
+    async fn write_counters(&self, cf: &Arc<CfDef>, key: Bytes, counters: Counters) -> Result<(), CopyError> {
+        let mut changes = Vec::new();
+        for (super_column, cells) in counters {
+            let names = Predicate::Names(cells.iter().map(|cell| cell.name.clone()).collect());
+            let there = self.to.pages.cells(cf, key.clone(), super_column.clone(), names).await;
+            let there = there.map_err(|why| CopyError::of(&self.to, why))?;
+            let totals: HashMap<&Bytes, i64> =
+                there.iter().filter_map(|cell| Some((&cell.name, cell.count()?))).collect();
+            for cell in &cells {
+                let total = totals.get(&cell.name);
+                let delta = cell.count().unwrap_or_default().wrapping_sub(total.copied().unwrap_or_default());
+                if delta != 0 || total.is_none() {
+                    let cell = Cell::increment(cell.name.clone(), delta, cell.timestamp);
+                    changes.push(Change::Cell { super_column: super_column.clone(), cell });
+                }
+            }
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        // Tried again only where nothing was done.
+        self.apply(vec![Mutation::of(key, cf.clone(), changes)], |error| {
+            matches!(error, Error::Overloaded(_))
+        })
+        .await
+    }
+
+    async fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        may_try_again: impl Fn(&Error) -> bool,
+    ) -> Result<(), CopyError> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..TRIES {
+            match self.database.restore(mutations.clone(), CONSISTENCY).await {
+                Err(error) if may_try_again(&error) => tokio::time::sleep(pause).await,
+                outcome => return outcome.map_err(|error| CopyError::of(&self.to, error)),
+            }
+            pause *= 2;
+        }
+        let outcome = self.database.restore(mutations, CONSISTENCY).await;
+        outcome.map_err(|error| CopyError::of(&self.to, error))
+    }
+}
+
+/// Whether a write of cells with timestamps may be done again: such a write may have happened already.
+fn is_worth_another_try(error: &Error) -> bool {
+    matches!(error, Error::Overloaded(_) | Error::TimedOut(_) | Error::Unavailable { .. })
+}

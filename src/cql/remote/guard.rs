@@ -1,0 +1,197 @@
+//! What is asked before a statement goes to a cluster.
+//!
+//! The cluster knows one user, this server, who may do everything there. So what a session's user may do is asked
+//! here, of what the statement was read to be.
+
+use super::statement::RemoteStatement;
+use crate::cql::syntax::{Conditions, Modify, Parser, Statement, TableName};
+use crate::cql::{CqlError, QueryState, system};
+use crate::db::Access;
+use crate::storage::RemoteCql;
+use crate::util::Release;
+
+/// Keyspaces of the cluster's own, which no statement from here writes.
+const READ_ONLY: [&str; 6] = [
+    "system",
+    "system_schema",
+    "system_traces",
+    "system_distributed",
+    "system_views",
+    "system_virtual_schema",
+];
+
+/// Whether a session may send this statement.
+pub fn check(
+    state: &QueryState<'_>,
+    remote: &dyn RemoteCql,
+    statement: &RemoteStatement,
+) -> Result<(), CqlError> {
+    match &statement.read {
+        // They check themselves.
+        Some(Statement::Use(_) | Statement::Access(_)) => Ok(()),
+        Some(Statement::Refused(_)) | None => {
+            check_unread(state, remote, &statement.text)?;
+            check_altered(state, &statement.text)
+        }
+        Some(read) => {
+            check_served(state, read)?;
+            accesses(state, read)?.into_iter().try_for_each(|access| check_access(state, remote, access))
+        }
+    }
+}
+
+/// Whether clients may name a keyspace.
+pub fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError> {
+    if keyspace == remote.own_keyspace() || keyspace == system::AUTH {
+        let text = format!("the keyspace {keyspace} is not open to clients of this server");
+        return Err(CqlError::Unauthorized(text));
+    }
+    Ok(())
+}
+
+fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'_>) -> Result<(), CqlError> {
+    let Some((keyspace, _)) = access.place() else { return state.check(access) };
+    let keyspace = std::str::from_utf8(keyspace).unwrap_or_default();
+    check_open(remote, keyspace)?;
+    let is_read = matches!(access, Access::Read { .. });
+    if is_read && system::is_system(keyspace) && keyspace != system::TRACES {
+        return Ok(());
+    }
+    if !is_read && READ_ONLY.contains(&keyspace) {
+        return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
+    }
+    state.check(access)
+}
+
+/// A statement that nobody here has read: it is only for users who may do everything, and must not so much as
+/// mention what is not for clients.
+fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> Result<(), CqlError> {
+    let lower = text.to_ascii_lowercase();
+    for closed in [remote.own_keyspace(), system::AUTH] {
+        if lower.contains(&closed.to_ascii_lowercase()) {
+            check_open(remote, closed)?;
+        }
+    }
+    let (is_allowed, name) = match state.user {
+        Some(user) => (user.may_everything(), user.name.as_str()),
+        None => (!state.database.requires_login(), "anonymous"),
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    Err(CqlError::Unauthorized(format!(
+        "User {name} may not run this statement: it cannot be told what it does, and only who may do everything may \
+         run such statements"
+    )))
+}
+
+/// ALTER TABLE and ALTER KEYSPACE, as far as they must be read to tell what is altered.
+fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
+    let mut parser = Parser::new(text, Release::V2_1)?;
+    if parser.eat_words(&["ALTER", "TABLE"]) {
+        parser.eat_words(&["IF", "EXISTS"]);
+        return check_served_table(state, &parser.table_name()?, "changed with system_update_column_family");
+    }
+    if parser.eat_words(&["ALTER", "KEYSPACE"]) {
+        parser.eat_words(&["IF", "EXISTS"]);
+        return check_served_keyspace(state, &parser.name()?, "changed with system_update_keyspace");
+    }
+    Ok(())
+}
+
+/// What Thrift's clients have made has a definition besides the cluster's: it is theirs to change.
+fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<(), CqlError> {
+    match statement {
+        Statement::AlterTable { table, .. } => {
+            check_served_table(state, table, "changed with system_update_column_family")
+        }
+        Statement::DropTable { table, .. } => {
+            check_served_table(state, table, "dropped with system_drop_column_family")
+        }
+        Statement::AlterKeyspace { name, .. } => {
+            check_served_keyspace(state, name, "changed with system_update_keyspace")
+        }
+        Statement::DropKeyspace { name, .. } => {
+            check_served_keyspace(state, name, "dropped with system_drop_keyspace")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> Result<(), CqlError> {
+    let keyspace = state.keyspace_of(table.keyspace.as_deref())?;
+    let catalog = state.database.catalog();
+    match catalog.keyspace(keyspace).and_then(|found| found.column_families.get(&table.name)) {
+        Some(_) => Err(CqlError::invalid(format!(
+            "{keyspace}.{} is a column family of Thrift's: it is {how}",
+            table.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn check_served_keyspace(state: &QueryState<'_>, keyspace: &str, how: &str) -> Result<(), CqlError> {
+    match state.database.catalog().keyspace(keyspace) {
+        Some(_) => Err(CqlError::invalid(format!("{keyspace} is a keyspace of Thrift's: it is {how}"))),
+        None => Ok(()),
+    }
+}
+
+/// What a statement does, and to what.
+fn accesses<'s>(state: &QueryState<'s>, statement: &'s Statement) -> Result<Vec<Access<'s>>, CqlError> {
+    let place = |table: &'s TableName| -> Result<(&'s [u8], &'s [u8]), CqlError> {
+        Ok((state.keyspace_of(table.keyspace.as_deref())?.as_bytes(), table.name.as_bytes()))
+    };
+    let one = |access: Access<'s>| Ok(vec![access]);
+    match statement {
+        Statement::Select(select) => {
+            let (keyspace, family) = place(&select.table)?;
+            one(Access::Read { keyspace, family })
+        }
+        Statement::Modify(modify) => modified(place(&modify.table)?, modify),
+        Statement::Batch(batch) => {
+            let each = batch.statements.iter().map(|modify| modified(place(&modify.table)?, modify));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        Statement::Truncate(table) => {
+            let (keyspace, family) = place(table)?;
+            one(Access::Write { keyspace, family })
+        }
+        Statement::CreateKeyspace { .. } => one(Access::AddKeyspace),
+        Statement::AlterKeyspace { name, .. } => one(Access::UpdateKeyspace { keyspace: name.as_bytes() }),
+        Statement::DropKeyspace { name, .. } => one(Access::DropKeyspace { keyspace: name.as_bytes() }),
+        Statement::CreateTable(create) => one(Access::AddFamily { keyspace: place(&create.table)?.0 }),
+        Statement::AlterTable { table, .. } => {
+            let (keyspace, family) = place(table)?;
+            one(Access::UpdateFamily { keyspace, family })
+        }
+        Statement::DropTable { table, .. } => {
+            let (keyspace, family) = place(table)?;
+            one(Access::DropFamily { keyspace, family })
+        }
+        Statement::CreateIndex(create) => {
+            let (keyspace, family) = place(&create.table)?;
+            one(Access::UpdateFamily { keyspace, family })
+        }
+        Statement::CreateType { name, .. } => one(Access::AddFamily { keyspace: place(name)?.0 }),
+        // Which table an index is of is the cluster's to know.
+        Statement::DropIndex { name, .. } | Statement::AlterType { name, .. } => {
+            one(Access::UpdateKeyspace { keyspace: place(name)?.0 })
+        }
+        Statement::DropType { name, .. } => one(Access::DropKeyspace { keyspace: place(name)?.0 }),
+        Statement::Describe(_) | Statement::Use(_) | Statement::Access(_) | Statement::Refused(_) => {
+            Ok(Vec::new())
+        }
+    }
+}
+
+fn modified<'s>(
+    (keyspace, family): (&'s [u8], &'s [u8]),
+    modify: &Modify,
+) -> Result<Vec<Access<'s>>, CqlError> {
+    let mut accesses = vec![Access::Write { keyspace, family }];
+    if modify.conditions != Conditions::None {
+        accesses.push(Access::Read { keyspace, family });
+    }
+    Ok(accesses)
+}

@@ -1,0 +1,247 @@
+//! A statement on its way to a cluster: where it is run, and as what text.
+
+use std::ops::Range;
+
+use crate::cql::CqlError;
+use crate::cql::syntax::{
+    AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement, parse,
+};
+use crate::util::Release;
+
+/// A statement as far as it is understood here: the language of a cluster of today has more than ours.
+#[derive(Debug)]
+pub struct RemoteStatement {
+    /// As the client wrote it.
+    pub text: String,
+    pub route: Route,
+    /// What it is; `None` where only the cluster can read it.
+    pub read: Option<Statement>,
+}
+
+#[derive(Debug)]
+pub enum Route {
+    Here(Here),
+    There {
+        /// The text in which every name has its keyspace.
+        sent: String,
+        is_paged: bool,
+    },
+}
+
+/// What is the session's own or this server's.
+#[derive(Debug)]
+pub enum Here {
+    Use(String),
+    Access(AccessStatement),
+}
+
+/// What may follow CREATE, ALTER and DROP in a statement that only the cluster can read. Users and roles are not
+/// among them.
+const FOREIGN: [(&str, &[&str]); 3] = [
+    (
+        "CREATE",
+        &["TABLE", "KEYSPACE", "INDEX", "CUSTOM", "TYPE", "MATERIALIZED", "FUNCTION", "AGGREGATE", "OR"],
+    ),
+    ("ALTER", &["TABLE", "KEYSPACE", "TYPE", "MATERIALIZED"]),
+    ("DROP", &["INDEX", "TYPE", "MATERIALIZED"]),
+];
+
+impl RemoteStatement {
+    /// Reads a statement of a session that uses this keyspace.
+    pub fn read(text: &str, keyspace: Option<&str>) -> Result<RemoteStatement, CqlError> {
+        let parsed = match parse(text) {
+            Ok(parsed) => parsed,
+            Err(why) => return RemoteStatement::foreign(text, why),
+        };
+        let route = match &parsed.statement {
+            Statement::Use(name) => Route::Here(Here::Use(name.clone())),
+            Statement::Access(statement) => Route::Here(Here::Access(statement.clone())),
+            statement => {
+                let is_paged = !matches!(statement, Statement::Select(select) if is_whole(select));
+                Route::There { sent: qualified(text, &parsed, keyspace), is_paged }
+            }
+        };
+        Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement) })
+    }
+
+    /// What clients call the columns of the result that have other names on a cluster, which says of functions that
+    /// they are the system's: each with its place, where the result has so many columns.
+    pub fn function_names(&self, columns: usize) -> Vec<(usize, String)> {
+        let Some(Statement::Select(Select { selection: Selection::Some(selected), is_json: false, .. })) =
+            &self.read
+        else {
+            return Vec::new();
+        };
+        let name = |(at, selected): (usize, &Selected)| match selected {
+            Selected { selector: call @ Selector::Function { keyspace: None, .. }, alias: None } => {
+                Some((at, call.to_string()))
+            }
+            _ => None,
+        };
+        if selected.len() != columns {
+            return Vec::new();
+        }
+        selected.iter().enumerate().filter_map(name).collect()
+    }
+
+    /// Whether it may change what is defined.
+    pub fn is_definition(&self) -> bool {
+        !matches!(
+            self.read,
+            Some(
+                Statement::Select(_)
+                    | Statement::Modify(_)
+                    | Statement::Batch(_)
+                    | Statement::Truncate(_)
+                    | Statement::Describe(_)
+                    | Statement::Use(_)
+                    | Statement::Access(_)
+            )
+        )
+    }
+
+    /// One that is not in our language. It goes to the cluster as it is if it can only be about data or definitions;
+    /// `why` is what else its author is told.
+    fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
+        let parser = Parser::new(text, Release::V2_1)?;
+        let is_of_data =
+            ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"].iter().any(|word| parser.is_word(0, word));
+        let is_definition = FOREIGN
+            .iter()
+            .any(|(verb, what)| parser.is_word(0, verb) && what.iter().any(|what| parser.is_word(1, what)));
+        if !is_of_data && !is_definition {
+            return Err(why);
+        }
+        let route = Route::There { sent: text.to_owned(), is_paged: true };
+        Ok(RemoteStatement { text: text.to_owned(), route, read: None })
+    }
+}
+
+/// Whether a cluster refuses to run it in pages: rows of several partitions in one order.
+fn is_whole(select: &Select) -> bool {
+    let is_in = |relation: &Relation| matches!(relation, Relation::In { .. } | Relation::ColumnsIn { .. });
+    !select.order_by.is_empty() && select.relations.iter().any(is_in)
+}
+
+/// Functions that a cluster of today has by another name alone.
+const RENAMED: [(&str, &str); 2] = [("dateOf", "toTimestamp"), ("unixTimestampOf", "toUnixTimestamp")];
+
+/// The text with the session's keyspace before every name that has none. A cluster's protocol has no keyspace beside
+/// the statement, and the connections to it are not one client's.
+fn qualified(text: &str, parsed: &Parsed, keyspace: Option<&str>) -> String {
+    let prefix = keyspace.map(|keyspace| format!("\"{}\".", keyspace.replace('"', "\"\"")));
+    let prefixes = parsed.unqualified.iter().filter_map(|at| Some((*at..*at, prefix.as_deref()?)));
+    let renamed = parsed.functions.iter().filter_map(|place| {
+        let typed = text.get(place.clone())?;
+        let (_, name) = RENAMED.iter().find(|(old, _)| old.eq_ignore_ascii_case(typed))?;
+        Some((place.clone(), *name))
+    });
+    let mut edits: Vec<(Range<usize>, &str)> = prefixes.chain(renamed).collect();
+    edits.sort_by_key(|(place, _)| place.start);
+    let mut sent =
+        String::with_capacity(text.len() + edits.iter().map(|(_, with)| with.len()).sum::<usize>());
+    let mut from = 0;
+    for (place, with) in edits {
+        sent.push_str(text.get(from..place.start).unwrap_or_default());
+        sent.push_str(with);
+        from = place.end;
+    }
+    sent.push_str(text.get(from..).unwrap_or_default());
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(text: &str) -> String {
+        match RemoteStatement::read(text, Some("Ks")).unwrap().route {
+            Route::There { sent, .. } => sent,
+            Route::Here(here) => unreachable!("{here:?}"),
+        }
+    }
+
+    #[test]
+    fn names_get_the_sessions_keyspace() {
+        let cases = [
+            ("SELECT a FROM t WHERE k = 't'", "SELECT a FROM \"Ks\".t WHERE k = 't'"),
+            ("SELECT a FROM other.t", "SELECT a FROM other.t"),
+            ("select a /* ü t */ from \"T\"", "select a /* ü t */ from \"Ks\".\"T\""),
+            ("INSERT INTO t (k) VALUES ('é')", "INSERT INTO \"Ks\".t (k) VALUES ('é')"),
+            (
+                "BEGIN BATCH UPDATE t SET a = 1 WHERE k = 1; DELETE FROM o.t WHERE k = 1; DELETE FROM u WHERE k = 1; \
+                 APPLY BATCH;",
+                "BEGIN BATCH UPDATE \"Ks\".t SET a = 1 WHERE k = 1; DELETE FROM o.t WHERE k = 1; DELETE FROM \
+                 \"Ks\".u WHERE k = 1; APPLY BATCH;",
+            ),
+            (
+                "CREATE TABLE t (k int PRIMARY KEY, a frozen<address>, l list<text>)",
+                "CREATE TABLE \"Ks\".t (k int PRIMARY KEY, a frozen<address>, l list<text>)",
+            ),
+            ("CREATE INDEX i ON t (a)", "CREATE INDEX i ON \"Ks\".t (a)"),
+            ("DROP INDEX i", "DROP INDEX \"Ks\".i"),
+            ("CREATE TYPE address (zip other)", "CREATE TYPE \"Ks\".address (zip other)"),
+            (
+                "SELECT dateOf(u), UNIXTIMESTAMPOF(u) FROM t WHERE u > minTimeuuid('dateOf(u)')",
+                "SELECT toTimestamp(u), toUnixTimestamp(u) FROM \"Ks\".t WHERE u > minTimeuuid('dateOf(u)')",
+            ),
+            ("TRUNCATE t", "TRUNCATE \"Ks\".t"),
+            ("DESCRIBE TABLE t", "DESCRIBE TABLE \"Ks\".t"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(sent(text), expected);
+        }
+        let none = RemoteStatement::read("SELECT a FROM t", None).unwrap();
+        assert!(matches!(none.route, Route::There { sent, .. } if sent == "SELECT a FROM t"));
+    }
+
+    #[test]
+    fn what_only_the_cluster_reads_goes_there_as_it_is() {
+        for text in [
+            "SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1",
+            "CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE k IS NOT NULL PRIMARY KEY (k)",
+            "ALTER TABLE IF EXISTS ks.t ADD IF NOT EXISTS a int",
+        ] {
+            let read = RemoteStatement::read(text, Some("ks")).unwrap();
+            assert!(read.read.is_none() && matches!(read.route, Route::There { sent, .. } if sent == text));
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_clusters_never_goes_there() {
+        for text in [
+            "USE ks",
+            " /* x */ uSe \"Ks\" ;",
+            "CREATE USER anna WITH PASSWORD 'a'",
+            "GRANT ALL ON KEYSPACE k TO anna",
+            "LIST USERS",
+        ] {
+            let read = RemoteStatement::read(text, None).unwrap();
+            assert!(matches!(read.route, Route::Here(_)), "{text}");
+        }
+        for text in [
+            "USE 'ks'",
+            "USE ks ks",
+            "CREATE ROLE r WITH ACCESS TO ALL DATACENTERS",
+            "ALTER ROLE r WITH HASHED PASSWORD = 'x'",
+            "ADD IDENTITY 'x' TO ROLE 'r'",
+            "DROP IDENTITY 'x'",
+            "GRANT SELECT, MODIFY ON KEYSPACE k TO r",
+            "SELECT a % 2 FROM t",
+            "",
+            "-- USE ks",
+        ] {
+            assert!(matches!(RemoteStatement::read(text, None), Err(CqlError::Syntax { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_partitions_in_one_order_are_not_paged() {
+        let is_paged = |text: &str| match RemoteStatement::read(text, None).unwrap().route {
+            Route::There { is_paged, .. } => is_paged,
+            Route::Here(_) => unreachable!(),
+        };
+        assert!(!is_paged("SELECT a FROM t WHERE k IN (1, 2) ORDER BY c"));
+        assert!(is_paged("SELECT a FROM t WHERE k = 1 ORDER BY c") && is_paged("SELECT a FROM t"));
+    }
+}

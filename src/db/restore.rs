@@ -1,0 +1,85 @@
+//! Takes up what comes from another store: definitions, and rows with the timestamps that they have there.
+
+use std::sync::Arc;
+
+use super::schema_change::next_id;
+use super::schema_check::SchemaCheck;
+use super::schema_request::KsRequest;
+use super::{Database, Error};
+use crate::marshal::Types;
+use crate::model::{Behaviour, ConsistencyLevel, Mutation};
+use crate::schema::{Catalog, CfDef, KeyspaceDef};
+use crate::util::Release;
+
+/// The release whose rules decide between a row that comes and one that is there.
+const RELEASE: Release = Release::V2_1;
+
+/// The option of a strategy that says how many replicas there are.
+const REPLICATION_FACTOR: &str = "replication_factor";
+
+impl Database {
+    /// The behaviour by which rows of another store are read and written.
+    pub fn restoring_behaviour() -> &'static Behaviour {
+        Behaviour::of(RELEASE)
+    }
+
+    /// Writes rows as they are, with entries of indexes. They were checked where they come from.
+    pub async fn restore(
+        &self,
+        mut mutations: Vec<Mutation>,
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
+        if self.store().remote().is_none() {
+            self.add_index_entries(&mut mutations);
+        }
+        Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
+    }
+
+    /// Makes column families of a keyspace as another store has them, and the keyspace where it is missing. Refused
+    /// where the configuration file defines the keyspace.
+    pub async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.adopt_now(keyspace, families))).await
+    }
+
+    async fn adopt_now(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, Behaviour::of(RELEASE));
+        let mut adopted = match catalog.keyspace(&keyspace.name) {
+            Some(_) => check.changeable(&keyspace.name)?.clone(),
+            None => {
+                check.new_keyspace_name(&keyspace.name)?;
+                let column_families = std::collections::BTreeMap::new();
+                KeyspaceDef { column_families, ..of_clients(keyspace) }
+            }
+        };
+        adopted.user_types.extend(keyspace.user_types.clone());
+        for (id, cf) in (next_id(&catalog)..).zip(families) {
+            adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
+        }
+        self.change(&catalog, adopted, Vec::new(), &[]).await
+    }
+}
+
+/// A keyspace as a client would have made it.
+fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
+    let mut made = keyspace.clone();
+    made.strategy_class = keyspace.modern_strategy_class().to_owned();
+    if made.strategy_options.is_empty() {
+        let factor = made.replication_factor.max(1).to_string();
+        made.strategy_options.insert(REPLICATION_FACTOR.to_owned(), factor);
+    }
+    made.is_configured = false;
+    made
+}
+
+/// A keyspace as another server describes it.
+pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
+    let catalog = Catalog::default();
+    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE };
+    let mut keyspace = check.keyspace(request)?;
+    for family in &request.column_families {
+        let cf = check.column_family(family, None)?;
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
+    }
+    Ok(keyspace)
+}

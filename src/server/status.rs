@@ -1,0 +1,136 @@
+//! The status port: plain text over HTTP, for people and for probes.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+use super::client_stream::ClientStream;
+use super::handler::{Client, ConnectionEnd, ConnectionHandler};
+use crate::db::Database;
+use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
+
+/// How long a client may take for its request, and to read the answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Answers who looks: `GET /` with all there is to see, `GET /health` with 200 or 503.
+#[derive(Clone)]
+pub struct StatusService {
+    database: Arc<Database>,
+    /// Where the data are.
+    place: Arc<str>,
+    started: Instant,
+}
+
+/// An answer: its status line's end, and its text.
+#[derive(Debug, PartialEq, Eq)]
+struct Answer {
+    status: &'static str,
+    text: String,
+}
+
+impl StatusService {
+    pub fn new(database: Arc<Database>, place: &str) -> StatusService {
+        StatusService { database, place: place.into(), started: Instant::now() }
+    }
+
+    fn answer(&self, request: &[u8]) -> Answer {
+        let answer = |status, text: &str| Answer { status, text: format!("{text}\n") };
+        let mut words = request.split(|byte| byte.is_ascii_whitespace());
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if !words.next().is_some_and(|version| version.starts_with(b"HTTP/")) {
+            return answer("400 Bad Request", "this port speaks HTTP: GET / or GET /health");
+        }
+        if ![&b"GET"[..], b"HEAD"].contains(&method) {
+            return answer("405 Method Not Allowed", "nothing can be changed here: GET / or GET /health");
+        }
+        match path {
+            b"/" => Answer { status: "200 OK", text: self.page() },
+            b"/health" => match self.database.store().status().trouble() {
+                None => answer("200 OK", "ok"),
+                Some(trouble) => answer("503 Service Unavailable", &trouble),
+            },
+            _ => answer("404 Not Found", "there is GET / and GET /health"),
+        }
+    }
+
+    /// All there is to see, one thing a line.
+    fn page(&self) -> String {
+        let status = self.database.store().status();
+        let mut page = String::new();
+        let mut line = |name: &str, value: &dyn std::fmt::Display| {
+            // A text takes all that is written to it.
+            let _ = writeln!(page, "{name}: {value}");
+        };
+        line("health", &status.trouble().as_deref().unwrap_or("ok"));
+        line("version", &env!("CARGO_PKG_VERSION"));
+        line("seconds up", &self.started.elapsed().as_secs());
+        line("schema", &self.database.schema_version());
+        line("data", &self.place);
+        match &status.cluster {
+            None => line("bytes on the disk", &status.disk_bytes),
+            Some(cluster) => {
+                for node in &cluster.nodes {
+                    let place = [&node.data_center, &node.rack].map(|name| name.as_deref().unwrap_or("?"));
+                    let state = if node.is_up { "up" } else { "down" };
+                    line("node", &format_args!("{} {} {state}", node.address, place.join(" ")));
+                }
+                line("requests with the cluster", &cluster.requests_in_flight);
+                line("requests waiting", &cluster.requests_waiting);
+            }
+        }
+        for family in &status.undefined {
+            line("kept, but no longer defined", family);
+        }
+        page
+    }
+}
+
+impl ConnectionHandler for StatusService {
+    async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
+        let Client { mut stream, mut shutdown, .. } = client;
+        let conversation = timeout(PATIENCE, self.converse(&mut stream));
+        tokio::select! {
+            // Who is too slow is no news.
+            done = conversation => done.unwrap_or(Ok(()))?,
+            () = shutdown.told() => {}
+        }
+        stream.close().await;
+        Ok(())
+    }
+}
+
+impl StatusService {
+    async fn converse(&self, stream: &mut ClientStream) -> std::io::Result<()> {
+        let mut request = Vec::new();
+        while !has_ended(&request) && request.len() < STATUS_REQUEST_BYTES_MAX {
+            let mut part = [0; 1024];
+            let count = stream.read(&mut part).await?;
+            if count == 0 {
+                break;
+            }
+            request.extend_from_slice(&part[..count]);
+        }
+        if request.is_empty() {
+            return Ok(());
+        }
+        let Answer { status, text } = self.answer(&request);
+        let head = format!(
+            "HTTP/1.0 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+             Connection: close\r\n\r\n",
+            text.len()
+        );
+        stream.write_all(head.as_bytes()).await?;
+        if !request.starts_with(b"HEAD ") {
+            stream.write_all(text.as_bytes()).await?;
+        }
+        stream.shutdown().await
+    }
+}
+
+/// Whether the request's head is whole: there is an empty line after it.
+fn has_ended(request: &[u8]) -> bool {
+    request.windows(4).any(|bytes| bytes == b"\r\n\r\n") || request.windows(2).any(|bytes| bytes == b"\n\n")
+}

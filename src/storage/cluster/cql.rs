@@ -1,0 +1,191 @@
+//! CQL of clients: statements as texts, values as bytes both ways.
+
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use scylla::client::session::Session;
+use scylla::errors::ExecutionError;
+use scylla::response::query_result::{QueryResult, QueryRowsResult};
+use scylla::response::{PagingState, PagingStateResponse};
+use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::unprepared::Statement;
+
+use super::cql_types::columns;
+use super::link::{Link, level, serial_level};
+use super::rows::all;
+use super::values::Values;
+use super::{error, notes};
+use crate::storage::{
+    RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, StoreError, StoreFuture,
+};
+use crate::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
+
+use super::store::ClusterStore;
+
+/// Rows of one page: few enough that one of large values fits into a message of the cluster's.
+const PAGE_ROWS: i32 = 1000;
+
+/// Memory that the driver takes for a statement, roughly: its text, and names and types of its columns.
+const BYTES_OF_A_STATEMENT: u64 = 4096;
+
+#[derive(Debug, Clone)]
+struct Weight;
+
+impl Weighter<String, PreparedStatement> for Weight {
+    fn weight(&self, text: &String, _statement: &PreparedStatement) -> u64 {
+        BYTES_OF_A_STATEMENT + 2 * text.len() as u64
+    }
+}
+
+/// The statements that the cluster knows of us, by their texts; those that are not used go first.
+pub struct ClientStatements {
+    prepared: Cache<String, PreparedStatement, Weight>,
+}
+
+impl ClientStatements {
+    pub fn new() -> ClientStatements {
+        let items = usize::try_from(PREPARED_BYTES_MAX / BYTES_OF_A_STATEMENT).unwrap_or(usize::MAX);
+        ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
+    }
+
+    async fn get(&self, link: &Link, text: &str) -> Result<PreparedStatement, StoreError> {
+        let prepare = async {
+            let _place = link.gate.pass().await?;
+            let mut statement = Statement::new(text);
+            statement.set_page_size(PAGE_ROWS);
+            link.prepare(statement).await
+        };
+        self.prepared.get_or_insert_async(text, prepare).await
+    }
+}
+
+/// A statement that is ready to be sent.
+enum Ready {
+    Text(Statement),
+    Prepared(PreparedStatement, Values),
+}
+
+impl Ready {
+    fn text(text: &str, levels: RemoteLevels) -> Ready {
+        let mut statement = Statement::new(text);
+        statement.set_page_size(PAGE_ROWS);
+        statement.set_consistency(level(levels.consistency));
+        statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
+        Ready::Text(statement)
+    }
+
+    fn prepared(mut statement: PreparedStatement, values: &[Bytes], levels: RemoteLevels) -> Ready {
+        statement.set_consistency(level(levels.consistency));
+        statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
+        let values = values.iter().fold(Values::default(), |values, value| values.bytes(value.clone()));
+        Ready::Prepared(statement, values)
+    }
+
+    async fn whole(&self, session: &Session) -> Result<QueryResult, ExecutionError> {
+        match self {
+            Ready::Text(statement) => session.query_unpaged(statement.clone(), ()).await,
+            Ready::Prepared(statement, values) => session.execute_unpaged(statement, values).await,
+        }
+    }
+
+    async fn page(
+        &self,
+        session: &Session,
+        from: PagingState,
+    ) -> Result<(QueryResult, PagingStateResponse), ExecutionError> {
+        match self {
+            Ready::Text(statement) => session.query_single_page(statement.clone(), (), from).await,
+            Ready::Prepared(statement, values) => session.execute_single_page(statement, values, from).await,
+        }
+    }
+
+    /// Runs it and gathers what it answers.
+    async fn run(self, link: &Link, is_paged: bool) -> Result<RemoteOutcome, StoreError> {
+        let mut gathered = Gathered::default();
+        let mut from = PagingState::start();
+        loop {
+            let place = link.gate.pass().await?;
+            let (result, next) = if is_paged {
+                self.page(&link.session, from).await.map_err(error::of_execution)?
+            } else {
+                let whole = self.whole(&link.session).await.map_err(error::of_execution)?;
+                (whole, PagingStateResponse::NoMorePages)
+            };
+            drop(place);
+            if !result.is_rows() {
+                return Ok(RemoteOutcome::Void);
+            }
+            let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
+            gathered.take(link, &page)?;
+            match next.into_paging_control_flow() {
+                ControlFlow::Continue(next) => from = next,
+                ControlFlow::Break(()) => return Ok(RemoteOutcome::Rows(gathered.rows)),
+            }
+        }
+    }
+}
+
+/// The rows of the pages so far.
+#[derive(Default)]
+struct Gathered {
+    rows: RemoteRows,
+    bytes: usize,
+}
+
+impl Gathered {
+    fn take(&mut self, link: &Link, page: &QueryRowsResult) -> Result<(), StoreError> {
+        if self.rows.columns.is_empty() {
+            self.rows.columns = columns(&link.session.get_cluster_state(), page.column_specs().as_slice());
+        }
+        // What is around the values counts too: there may be many that are empty.
+        self.bytes = self.bytes.saturating_add(page.rows_bytes_size());
+        if self.bytes > RESULT_BYTES_MAX {
+            return Err(StoreError::Invalid(format!(
+                "the result has more than {RESULT_BYTES_MAX} bytes: ask for less with LIMIT"
+            )));
+        }
+        self.rows.rows.extend(all(page)?);
+        Ok(())
+    }
+}
+
+impl RemoteCql for ClusterStore {
+    fn own_keyspace(&self) -> &str {
+        notes::KEYSPACE
+    }
+
+    fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let values = Values::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
+            let text = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
+            let page = self.link.ask(text, values).await?;
+            Ok(page.is_some_and(|page| page.rows_num() > 0))
+        })
+    }
+
+    fn query<'a>(&'a self, text: &'a str, levels: RemoteLevels) -> StoreFuture<'a, RemoteOutcome> {
+        Box::pin(Ready::text(text, levels).run(&self.link, levels.is_paged))
+    }
+
+    fn prepare<'a>(&'a self, text: &'a str) -> StoreFuture<'a, Vec<RemoteColumn>> {
+        Box::pin(async move {
+            let statement = self.statements.get(&self.link, text).await?;
+            let markers = statement.get_variable_col_specs();
+            Ok(columns(&self.link.session.get_cluster_state(), markers.as_slice()))
+        })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        text: &'a str,
+        values: &'a [Bytes],
+        levels: RemoteLevels,
+    ) -> StoreFuture<'a, RemoteOutcome> {
+        Box::pin(async move {
+            let statement = self.statements.get(&self.link, text).await?;
+            Ready::prepared(statement, values, levels).run(&self.link, levels.is_paged).await
+        })
+    }
+}

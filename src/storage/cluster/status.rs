@@ -1,0 +1,24 @@
+//! What is seen of the cluster from here.
+
+use super::link::Link;
+use crate::storage::{ClusterStatus, NodeStatus};
+
+impl Link {
+    /// The nodes that the driver knows, and what is on its way to them.
+    pub fn status(&self) -> ClusterStatus {
+        let state = self.session.get_cluster_state();
+        let seen = |node: &std::sync::Arc<scylla::cluster::Node>| NodeStatus {
+            address: node.address.to_string(),
+            data_center: node.datacenter.clone(),
+            rack: node.rack.clone(),
+            is_up: node.is_connected(),
+        };
+        let mut nodes: Vec<NodeStatus> = state.get_nodes_info().iter().map(seen).collect();
+        nodes.sort();
+        ClusterStatus {
+            nodes,
+            requests_in_flight: self.gate.in_flight(),
+            requests_waiting: self.gate.waiting(),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Reads all that is stored, tombstones too, entry by entry: no row is gathered.
+
+use bytes::Bytes;
+
+use super::family::Trees;
+use super::key::{self, COLUMNS_LEVEL, RANGES_END, ROW_END, RowPrefix, SuperEntry};
+use super::memtable::View;
+use super::row_reader::decode_cell;
+use super::row_source::{RowKey, RowSource};
+use super::scan::RowPrefixes;
+use super::value::{self, Value};
+use crate::marshal::{self, AbstractType};
+use crate::model::{Change, DeletionTime, LevelRanges, RangeDeletion};
+use crate::partitioner::Partitioner;
+use crate::schema::CfDef;
+use crate::storage::dump::{is_dropped, sort_ranges, weight};
+use crate::storage::{Dump, DumpCommand, RowPiece, StoreError};
+use crate::util::Release;
+
+/// What an entry that is left out costs of an answer's bytes, so that each answer ends.
+const HIDDEN_BYTES: usize = 16;
+
+/// Reads the pieces after a place, which is the key of the last entry that was looked at.
+pub fn dump(
+    trees: &Trees,
+    view: &View,
+    partitioner: &dyn Partitioner,
+    command: &DumpCommand,
+) -> Result<Dump, StoreError> {
+    let (low, mut within) = place_of(command.after.as_ref(), partitioner)?;
+    let mut rows = RowPrefixes::new(trees, view, partitioner, (low, None));
+    let mut dump = Dump::default();
+    let mut left = command.max_bytes.max(1);
+    while let Some(row) = rows.next_row()? {
+        let key = row
+            .row_key(partitioner)
+            .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
+        let source = RowSource::stored(trees, view, &row);
+        let begin = within.take().and_then(|(of, begin)| (of == row).then_some(begin));
+        let mut reading = Reading::new(&source, &command.cf)?;
+        let last = reading.run(begin, &mut left)?;
+        if !reading.changes.is_empty() {
+            dump.rows.push(RowPiece { key: key.into(), changes: reading.changes });
+        }
+        if left == 0 {
+            dump.place = Some(row.entry(last.as_deref().unwrap_or(ROW_END)).into());
+            break;
+        }
+    }
+    Ok(dump)
+}
+
+/// Where the ring is to be entered; and where the row, if it was left in its middle.
+type Entrance = (Vec<u8>, Option<(RowPrefix, Vec<u8>)>);
+
+fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<Entrance, StoreError> {
+    let Some(after) = after else { return Ok((Vec::new(), None)) };
+    let row = RowPrefix::of_entry(after, partitioner)
+        .ok_or_else(|| StoreError::Invalid("this is no place in the store's rows".to_owned()))?;
+    let last = &after[row.as_bytes().len()..];
+    if last >= ROW_END {
+        return Ok((row.end(), None));
+    }
+    // The smallest key after that of the last entry.
+    let begin = [last, &[0]].concat();
+    Ok((row.as_bytes().to_vec(), Some((row, begin))))
+}
+
+/// The super column whose entries are being read.
+struct Holder {
+    ordered: Vec<u8>,
+    name: Bytes,
+    /// Its own deletion, with those of the runs of names that it is in.
+    deletion: DeletionTime,
+}
+
+/// The reading of one row.
+struct Reading<'a> {
+    source: &'a RowSource<'a>,
+    cf: &'a CfDef,
+    deletion: DeletionTime,
+    ranges: Vec<RangeDeletion>,
+    holder: Option<Holder>,
+    changes: Vec<Change>,
+}
+
+/// Only releases from 2.0 on make tombstones of runs of names, so names are compared as those do.
+fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
+    marshal::at(of, Release::V2_1)
+}
+
+impl<'a> Reading<'a> {
+    fn new(source: &'a RowSource<'a>, cf: &'a CfDef) -> Result<Reading<'a>, StoreError> {
+        let (deletion, mut ranges) = source.row_deletions()?;
+        sort_ranges(&mut ranges);
+        Ok(Reading { source, cf, deletion, ranges, holder: None, changes: Vec::new() })
+    }
+
+    /// Reads from a key on, or from the row's beginning, until nothing is `left`. The key of the last entry.
+    fn run(&mut self, begin: Option<Vec<u8>>, left: &mut usize) -> Result<Option<Vec<u8>>, StoreError> {
+        let low = match begin {
+            Some(begin) => begin,
+            None => {
+                if self.deletion != DeletionTime::LIVE {
+                    self.push(Change::DeleteRow { deletion: self.deletion }, left);
+                }
+                for range in self.ranges.clone() {
+                    self.push(Change::DeleteRange(range), left);
+                }
+                COLUMNS_LEVEL.to_vec()
+            }
+        };
+        if *left == 0 {
+            return Ok(Some(RANGES_END.to_vec()));
+        }
+        for entry in self.source.entries(&low, ROW_END, false) {
+            let (key, value) = entry?;
+            match self.change_of(&key, &value)? {
+                Some(change) => self.push(change, left),
+                None => *left = left.saturating_sub(HIDDEN_BYTES),
+            }
+            if *left == 0 {
+                return Ok(Some(key.as_slice().to_vec()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn push(&mut self, change: Change, left: &mut usize) {
+        *left = left.saturating_sub(weight(&change));
+        self.changes.push(change);
+    }
+
+    fn change_of(&mut self, key: &RowKey, value: &Bytes) -> Result<Option<Change>, StoreError> {
+        let names = newest(&*self.cf.comparator);
+        let Some(subcomparator) = self.cf.subcomparator() else {
+            let cell = decode_cell(key.tail(COLUMNS_LEVEL.len()), value, &*self.cf.comparator)?;
+            return Ok(cell.filter(|cell| !is_dropped(self.cf, cell)).and_then(|cell| {
+                let over = LevelRanges::of_row(&self.ranges, names).over(&cell.name);
+                let is_hidden = self.deletion.merged(over).shadows(cell.timestamp);
+                (!is_hidden).then_some(Change::Cell { super_column: None, cell })
+            }));
+        };
+        let Some(entry) = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()) else {
+            return Err(StoreError::Corrupt("an entry of a super row cannot be read".to_owned()));
+        };
+        let Some(at) = entry.cell_at else {
+            let Value::Deletion { deletion, name, .. } = value::decode(value)? else { return Ok(None) };
+            let name = self.enter(entry.ordered_super, deletion, name)?;
+            return Ok(deletion.is_deleted().then_some(Change::DeleteSuper { name, deletion }));
+        };
+        let (holder, over) = self.holder_of(key, entry.ordered_super, at)?;
+        let Some(cell) = decode_cell(key.tail(at), value, &**subcomparator)? else { return Ok(None) };
+        let inside = LevelRanges::of_super(&self.ranges, &holder, names, newest(&**subcomparator));
+        let is_hidden = over.merged(inside.over(&cell.name)).shadows(cell.timestamp);
+        Ok((!is_hidden).then_some(Change::Cell { super_column: Some(holder), cell }))
+    }
+
+    /// The super column of a cell, and what is deleted of it.
+    fn holder_of(
+        &mut self,
+        key: &RowKey,
+        ordered: Vec<u8>,
+        cell_at: usize,
+    ) -> Result<(Bytes, DeletionTime), StoreError> {
+        if self.holder.as_ref().is_none_or(|holder| holder.ordered != ordered) {
+            // Its deletion stands before the first cell; reading may have begun behind it.
+            let marker = [&key.as_slice()[..cell_at - 1], key::ROW_MARKER].concat();
+            let (deletion, name) = self.source.deletion_and_name_at(&marker)?;
+            self.enter(ordered, deletion, name)?;
+        }
+        let nameless = || StoreError::Corrupt("an entry of a super row has no holder".to_owned());
+        let holder = self.holder.as_ref().ok_or_else(nameless)?;
+        Ok((holder.name.clone(), holder.deletion.merged(self.deletion)))
+    }
+
+    fn enter(
+        &mut self,
+        ordered: Vec<u8>,
+        deletion: DeletionTime,
+        kept_name: Option<Bytes>,
+    ) -> Result<Bytes, StoreError> {
+        let comparator = &*self.cf.comparator;
+        let name =
+            kept_name.or_else(|| key::name_of(ordered.clone().into(), comparator)).ok_or_else(|| {
+                StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name()))
+            })?;
+        let over = LevelRanges::of_supers(&self.ranges, newest(comparator)).over(&name);
+        self.holder = Some(Holder { ordered, name: name.clone(), deletion: deletion.merged(over) });
+        Ok(name)
+    }
+}

@@ -1,0 +1,73 @@
+//! What the status output shows of a store.
+
+/// How a store is just now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// Bytes on the disk; 0 where nothing is.
+    pub disk_bytes: u64,
+    /// Why writes are refused just now.
+    pub read_only: Option<String>,
+    /// Column families that hold data but are no longer defined, as `Keyspace.ColumnFamily`.
+    pub undefined: Vec<String>,
+    /// The cluster that keeps the rows, where one does.
+    pub cluster: Option<ClusterStatus>,
+}
+
+/// A cluster as this front sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterStatus {
+    /// By address.
+    pub nodes: Vec<NodeStatus>,
+    pub requests_in_flight: usize,
+    pub requests_waiting: usize,
+}
+
+/// A node as this front sees it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeStatus {
+    /// With its port.
+    pub address: String,
+    pub data_center: Option<String>,
+    pub rack: Option<String>,
+    /// Whether there is a connection to it.
+    pub is_up: bool,
+}
+
+impl StoreStatus {
+    /// Why the store does not do all that is asked of it just now.
+    pub fn trouble(&self) -> Option<String> {
+        if let Some(why) = &self.read_only {
+            return Some(format!("writes are refused: {why}"));
+        }
+        let cluster = self.cluster.as_ref()?;
+        let is_reached = cluster.nodes.iter().any(|node| node.is_up);
+        (!is_reached).then(|| "no node of the cluster is connected".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_node_that_is_up_is_enough() {
+        let node = |is_up| NodeStatus { address: String::new(), data_center: None, rack: None, is_up };
+        let trouble = |nodes: &[bool]| {
+            let cluster = ClusterStatus {
+                nodes: nodes.iter().map(|is_up| node(*is_up)).collect(),
+                ..ClusterStatus::default()
+            };
+            StoreStatus { cluster: Some(cluster), ..StoreStatus::default() }.trouble()
+        };
+        assert_eq!(trouble(&[false, true, false]), None);
+        assert!(trouble(&[false, false]).unwrap().contains("no node"));
+        assert!(trouble(&[]).is_some());
+    }
+
+    #[test]
+    fn a_store_of_our_own_is_well_unless_it_refuses_writes() {
+        assert_eq!(StoreStatus::default().trouble(), None);
+        let full = StoreStatus { read_only: Some("the disk is full".to_owned()), ..StoreStatus::default() };
+        assert_eq!(full.trouble().unwrap(), "writes are refused: the disk is full");
+    }
+}

@@ -1,0 +1,164 @@
+//! What a front costs: single columns by Thrift through a server before a cluster, and the same statements by the
+//! driver straight to the cluster, in rounds that alternate.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::statement::prepared::PreparedStatement;
+use tokio::runtime::Runtime;
+
+use super::args::FrontArgs;
+use super::reply::Failure;
+use super::report::{self, object};
+use super::rounds::{Rounds, Row, table};
+use super::run::{self, Budget, Outcome, Plan};
+use super::tally::Tally;
+use super::workload::{Call, Operation, Workload};
+
+/// What is compared.
+const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
+
+/// Fills the rows through the front, runs the rounds and prints the table.
+pub fn compare(args: &FrontArgs) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let direct = Direct::open(args, runtime.map_err(|error| format!("start a client: {error}"))?)?;
+    let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
+    eprint!("{}", report::populated(&filled));
+    let mut rows = Vec::new();
+    for (name, operation) in OPERATIONS {
+        let plan = args.plan(operation)?;
+        let (mut limit, mut server) = (Rounds::default(), Rounds::default());
+        for round in 0..args.rounds {
+            if round % 2 == 0 {
+                limit.add(&direct.execute(&plan)?);
+                server.add(&run::execute(&plan)?);
+            } else {
+                server.add(&run::execute(&plan)?);
+                limit.add(&direct.execute(&plan)?);
+            }
+        }
+        rows.push(Row { name, limit, server });
+    }
+    match args.json {
+        true => println!("{}", object(rows.iter().map(|row| (row.name, row.json("driver"))))),
+        false => print!("{}", table("driver", &rows)),
+    }
+    Ok(())
+}
+
+/// The driver and the statements that a front sends too.
+struct Direct {
+    runtime: Runtime,
+    session: Arc<Session>,
+    insert: PreparedStatement,
+    get: PreparedStatement,
+}
+
+impl Direct {
+    fn open(args: &FrontArgs, runtime: Runtime) -> Result<Direct, String> {
+        let plan = args.plan(Operation::Insert)?;
+        let name = format!("\"{}\".\"{}\"", plan.target.keyspace, plan.target.column_family);
+        let level = args.data.level()?;
+        let opened = runtime.block_on(async {
+            let profile = ExecutionProfile::builder().consistency(level).build();
+            let session = SessionBuilder::new()
+                .known_nodes(&args.cluster)
+                .default_execution_profile_handle(profile.into_handle())
+                .build()
+                .await
+                .map_err(|error| format!("connect to the cluster: {error}"))?;
+            let prepare = async |text: String| {
+                let prepared = session.prepare(text).await;
+                prepared.map_err(|error| format!("prepare a statement, is {name} there?: {error}"))
+            };
+            let insert = prepare(format!(
+                "INSERT INTO {name} (key, column1, value) VALUES (?, ?, ?) USING TIMESTAMP ?"
+            ))
+            .await?;
+            let get = prepare(format!(
+                "SELECT column1, value, WRITETIME(value), TTL(value) FROM {name} WHERE key = ? AND column1 = ?"
+            ))
+            .await?;
+            Ok::<_, String>((session, insert, get))
+        });
+        let (session, insert, get) = opened?;
+        Ok(Direct { runtime, session: Arc::new(session), insert, get })
+    }
+
+    /// One run with as many requests on their way as the plan's connections have.
+    fn execute(&self, plan: &Plan) -> Result<Outcome, String> {
+        let start = Instant::now();
+        let budget = Arc::new(Budget::starting(plan.stop, start));
+        let tally = Arc::new(Mutex::new(Tally::default()));
+        self.runtime.block_on(async {
+            let mut clients = Vec::new();
+            for index in 0..plan.connections * plan.pipeline {
+                let workload = Workload::new(plan.operation, &plan.shape, plan.seed, index);
+                let client = Client {
+                    session: self.session.clone(),
+                    statement: if plan.operation == Operation::Insert { &self.insert } else { &self.get }
+                        .clone(),
+                    operation: plan.operation,
+                    workload,
+                };
+                clients.push(tokio::spawn(client.drive(budget.clone(), tally.clone())));
+            }
+            for client in clients {
+                client.await.map_err(|error| format!("a client stopped: {error}"))?;
+            }
+            Ok::<(), String>(())
+        })?;
+        let elapsed = start.elapsed();
+        let tally = Arc::into_inner(tally).and_then(|tally| tally.into_inner().ok()).unwrap_or_default();
+        Ok(Outcome { elapsed, tally })
+    }
+}
+
+/// One request at a time.
+struct Client {
+    session: Arc<Session>,
+    statement: PreparedStatement,
+    operation: Operation,
+    workload: Workload,
+}
+
+impl Client {
+    async fn drive(mut self, budget: Arc<Budget>, whole: Arc<Mutex<Tally>>) {
+        let mut tally = Tally::default();
+        loop {
+            let asked = Instant::now();
+            if budget.take(asked).is_none() {
+                break;
+            }
+            match self.ask().await {
+                Ok(columns) => {
+                    let call = if self.operation == Operation::Insert { Call::Insert } else { Call::Get };
+                    tally.success(call, asked.elapsed(), columns);
+                }
+                Err(text) => tally.failure(Failure { kind: "driver", text }),
+            }
+        }
+        if let Ok(mut whole) = whole.lock()
+            && let Err(error) = whole.merge(tally)
+        {
+            eprintln!("{error}");
+        }
+    }
+
+    /// The number of columns in the answer.
+    async fn ask(&mut self) -> Result<usize, String> {
+        let said = |error: &dyn std::fmt::Display| error.to_string();
+        let (key, name, value, timestamp) = self.workload.cell();
+        if self.operation == Operation::Insert {
+            let values = (&key[..], &name[..], value, timestamp);
+            self.session.execute_unpaged(&self.statement, values).await.map_err(|error| said(&error))?;
+            return Ok(0);
+        }
+        let read = self.session.execute_unpaged(&self.statement, (&key[..], &name[..])).await;
+        let rows = read.map_err(|error| said(&error))?.into_rows_result().map_err(|error| said(&error))?;
+        Ok(rows.rows_num())
+    }
+}

@@ -1,0 +1,564 @@
+//! CQL over Thrift where the store runs it itself, as a cluster does: what reaches the store, what does not, and how
+//! its answers look to clients.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use support::client::{Client, Reply};
+use support::in_process::{self, InProcess};
+use support::value::{Value, fields, map, text, texts};
+use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
+use thriftstore::marshal::CqlType;
+use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
+use thriftstore::schema::{Catalog, CfDef, KeyspaceDef};
+use thriftstore::storage::{
+    CasAnswer, CasCommand, IndexLookup, MemoryStore, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome,
+    RemoteRows, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+};
+use thriftstore::thrift::wire::TType;
+use thriftstore::thrift::{Compat, Service};
+use thriftstore::util::{Clock, Release};
+
+const ONE: Value = Value::I32(1);
+const NONE: Value = Value::I32(2);
+
+/// What a statement was sent with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sent {
+    text: String,
+    values: Vec<Bytes>,
+    consistency: ConsistencyLevel,
+    is_paged: bool,
+}
+
+/// Answers as it was told to, and remembers what it was asked.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<HashMap<String, Result<RemoteOutcome, StoreError>>>,
+    markers: Mutex<Vec<RemoteColumn>>,
+    sent: Mutex<Vec<Sent>>,
+}
+
+impl Script {
+    fn answer(&self, text: &str, answer: Result<RemoteOutcome, StoreError>) {
+        self.answers.lock().unwrap().insert(text.to_owned(), answer);
+    }
+
+    fn sent(&self) -> Vec<Sent> {
+        std::mem::take(&mut *self.sent.lock().unwrap())
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.sent().into_iter().map(|sent| sent.text).collect()
+    }
+
+    fn run(&self, text: &str, values: &[Bytes], levels: RemoteLevels) -> Result<RemoteOutcome, StoreError> {
+        let (text, values) = (text.to_owned(), values.to_vec());
+        let answer = self.answers.lock().unwrap().get(&text).cloned();
+        let RemoteLevels { consistency, is_paged, .. } = levels;
+        self.sent.lock().unwrap().push(Sent { text, values, consistency, is_paged });
+        answer.unwrap_or(Ok(RemoteOutcome::Void))
+    }
+}
+
+impl RemoteCql for Script {
+    fn own_keyspace(&self) -> &str {
+        "thriftstore"
+    }
+
+    fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(async move { Ok(name == "theirs") })
+    }
+
+    fn query<'a>(&'a self, text: &'a str, levels: RemoteLevels) -> StoreFuture<'a, RemoteOutcome> {
+        Box::pin(async move { self.run(text, &[], levels) })
+    }
+
+    fn prepare<'a>(&'a self, _text: &'a str) -> StoreFuture<'a, Vec<RemoteColumn>> {
+        Box::pin(async move { Ok(self.markers.lock().unwrap().clone()) })
+    }
+
+    fn execute<'a>(
+        &'a self,
+        text: &'a str,
+        values: &'a [Bytes],
+        levels: RemoteLevels,
+    ) -> StoreFuture<'a, RemoteOutcome> {
+        Box::pin(async move { self.run(text, values, levels) })
+    }
+}
+
+/// Rows in memory, and statements as the script has them.
+struct Remote {
+    rows: MemoryStore,
+    script: Arc<Script>,
+}
+
+impl Store for Remote {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        self.rows.apply(mutations, behaviour, consistency)
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        self.rows.read(key, command, consistency)
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        self.rows.scan(command, consistency)
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        self.rows.splits(start, end, keys_per_split)
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.rows.truncate(cf)
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.rows.drop_family(cf)
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        self.rows.notes()
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        self.rows.note(notes)
+    }
+
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        self.rows.alter(catalog)
+    }
+
+    fn status(&self) -> StoreStatus {
+        self.rows.status()
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteStore> {
+        Some(self)
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        self.rows.close()
+    }
+}
+
+fn not_here<'a, T>() -> StoreFuture<'a, T> {
+    Box::pin(async { Err(StoreError::Invalid("statements alone are run here".to_owned())) })
+}
+
+impl RemoteStore for Remote {
+    fn apply_logged(
+        &self,
+        _mutations: Vec<Mutation>,
+        _behaviour: &'static Behaviour,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        not_here()
+    }
+
+    fn compare_and_set(&self, _command: CasCommand) -> StoreFuture<'_, CasAnswer> {
+        not_here()
+    }
+
+    fn indexed_keys(
+        &self,
+        _lookup: IndexLookup,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, Vec<Bytes>> {
+        not_here()
+    }
+
+    fn notes_version(&self) -> StoreFuture<'_, i64> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn follow(&self, _catalog: Arc<Catalog>) {}
+
+    fn cql(&self) -> Option<&dyn RemoteCql> {
+        Some(&*self.script)
+    }
+}
+
+/// A service whose statements the script answers. Its schema is the keyspace `Ks` with the column family `Served`.
+struct Bench {
+    script: Arc<Script>,
+    service: Service,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench::of(Release::V2_1, Authenticator::AllowAll)
+    }
+
+    fn of(release: Release, authenticator: Authenticator) -> Bench {
+        let clock = Arc::new(Clock::manual(1_700_000_000_000));
+        let partitioner: PartitionerRef = Arc::new(Murmur3Partitioner);
+        let script = Arc::new(Script::default());
+        let rows = MemoryStore::new(partitioner.clone(), clock.clone());
+        let store = Arc::new(Remote { rows, script: script.clone() });
+        let mut keyspace = KeyspaceDef::new("Ks");
+        keyspace.column_families.insert("Served".to_owned(), Arc::new(CfDef::new("Ks", "Served")));
+        let mut catalog = Catalog::default();
+        catalog.keyspaces.insert("Ks".to_owned(), keyspace);
+        let parts = DatabaseParts::new(Arc::new(catalog), store, partitioner, clock);
+        let database = Arc::new(Database::new(DatabaseParts { authenticator, ..parts }));
+        let mut compat = Compat::default();
+        compat.set(release);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        Bench { script, service: Service::new(database, compat), runtime }
+    }
+
+    fn client(&self) -> Client<InProcess> {
+        in_process::client(&self.service, &self.runtime)
+    }
+}
+
+fn cql(client: &mut Client<InProcess>, statement: &str) -> Reply {
+    client.call("execute_cql3_query", &fields([(1, text(statement)), (2, NONE), (3, ONE)]))
+}
+
+fn void() -> Value {
+    fields([(1, Value::I32(2))])
+}
+
+fn column(name: &str, class: &str) -> RemoteColumn {
+    let cql_type = CqlType::of_class(class);
+    RemoteColumn { keyspace: "Ks".to_owned(), table: "t".to_owned(), name: name.to_owned(), cql_type }
+}
+
+fn prepare(client: &mut Client<InProcess>, statement: &str) -> Reply {
+    client.call("prepare_cql3_query", &fields([(1, text(statement)), (2, NONE)]))
+}
+
+fn execute(client: &mut Client<InProcess>, id: i64, values: &[&[u8]]) -> Reply {
+    let id = Value::I32(id.try_into().unwrap());
+    client.call("execute_prepared_cql3_query", &fields([(1, id), (2, texts(values)), (3, Value::I32(2))]))
+}
+
+fn use_keyspace(client: &mut Client<InProcess>, name: &str) -> Reply {
+    client.call("set_keyspace", &fields([(1, text(name))]))
+}
+
+fn types(types: &[(&str, &str)]) -> Value {
+    let class = |class: &str| text(format!("org.apache.cassandra.db.marshal.{class}"));
+    map(TType::String, types.iter().map(|(name, of)| (*name, class(of))).collect())
+}
+
+#[test]
+fn rows_look_as_those_of_the_old_servers() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let list = Bytes::from_static(b"\0\0\0\x01\0\0\0\x02ab");
+    let rows = RemoteRows {
+        columns: vec![
+            column("k", "Int32Type"),
+            column("l", "ListType(UTF8Type)"),
+            column("f", "FrozenType(ListType(UTF8Type))"),
+            column("n", "TimestampType"),
+        ],
+        rows: vec![vec![Some(Bytes::from_static(b"\0\0\0\x07")), Some(list.clone()), Some(list), None]],
+    };
+    bench.script.answer("SELECT * FROM ks.t", Ok(RemoteOutcome::Rows(rows)));
+    let reply = cql(&mut client, "SELECT * FROM ks.t");
+    let result = reply.value();
+    assert_eq!(result.field(1), &Value::I32(1));
+    let expected = vec![
+        fields([(1, text("k")), (2, text(b"\0\0\0\x07"))]),
+        fields([(1, text("l")), (2, text(b"\0\x01\0\x02ab"))]),
+        fields([(1, text("f")), (2, text(b"\0\0\0\x01\0\0\0\x02ab"))]),
+        fields([(1, text("n"))]),
+    ];
+    let row = fields([(1, text("")), (2, Value::List(TType::Struct, expected))]);
+    assert_eq!(result.field(2), &Value::List(TType::Struct, vec![row]));
+    let metadata = result.field(4);
+    let value_types = [
+        (
+            "f",
+            "FrozenType(org.apache.cassandra.db.marshal.ListType(org.apache.cassandra.db.marshal.UTF8Type))",
+        ),
+        ("k", "Int32Type"),
+        ("l", "ListType(org.apache.cassandra.db.marshal.UTF8Type)"),
+        ("n", "TimestampType"),
+    ];
+    assert_eq!(metadata.field(2), &types(&value_types));
+    let name_types = ["f", "k", "l", "n"].map(|name| (name, text("UTF8Type")));
+    assert_eq!(metadata.field(1), &map(TType::String, name_types.to_vec()));
+    assert_eq!((metadata.field(3), metadata.field(4)), (&text("UTF8Type"), &text("UTF8Type")));
+    assert_eq!(cql(&mut client, "CREATE TABLE ks.t (k int PRIMARY KEY)").value(), &void());
+}
+
+#[test]
+fn calls_have_the_names_that_they_were_typed_with() {
+    let bench = Bench::new();
+    let columns = [("a", "Int32Type"), ("system.totimestamp(u)", "TimestampType"), ("b", "LongType")];
+    let columns = columns.map(|(name, class)| column(name, class)).to_vec();
+    let answer = RemoteOutcome::Rows(RemoteRows { columns, rows: vec![vec![None, None, None]] });
+    bench.script.answer("SELECT a, toTimestamp(u), token(a) AS b FROM ks.t", Ok(answer));
+    let reply = cql(&mut bench.client(), "SELECT a, dateOf(u), token(a) AS b FROM ks.t");
+    let row = ["a", "dateOf(u)", "b"].map(|name| fields([(1, text(name))])).to_vec();
+    let row = fields([(1, text("")), (2, Value::List(TType::Struct, row))]);
+    assert_eq!(reply.value().field(2), &Value::List(TType::Struct, vec![row]));
+}
+
+#[test]
+fn clients_of_1_2_are_told_of_timestamps_by_their_old_name() {
+    let bench = Bench::of(Release::V1_2, Authenticator::AllowAll);
+    let columns = vec![column("t", "TimestampType"), column("s", "SetType(TimestampType)")];
+    let answer = RemoteOutcome::Rows(RemoteRows { columns, rows: Vec::new() });
+    bench.script.answer("SELECT * FROM ks.t", Ok(answer));
+    let reply = cql(&mut bench.client(), "SELECT * FROM ks.t");
+    let expected = types(&[("s", "SetType(org.apache.cassandra.db.marshal.DateType)"), ("t", "DateType")]);
+    assert_eq!(reply.value().field(4).field(2), &expected);
+}
+
+#[test]
+fn prepared_statements_keep_their_keyspace_and_send_long_collections() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    use_keyspace(&mut client, "Ks").void();
+    *bench.script.markers.lock().unwrap() = vec![
+        column("l", "ListType(UTF8Type)"),
+        column("m", "MapType(UTF8Type,UTF8Type)"),
+        column("k", "UTF8Type"),
+    ];
+    let statement = "UPDATE t SET l = ?, m = ? WHERE k = ?";
+    let reply = prepare(&mut client, statement);
+    let prepared = reply.value();
+    assert_eq!(prepared.field(2), &Value::I32(3));
+    let classes = [
+        "org.apache.cassandra.db.marshal.ListType(org.apache.cassandra.db.marshal.UTF8Type)",
+        "org.apache.cassandra.db.marshal.MapType(org.apache.cassandra.db.marshal.UTF8Type,\
+         org.apache.cassandra.db.marshal.UTF8Type)",
+        "org.apache.cassandra.db.marshal.UTF8Type",
+    ];
+    assert_eq!((prepared.field(3), prepared.field(4)), (&texts(&classes), &texts(&["l", "m", "k"])));
+    let id = prepared.field(1).int();
+
+    use_keyspace(&mut client, "theirs").void();
+    let values: [&[u8]; 3] = [b"\0\x01\0\x01a", b"\0\x01\0\x01a\0\x01b", b"key"];
+    assert_eq!(execute(&mut client, id, &values).value(), &void());
+    let expected = Sent {
+        text: "UPDATE \"Ks\".t SET l = ?, m = ? WHERE k = ?".to_owned(),
+        values: vec![
+            Bytes::from_static(b"\0\0\0\x01\0\0\0\x01a"),
+            Bytes::from_static(b"\0\0\0\x01\0\0\0\x01a\0\0\0\x01b"),
+            Bytes::from_static(b"key"),
+        ],
+        consistency: ConsistencyLevel::Quorum,
+        is_paged: true,
+    };
+    assert_eq!(bench.script.sent(), [expected]);
+
+    let why = execute(&mut client, id, &[b"\0\0"]).why().to_owned();
+    assert_eq!(why, "there were 3 markers(?) in CQL but 1 bound variables");
+    let why = execute(&mut client, id, &[b"\0\x02\0\x01a", b"\0\0", b"k"]).why().to_owned();
+    assert_eq!(why, "Not enough bytes to read a list");
+    assert!(execute(&mut client, id + 1, &[]).why().starts_with("Prepared query with ID"));
+    // Other connections know it, too.
+    let mut other = bench.client();
+    let short: [&[u8]; 3] = [b"\0\0", b"\0\0", b""];
+    assert_eq!(execute(&mut other, id, &short).value(), &void());
+}
+
+#[test]
+fn the_sessions_keyspace_stays_the_sessions() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let why = cql(&mut client, "SELECT a FROM t").why().to_owned();
+    assert!(why.starts_with("No keyspace has been specified"), "{why}");
+    assert_eq!(cql(&mut client, "USE \"Ks\"").value(), &void());
+    cql(&mut client, "SELECT a FROM t");
+    // One that the cluster has and Thrift's clients have not made.
+    assert_eq!(cql(&mut client, "use theirs").value(), &void());
+    cql(&mut client, "SELECT a FROM t");
+    assert_eq!(cql(&mut client, "USE nobodys").why(), "Keyspace 'nobodys' does not exist");
+    assert_eq!(use_keyspace(&mut client, "nobodys").why(), "Keyspace 'nobodys' does not exist");
+    cql(&mut client, "SELECT a FROM t");
+    let expected = ["SELECT a FROM \"Ks\".t", "SELECT a FROM \"theirs\".t", "SELECT a FROM \"theirs\".t"];
+    assert_eq!(bench.script.texts(), expected);
+}
+
+#[test]
+fn what_is_the_servers_own_does_not_reach_the_cluster() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for statement in [
+        "CREATE USER anna WITH PASSWORD 'a' SUPERUSER",
+        "CREATE ROLE r WITH ACCESS TO ALL DATACENTERS",
+        "LIST USERS",
+        "SELECT * FROM thriftstore.notes",
+        "SELECT * FROM \"thriftstore\".notes WHERE scope LIKE 'x'",
+        "INSERT INTO thriftstore.notes (scope, name) VALUES ('a', 'b')",
+        "DROP KEYSPACE thriftstore",
+        "BEGIN BATCH INSERT INTO a.b (c) VALUES (1); DELETE FROM thriftstore.notes WHERE scope = 'schema'; \
+         APPLY BATCH",
+        "CREATE FUNCTION ks.f (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'thriftstore'",
+        "SELECT salted_hash FROM system_auth.roles",
+        "DELETE FROM system.local WHERE key = 'local'",
+        "USE thriftstore",
+    ] {
+        assert!(!cql(&mut client, statement).why().is_empty(), "{statement}");
+    }
+    assert!(use_keyspace(&mut client, "thriftstore").why().contains("not open to clients"));
+    assert_eq!(bench.script.texts(), <[String; 0]>::default());
+    // The cluster's own schema is everybody's to see.
+    assert_eq!(cql(&mut client, "SELECT * FROM system_schema.tables").value(), &void());
+}
+
+#[test]
+fn what_thrifts_clients_have_made_is_theirs_to_change() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    use_keyspace(&mut client, "Ks").void();
+    for (statement, call) in [
+        ("DROP TABLE \"Served\"", "system_drop_column_family"),
+        ("DROP COLUMNFAMILY IF EXISTS \"Ks\".\"Served\"", "system_drop_column_family"),
+        ("ALTER TABLE \"Served\" ADD a int", "system_update_column_family"),
+        ("ALTER TABLE IF EXISTS \"Served\" ADD IF NOT EXISTS a int", "system_update_column_family"),
+        ("DROP KEYSPACE \"Ks\"", "system_drop_keyspace"),
+        ("ALTER KEYSPACE \"Ks\" WITH durable_writes = false", "system_update_keyspace"),
+        ("ALTER KEYSPACE IF EXISTS \"Ks\" WITH durable_writes = false", "system_update_keyspace"),
+    ] {
+        let why = cql(&mut client, statement).why().to_owned();
+        assert!(why.contains(call), "{statement}: {why}");
+    }
+    assert_eq!(bench.script.texts(), <[String; 0]>::default());
+    for statement in ["DROP TABLE other", "TRUNCATE \"Served\"", "DROP KEYSPACE theirs"] {
+        assert_eq!(cql(&mut client, statement).value(), &void(), "{statement}");
+    }
+    let expected = ["DROP TABLE \"Ks\".other", "TRUNCATE \"Ks\".\"Served\"", "DROP KEYSPACE theirs"];
+    assert_eq!(bench.script.texts(), expected);
+}
+
+#[test]
+fn cql_2_is_refused() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let query = fields([(1, text("SELECT * FROM Served")), (2, NONE)]);
+    for method in ["execute_cql_query", "prepare_cql_query"] {
+        let why = client.call(method, &query).why().to_owned();
+        assert!(why.contains("CQL 2 is not there"), "{why}");
+    }
+    let version = |version: &str| fields([(1, text(version))]);
+    assert!(client.call("set_cql_version", &version("2.0.0")).why().contains("CQL 2 is not there"));
+    client.call("set_cql_version", &version("3.0.0")).void();
+
+    // In 1.1 the calls are those of either language.
+    let bench = Bench::of(Release::V1_1, Authenticator::AllowAll);
+    let mut client = bench.client();
+    client.call("set_cql_version", &version("3.0.0-beta1")).void();
+    let query = fields([(1, text("SELECT * FROM ks.t")), (2, NONE)]);
+    assert_eq!(client.call("execute_cql_query", &query).value(), &void());
+    assert_eq!(bench.script.texts(), ["SELECT * FROM ks.t"]);
+}
+
+#[test]
+fn failures_of_the_cluster_are_those_of_the_generation() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let unavailable = StoreError::Unavailable { why: "none".to_owned(), required: 2, alive: 1 };
+    let why = || "why".to_owned();
+    for (error, field) in [
+        (StoreError::Invalid(why()), 1),
+        (unavailable, 2),
+        (StoreError::Overloaded(why()), 2),
+        (StoreError::TimedOut(why()), 3),
+        (StoreError::SchemaDisagreement(why()), 4),
+    ] {
+        bench.script.answer("SELECT a FROM ks.t", Err(error));
+        let expected = if field == 1 { "why" } else { "" };
+        assert_eq!(cql(&mut client, "SELECT a FROM ks.t").thrown(field), expected);
+    }
+}
+
+#[test]
+fn users_may_do_what_they_may_do_over_thrift() {
+    let directory = tempfile::tempdir().unwrap();
+    let (passwd_file, access_file) = (directory.path().join("passwd"), directory.path().join("access"));
+    fs::write(&passwd_file, "reader=r\nroot=r\n").unwrap();
+    fs::write(&access_file, "<modify-keyspaces>=root\nKs.Served.<ro>=reader\nKs.t.<rw>=reader\n").unwrap();
+    let simple =
+        SimpleAuthenticator { passwd_file, access_file: Some(access_file), mode: PasswordMode::Plain };
+    let bench = Bench::of(Release::V2_1, Authenticator::Simple(simple));
+    let mut client = bench.client();
+    assert_eq!(cql(&mut client, "SELECT a FROM \"Ks\".t").why(), "You have not logged in");
+    let credentials = map(TType::String, vec![("username", text("reader")), ("password", text("r"))]);
+    client.call("login", &fields([(1, fields([(1, credentials)]))])).void();
+    use_keyspace(&mut client, "Ks").void();
+
+    let allowed = [
+        "SELECT a FROM \"Served\"",
+        "INSERT INTO t (a) VALUES (1)",
+        "BEGIN BATCH UPDATE t SET a = 1 WHERE k = 1; APPLY BATCH",
+        "SELECT * FROM system.local",
+    ];
+    for statement in allowed {
+        assert_eq!(cql(&mut client, statement).value(), &void(), "{statement}");
+    }
+    assert_eq!(bench.script.sent().len(), allowed.len());
+    for (statement, permission) in [
+        ("SELECT a FROM other", "no SELECT permission on <table Ks.other>"),
+        ("SELECT a FROM theirs.t", "no SELECT permission on <table theirs.t>"),
+        ("INSERT INTO \"Served\" (a) VALUES (1)", "no MODIFY permission on <table Ks.Served>"),
+        ("TRUNCATE \"Served\"", "no MODIFY permission on <table Ks.Served>"),
+        (
+            "BEGIN BATCH UPDATE t SET a = 1 WHERE k = 1; UPDATE \"Served\" SET a = 1 WHERE k = 1; APPLY BATCH",
+            "no MODIFY permission on <table Ks.Served>",
+        ),
+        ("CREATE TABLE n (k int PRIMARY KEY)", "no CREATE permission on <keyspace Ks>"),
+        ("CREATE INDEX ON t (a)", "no ALTER permission on <table Ks.t>"),
+        ("DROP TABLE t", "no DROP permission on <table Ks.t>"),
+        ("DROP INDEX i", "no ALTER permission on <keyspace Ks>"),
+        ("CREATE KEYSPACE k WITH replication = {'class': 'X'}", "no CREATE permission on <all keyspaces>"),
+        ("SELECT * FROM system_views.clients", "no SELECT permission on <table system_views.clients>"),
+        ("SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1", "may not run this statement"),
+        ("CREATE FUNCTION f (a int) RETURNS int", "may not run this statement"),
+    ] {
+        let why = cql(&mut client, statement).why().to_owned();
+        assert!(why.contains(permission), "{statement}: {why}");
+        assert_eq!(prepare(&mut client, statement).why(), why);
+    }
+    assert_eq!(bench.script.texts(), <[String; 0]>::default());
+}
+
+#[test]
+fn rights_are_those_of_who_executes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (passwd_file, access_file) = (directory.path().join("passwd"), directory.path().join("access"));
+    fs::write(&passwd_file, "writer=r\nreader=r\n").unwrap();
+    fs::write(&access_file, "Ks.t.<rw>=writer\nKs.t.<ro>=reader\n").unwrap();
+    let simple =
+        SimpleAuthenticator { passwd_file, access_file: Some(access_file), mode: PasswordMode::Plain };
+    let bench = Bench::of(Release::V2_1, Authenticator::Simple(simple));
+    let [mut writer, mut reader] = ["writer", "reader"].map(|user| {
+        let mut client = bench.client();
+        let credentials = map(TType::String, vec![("username", text(user)), ("password", text("r"))]);
+        client.call("login", &fields([(1, fields([(1, credentials)]))])).void();
+        client
+    });
+    let id = prepare(&mut writer, "INSERT INTO \"Ks\".t (a) VALUES (1)").value().field(1).int();
+    assert_eq!(execute(&mut writer, id, &[]).value(), &void());
+    assert!(execute(&mut reader, id, &[]).why().contains("no MODIFY permission on <table Ks.t>"));
+    assert_eq!(bench.script.sent().len(), 1);
+}

@@ -1,0 +1,322 @@
+//! A cluster in memory, and fronts before it: each with a store of its own that sees the same rows and notes.
+#![allow(dead_code, reason = "every test binary uses its own part of it")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use thriftstore::db::{Database, DatabaseParts};
+use thriftstore::model::{
+    Behaviour, Bounds, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
+};
+use thriftstore::partitioner::{self, PartitionerRef};
+use thriftstore::schema::{Catalog, CfDef};
+use thriftstore::storage::{
+    CasAnswer, CasCommand, IndexLookup, MemoryStore, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+};
+use thriftstore::util::Clock;
+
+/// How long the cluster takes for a read.
+pub const READ_TAKES: Duration = Duration::from_millis(2);
+
+/// What all fronts share.
+pub struct Cluster {
+    rows: MemoryStore,
+    notes: Mutex<(i64, BTreeMap<String, Bytes>)>,
+    pub partitioner: PartitionerRef,
+    clock: Arc<Clock>,
+    /// What was asked, in words: writes, truncations, drops.
+    said: Mutex<Vec<String>>,
+    /// How often the notes' version was asked for, and the notes read.
+    pub version_asks: AtomicUsize,
+    pub note_reads: AtomicUsize,
+    reads_now: AtomicUsize,
+    pub reads_most: AtomicUsize,
+    /// What the next calls of these kinds fail with.
+    pub failure: Mutex<Option<StoreError>>,
+    /// The next change of notes is made, and is said to have timed out.
+    pub loses_answer: Mutex<bool>,
+    /// Somebody else changes a note right before each of so many changes.
+    pub intruders: AtomicUsize,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Cluster {
+    pub fn new() -> Arc<Cluster> {
+        let partitioner = partitioner::resolve("Murmur3Partitioner").unwrap();
+        let clock = Arc::new(Clock::system());
+        Arc::new(Cluster {
+            rows: MemoryStore::new(partitioner.clone(), clock.clone()),
+            notes: Mutex::default(),
+            partitioner,
+            clock,
+            said: Mutex::default(),
+            version_asks: AtomicUsize::new(0),
+            note_reads: AtomicUsize::new(0),
+            reads_now: AtomicUsize::new(0),
+            reads_most: AtomicUsize::new(0),
+            failure: Mutex::default(),
+            loses_answer: Mutex::default(),
+            intruders: AtomicUsize::new(0),
+            turn: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A front that has just started, with what its configuration defines.
+    pub async fn front(self: &Arc<Self>, catalog: Catalog) -> Arc<Database> {
+        self.front_of(catalog, Database::new).await
+    }
+
+    /// The same with more said about it.
+    pub async fn front_of(
+        self: &Arc<Self>,
+        catalog: Catalog,
+        make: impl FnOnce(DatabaseParts) -> Database,
+    ) -> Arc<Database> {
+        let store = Front { cluster: self.clone(), seen: Mutex::new(0) };
+        let partitioner = self.partitioner.clone();
+        let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, self.clock.clone());
+        let database = Arc::new(make(parts));
+        database.load_schema().await.unwrap();
+        database
+    }
+
+    /// What was asked since the last time.
+    pub fn said(&self) -> Vec<String> {
+        std::mem::take(&mut self.said.lock())
+    }
+
+    fn say(&self, what: impl Into<String>) {
+        self.said.lock().push(what.into());
+    }
+
+    pub fn note_names(&self) -> Vec<String> {
+        self.notes.lock().1.keys().cloned().collect()
+    }
+
+    /// A note as a server of another kind keeps it.
+    pub fn write_note(&self, name: &str, value: &'static [u8]) {
+        let mut notes = self.notes.lock();
+        notes.0 += 1;
+        notes.1.insert(name.to_owned(), Bytes::from_static(value));
+    }
+
+    pub fn fail_with(&self, error: StoreError) {
+        *self.failure.lock() = Some(error);
+    }
+
+    fn failing(&self) -> Result<(), StoreError> {
+        self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+
+    fn describe(mutations: &[Mutation]) -> String {
+        let mut families: Vec<String> = Vec::new();
+        for family in mutations.iter().flat_map(|mutation| &mutation.families) {
+            families.push(family.cf.name.clone());
+        }
+        families.join(" ")
+    }
+}
+
+/// One front's store.
+struct Front {
+    cluster: Arc<Cluster>,
+    /// The version of the notes that it has seen.
+    seen: Mutex<i64>,
+}
+
+impl Front {
+    async fn read_now(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<RowColumns, StoreError> {
+        let cluster = &self.cluster;
+        cluster.failing()?;
+        let now = cluster.reads_now.fetch_add(1, Ordering::SeqCst) + 1;
+        cluster.reads_most.fetch_max(now, Ordering::SeqCst);
+        // Later keys are answered first.
+        let hurry = u64::from(key.last().copied().unwrap_or_default()) % 8;
+        tokio::time::sleep(READ_TAKES + Duration::from_micros((8 - hurry) * 200)).await;
+        cluster.reads_now.fetch_sub(1, Ordering::SeqCst);
+        cluster.rows.read(key, command, consistency).await
+    }
+
+    fn note_now(&self, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
+        let cluster = &self.cluster;
+        cluster.failing()?;
+        let mut kept = cluster.notes.lock();
+        if cluster.intruders.load(Ordering::SeqCst) > 0 {
+            cluster.intruders.fetch_sub(1, Ordering::SeqCst);
+            kept.0 += 1;
+            kept.1.insert("somebody's".to_owned(), Bytes::new());
+        }
+        if kept.0 != *self.seen.lock() {
+            return Err(StoreError::SchemaDisagreement("somebody was first".to_owned()));
+        }
+        for (name, value) in notes {
+            match value {
+                Some(value) => kept.1.insert(name, value),
+                None => kept.1.remove(&name),
+            };
+        }
+        kept.0 += 1;
+        *self.seen.lock() = kept.0;
+        if std::mem::take(&mut *cluster.loses_answer.lock()) {
+            return Err(StoreError::TimedOut("no answer".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Store for Front {
+    fn apply(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.cluster.failing()?;
+            self.cluster.say(format!("apply {} at {consistency}", Cluster::describe(&mutations)));
+            self.cluster.rows.apply(mutations, behaviour, consistency).await
+        })
+    }
+
+    fn read(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, RowColumns> {
+        Box::pin(self.read_now(key, command, consistency))
+    }
+
+    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
+        self.cluster.rows.scan(command, consistency)
+    }
+
+    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
+        self.cluster.rows.splits(start, end, keys_per_split)
+    }
+
+    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.cluster.say(format!("truncate {}", cf.name));
+        self.cluster.rows.truncate(cf)
+    }
+
+    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
+        self.cluster.say(format!("drop {}", cf.name));
+        self.cluster.rows.drop_family(cf)
+    }
+
+    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
+        Box::pin(async {
+            self.cluster.failing()?;
+            self.cluster.note_reads.fetch_add(1, Ordering::SeqCst);
+            let notes = self.cluster.notes.lock();
+            *self.seen.lock() = notes.0;
+            Ok(notes.1.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+        })
+    }
+
+    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.note_now(notes) })
+    }
+
+    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
+        let retained = catalog.retained.len();
+        self.cluster.say(format!("alter {} retained {retained}", families.join(" ")));
+        Box::pin(async { self.cluster.failing() })
+    }
+
+    fn status(&self) -> StoreStatus {
+        StoreStatus::default()
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteStore> {
+        Some(self)
+    }
+
+    fn close(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl RemoteStore for Front {
+    fn apply_logged(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.cluster.say(format!("logged {} at {consistency}", Cluster::describe(&mutations)));
+            self.cluster.rows.apply(mutations, behaviour, consistency).await
+        })
+    }
+
+    fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer> {
+        Box::pin(async move {
+            let _turn = self.cluster.turn.lock().await;
+            let CasCommand { key, read, expected, mutation, serial_consistency, commit_consistency } =
+                command;
+            self.cluster.say(format!("cas at {serial_consistency} then {commit_consistency}"));
+            let behaviour = read.behaviour;
+            let RowColumns::Cells(found) = self.cluster.rows.read(key, read, serial_consistency).await?
+            else {
+                return Err(StoreError::Invalid("no Standard row".to_owned()));
+            };
+            let held: Vec<_> = found.iter().map(|cell| (cell.name.clone(), cell.value.clone())).collect();
+            if held != expected {
+                return Ok(CasAnswer::Refused(found));
+            }
+            self.cluster.rows.apply(vec![mutation], behaviour, commit_consistency).await?;
+            Ok(CasAnswer::Applied)
+        })
+    }
+
+    fn indexed_keys(
+        &self,
+        lookup: IndexLookup,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, Vec<Bytes>> {
+        Box::pin(async move {
+            let IndexLookup { read, column, value, bounds, max_keys } = lookup;
+            let from = match &bounds {
+                Bounds::Keys { start, .. } => format!("key {}", String::from_utf8_lossy(start)),
+                _ => "after a token".to_owned(),
+            };
+            self.cluster.say(format!("index from {from}, {max_keys} keys"));
+            let command = RangeCommand { bounds, max_rows: usize::MAX, read, skip_empty: true };
+            let rows = self.cluster.rows.scan(command, consistency).await?;
+            let holds = |row: &Row| match &row.columns {
+                RowColumns::Cells(cells) => {
+                    cells.iter().any(|cell| cell.is_live() && cell.name == column && cell.value == value)
+                }
+                RowColumns::Supers(_) => false,
+            };
+            Ok(rows.into_iter().filter(holds).map(|row| row.key).take(max_keys).collect())
+        })
+    }
+
+    fn notes_version(&self) -> StoreFuture<'_, i64> {
+        Box::pin(async {
+            self.cluster.version_asks.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            self.cluster.failing()?;
+            Ok(self.cluster.notes.lock().0)
+        })
+    }
+
+    fn follow(&self, catalog: Arc<Catalog>) {
+        let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
+        self.cluster.say(format!("follow {}", families.join(" ")));
+    }
+}
