@@ -12,7 +12,7 @@ use std::time::Instant;
 use cluster_support::{own_name, ring};
 use front::{Modern, Old, cf_def, counters_def, exception, families, ks_def, value};
 use support::calls::{self, ONE, QUORUM};
-use support::client::{Reply, Style};
+use support::client::{Client, Reply, Style};
 use support::server::Server;
 use support::value::{Value, fields, text, texts};
 
@@ -175,8 +175,7 @@ fn empty_and_drop([one, other]: &mut [Side; 2], name: &str) {
 
 /// Writes of one client. Each round is sent whole before its answers are read; answers with how many of its writes were
 /// done, and how many were refused.
-fn flood(front: &Server, keyspace: &str, number: usize) -> (Vec<String>, usize) {
-    let mut client = front.client(Style::UNFRAMED);
+fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usize) {
     let value = vec![b'v'; VALUE];
     let (mut done, mut refused) = (Vec::new(), 0);
     for round in 0..ROUNDS {
@@ -210,9 +209,13 @@ fn a_front_with_too_much_to_do_refuses_some_and_serves_the_rest() {
     modern.call("system_add_keyspace", ks_def(&name, vec![cf_def(&name, "Cf")])).value();
     let before = front.resident_bytes();
     let outcomes: Vec<(Vec<String>, usize)> = thread::scope(|scope| {
-        let (front, name) = (&front, &*name);
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|number| scope.spawn(move || flood(front, name, number))).collect();
+        let name = &*name;
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|number| {
+                let client = front.client(Style::UNFRAMED);
+                scope.spawn(move || flood(client, name, number))
+            })
+            .collect();
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
     let grown = before.zip(front.resident_bytes()).map(|(before, after)| after.saturating_sub(before));
