@@ -327,6 +327,12 @@ fn a_frozen_node_is_gone_around() {
             assert!(slowest < Duration::from_secs(13), "{slowest:?}");
         }
         ring(&["thaw", "3"]);
+        // It comes back without the column family, and whoever asks it is sent on.
+        let thawed = Instant::now();
+        while thawed.elapsed() < Duration::from_secs(3) {
+            let reply = modern.insert("Late", ("thawed", "name"), "value", 1, QUORUM);
+            assert_eq!(exception(&reply), None, "{reply:?}");
+        }
         ring(&["wait"]);
         eventually("all nodes are asked again", Duration::from_secs(60), || {
             exception(&modern.insert("Late", ("all", "name"), "value", 1, ALL)).is_none().then_some(())

@@ -222,7 +222,7 @@ fn a_front_with_too_much_to_do_refuses_some_and_serves_the_rest() {
     let done: Vec<&String> = outcomes.iter().flat_map(|(done, _)| done).collect();
     let refused: usize = outcomes.iter().map(|(_, refused)| refused).sum();
     println!("{} done, {refused} refused, {grown:?} bytes more", done.len());
-    assert!(done.len() > CLIENTS / 2 && refused > 0, "{} done, {refused} refused", done.len());
+    assert!(done.len() > 8 && refused > 0, "{} done, {refused} refused", done.len());
     assert!(grown.is_none_or(|grown| grown < MEMORY), "{grown:?}");
 
     // What was acknowledged is there, and the front has room again: for one request of many rows too.

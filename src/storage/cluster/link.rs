@@ -233,9 +233,7 @@ impl Link {
             match self.define_once(text).await {
                 // The node may have done it or not. Another must not do it before it knows: a table would be made twice,
                 // and as two.
-                Err(StoreError::TimedOut(why) | StoreError::SchemaDisagreement(why))
-                    if attempt < DEFINE_ATTEMPTS =>
-                {
+                Err(StoreError::TimedOut(why)) if attempt < DEFINE_ATTEMPTS => {
                     tracing::warn!("a change of the cluster's schema is tried again: {why}");
                     let agreed = self.session.await_schema_agreement().await;
                     agreed.map_err(|error| error::of_agreement(&error))?;
