@@ -22,6 +22,7 @@ mod retries;
 mod rows;
 mod scan;
 mod shape;
+mod splits;
 mod status;
 mod store;
 mod table;
