@@ -5,7 +5,6 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
 use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it.
@@ -15,18 +14,18 @@ impl Database {
         command: &ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        if self.store().remote().is_none() {
+        let Some(remote) = self.store().remote() else {
             let mut rows = Vec::with_capacity(keys.len());
             for key in keys {
                 let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
                 rows.push((key, columns));
             }
             return Ok(rows);
-        }
+        };
         let read = |key: Bytes| async move {
             let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
             Ok((key, columns))
         };
-        stream::iter(keys.into_iter().map(read)).buffered(CLUSTER_ROWS_AT_ONCE).try_collect().await
+        stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once()).try_collect().await
     }
 }
