@@ -23,7 +23,7 @@ use thriftstore::model::Behaviour;
 use thriftstore::schema::{Catalog, KeyspaceDef};
 use thriftstore::storage::StoreError;
 use thriftstore::thrift::frame::Transport;
-use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
+use thriftstore::thrift::wire::{MessageKind, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
 use thriftstore::util::Release;
 
@@ -72,20 +72,8 @@ impl Client {
         let message = Style::UNFRAMED.message(method, args, MessageKind::Call, 1).freeze();
         let mut out = BytesMut::new();
         answer(&self.service, &mut self.session, &message, Transport::Unframed, &mut out).await.unwrap();
-        let reply = out.freeze();
-        let mut reader = Reader::new(&reply);
-        let header = MessageHeader::read(&mut reader).unwrap();
-        let Value::Struct(fields) = Value::read(&mut reader, TType::Struct).unwrap() else {
-            panic!("no struct");
-        };
-        assert_eq!(reader.remaining(), 0, "bytes are left over");
-        match header.kind {
-            MessageKind::Exception => Reply::Exception {
-                kind: fields[&2].int(),
-                text: fields.get(&1).map(|text| text.str().to_owned()).unwrap_or_default(),
-            },
-            _ => Reply::Result(fields),
-        }
+        let (_, _, reply) = Reply::read(&out.freeze()).unwrap();
+        reply
     }
 }
 

@@ -190,6 +190,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::util::limits::PASSWORD_FILE_BYTES_MAX;
 
     #[derive(Debug, Parser)]
     struct Command {

@@ -81,7 +81,7 @@ impl Walk {
 
     /// The next page of what is alive.
     async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), CopyError> {
-        let place = self.after.as_ref().map(|place| PagePlace::read(place)).transpose();
+        let place = self.after.as_ref().map(PagePlace::read).transpose();
         let place = place.map_err(|why| CopyError::of(&self.side, why))?;
         let paged = match place {
             Some(PagePlace { key, column: Some(column) }) => self.rest_of_row(key, column).await,

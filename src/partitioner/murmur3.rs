@@ -89,6 +89,10 @@ impl Partitioner for Murmur3Partitioner {
         stored(i64::MIN).to_vec()
     }
 
+    fn maximum_token(&self) -> Option<Vec<u8>> {
+        Some(stored(i64::MAX).to_vec())
+    }
+
     fn token_text(&self, token: &[u8]) -> String {
         let mut wide = [0; 8];
         let width = token.len().min(8);

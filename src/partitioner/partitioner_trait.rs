@@ -49,6 +49,11 @@ pub trait Partitioner: Debug + Send + Sync {
     /// The token before every key's, in `release`'s opinion: a scan that ends here ends at the ring's end.
     fn minimum_token(&self, release: Release) -> Vec<u8>;
 
+    /// The last token of the ring, where tokens are numbers of this width and keys are spread over them evenly.
+    fn maximum_token(&self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// The text form that clients see: decimal, hexadecimal or the key itself.
     fn token_text(&self, token: &[u8]) -> String;
 

@@ -37,6 +37,10 @@ impl Partitioner for RandomPartitioner {
         stored(if release >= Release::V0_7 { -1 } else { 0 })
     }
 
+    fn maximum_token(&self) -> Option<Vec<u8>> {
+        Some(((1u128 << 127) + 1).to_be_bytes().to_vec())
+    }
+
     fn token_text(&self, token: &[u8]) -> String {
         let mut wide = [0; 16];
         let width = token.len().min(16);

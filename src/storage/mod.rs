@@ -5,6 +5,7 @@ mod collect;
 mod dump;
 pub mod embedded;
 mod error;
+mod even_ring;
 mod memory;
 mod order;
 mod remote;

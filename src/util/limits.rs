@@ -114,3 +114,7 @@ pub const HASHES_AT_ONCE_MAX: usize = 2;
 
 /// Rows that one request reads from or writes to a cluster side by side.
 pub const CLUSTER_ROWS_AT_ONCE: usize = 64;
+
+/// Parts into which the ring of a cluster is cut for a batch job: each is an item of one reply. Parts of larger rings
+/// have more rows than was asked for.
+pub const CLUSTER_SPLITS_MAX: usize = 10_000;

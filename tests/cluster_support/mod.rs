@@ -33,6 +33,26 @@ pub async fn store(options: &ClusterOptions) -> ClusterStore {
     ClusterStore::open(link, options, partitioner, Arc::new(Clock::system())).await.unwrap()
 }
 
+/// Drops every keyspace that is not the cluster's own, with what fronts have noted: only for a ring that nobody else
+/// uses.
+pub async fn empty() {
+    let link = ClusterLink::open(&options()).await.unwrap();
+    let text = "SELECT keyspace_name FROM system_schema.keyspaces";
+    let found = link.session.query_unpaged(text, ()).await.unwrap().into_rows_result().unwrap();
+    for row in found.rows::<(String,)>().unwrap() {
+        let (name,) = row.unwrap();
+        if !name.starts_with("system") {
+            link.session.query_unpaged(format!("DROP KEYSPACE \"{name}\""), ()).await.unwrap();
+        }
+    }
+}
+
+/// Runs a statement on the ring, past any store.
+pub async fn cql(text: &str) {
+    let link = ClusterLink::open(&options()).await.unwrap();
+    link.session.query_unpaged(text, ()).await.unwrap();
+}
+
 /// A name that no other run has.
 pub fn own_name(what: &str) -> String {
     format!("{what}_{}", std::process::id())

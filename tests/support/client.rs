@@ -114,25 +114,7 @@ impl<S: Read + Write> Client<S> {
     }
 
     pub fn try_reply(&mut self) -> Result<(String, i32, Reply), String> {
-        let message = self.next_message()?;
-        let mut reader = Reader::new(&message);
-        let header = MessageHeader::read(&mut reader).map_err(|error| error.to_string())?;
-        assert!(header.strict, "replies are always strict");
-        let name = String::from_utf8_lossy(header.name).into_owned();
-        let Value::Struct(fields) = Value::read(&mut reader, TType::Struct).map_err(|e| e.to_string())?
-        else {
-            return Err("no struct".to_owned());
-        };
-        assert_eq!(reader.remaining(), 0, "bytes are left over after the reply to {name}");
-        let reply = match header.kind {
-            MessageKind::Reply => Reply::Result(fields),
-            MessageKind::Exception => Reply::Exception {
-                kind: fields.get(&2).map_or(0, Value::int),
-                text: fields.get(&1).map(|text| text.str().to_owned()).unwrap_or_default(),
-            },
-            other => panic!("a reply of kind {other:?}"),
-        };
-        Ok((name, header.seqid, reply))
+        Reply::read(&self.next_message()?)
     }
 
     fn next_message(&mut self) -> Result<Bytes, String> {
@@ -161,6 +143,28 @@ impl<S: Read + Write> Client<S> {
 }
 
 impl Reply {
+    /// Method, number and result of a reply without its frame.
+    pub fn read(message: &Bytes) -> Result<(String, i32, Reply), String> {
+        let mut reader = Reader::new(message);
+        let header = MessageHeader::read(&mut reader).map_err(|error| error.to_string())?;
+        assert!(header.strict, "replies are always strict");
+        let name = String::from_utf8_lossy(header.name).into_owned();
+        let Value::Struct(fields) = Value::read(&mut reader, TType::Struct).map_err(|e| e.to_string())?
+        else {
+            return Err("no struct".to_owned());
+        };
+        assert_eq!(reader.remaining(), 0, "bytes are left over after the reply to {name}");
+        let reply = match header.kind {
+            MessageKind::Reply => Reply::Result(fields),
+            MessageKind::Exception => Reply::Exception {
+                kind: fields.get(&2).map_or(0, Value::int),
+                text: fields.get(&1).map(|text| text.str().to_owned()).unwrap_or_default(),
+            },
+            other => panic!("a reply of kind {other:?}"),
+        };
+        Ok((name, header.seqid, reply))
+    }
+
     /// What the call returned.
     pub fn value(&self) -> &Value {
         match self {

@@ -12,6 +12,7 @@ pub mod idl;
 pub mod in_process;
 pub mod native;
 pub mod native_body;
+pub mod recording;
 pub mod server;
 pub mod value;
 

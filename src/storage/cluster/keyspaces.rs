@@ -1,39 +1,69 @@
 //! Keyspaces and tables of the cluster as the schema wants them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::link::Link;
-use super::rows::all;
+use super::rows::{all, number};
 use super::table::{Table, quoted};
 use super::values::Values;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::storage::StoreError;
 
-/// What the cluster has in a keyspace: each table's columns with their types, and which tables have an index.
+/// What the cluster has in a keyspace: each table's columns with their places and types, and which tables have an index.
 #[derive(Debug, Default)]
 pub struct Known {
-    tables: BTreeMap<String, BTreeMap<String, String>>,
+    tables: BTreeMap<String, BTreeMap<String, Column>>,
     indexed: BTreeSet<String>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    /// `partition_key`, `clustering`, `regular` or `static`.
+    kind: String,
+    /// Among the columns of its kind; -1 where they have no order.
+    position: i64,
+    cql_type: String,
+    is_descending: bool,
+}
+
+impl Column {
+    fn is_of_key(&self) -> bool {
+        self.kind == "partition_key" || self.kind == "clustering"
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order = if self.is_descending { " descending" } else { "" };
+        write!(f, "{}{order} ({})", self.cql_type, self.kind.replace('_', " "))
+    }
 }
 
 impl Known {
     pub async fn of(link: &Link, keyspace: &str) -> Result<Known, StoreError> {
         let name = || Values::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
-        let columns = "SELECT table_name, column_name, type, clustering_order FROM system_schema.columns WHERE \
-                       keyspace_name = ?";
+        let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
+                       system_schema.columns WHERE keyspace_name = ?";
         let mut known = Known::default();
-        for row in texts(link, columns, name()).await? {
-            if let [table, column, of, order] = &row[..] {
-                let direction = if order == "desc" { " desc" } else { "" };
-                let columns = known.tables.entry(table.clone()).or_default();
-                columns.insert(column.clone(), format!("{of}{direction}"));
+        for row in rows_of(link, columns, name()).await? {
+            if let [table, column, kind, position, of, order] = &row[..] {
+                let column_of = Column {
+                    kind: text(kind),
+                    position: number(position).unwrap_or(-1),
+                    cql_type: text(of),
+                    is_descending: order.as_ref() == b"desc",
+                };
+                known.tables.entry(text(table)).or_default().insert(text(column), column_of);
             }
         }
         let indexes = "SELECT table_name FROM system_schema.indexes WHERE keyspace_name = ?";
-        known.indexed = texts(link, indexes, name()).await?.into_iter().flatten().collect();
+        known.indexed =
+            rows_of(link, indexes, name()).await?.iter().flatten().map(|table| text(table)).collect();
         Ok(known)
     }
 
@@ -53,45 +83,70 @@ impl Known {
     /// said to be. Errors: `Mismatch`.
     pub fn check(&self, table: &Table) -> Result<(), StoreError> {
         let Some(there) = self.tables.get(&table.cf.name) else { return Ok(()) };
-        let mut forms = vec![&table.outer];
-        forms.extend(&table.inner);
-        let mut forms = forms.into_iter();
-        for (column, of) in table.columns() {
-            let is_name = column.starts_with("column");
-            let wanted = match forms.next().filter(|_| is_name) {
-                Some(form) if form.is_descending => format!("{of} desc"),
-                _ => of.to_owned(),
-            };
-            match there.get(column) {
-                Some(found) if *found == wanted || !is_name && found == "blob" => {}
-                Some(found) if !is_name => {
-                    return Err(StoreError::Mismatch(format!(
-                        "the table {} on the cluster has {column} {found}, and what is asked for needs {wanted}: the type \
-                         of a table's column cannot be changed there. Only a column family that was made with more than \
-                         one validator, or with BytesType, takes values of every type",
-                        table.quoted_name
-                    )));
-                }
-                found => {
-                    return Err(StoreError::Mismatch(format!(
-                        "the table {} on the cluster is not one of this column family: it should have {column} {wanted}, \
-                         and has {}. Rename the column family, or drop the table if nobody needs it",
-                        table.quoted_name,
-                        found.map_or("no such column", String::as_str)
-                    )));
-                }
+        let wanted = wanted(table);
+        for (name, wanted) in &wanted {
+            let Some(found) = there.get(*name) else { return Err(not_ours(table, name, wanted, None)) };
+            let may_be_bytes = found.cql_type == "blob" && !name.starts_with("column");
+            let is_same_type = found.cql_type == wanted.cql_type || may_be_bytes;
+            if *found == (Column { cql_type: found.cql_type.clone(), ..wanted.clone() }) && is_same_type {
+                continue;
             }
+            if !is_same_type && !name.starts_with("column") {
+                return Err(StoreError::Mismatch(format!(
+                    "the table {} on the cluster has {name} {}, and what is asked for needs {}: the type of a table's \
+                     column cannot be changed there. Only a column family that was made with more than one validator, \
+                     or with BytesType, takes values of every type",
+                    table.quoted_name, found.cql_type, wanted.cql_type
+                )));
+            }
+            return Err(not_ours(table, name, wanted, Some(found)));
         }
-        Ok(())
+        let is_ours = |name: &String| wanted.iter().any(|(ours, _)| ours == name);
+        match there.iter().find(|(name, column)| column.is_of_key() && !is_ours(name)) {
+            Some((name, found)) => Err(StoreError::Mismatch(format!(
+                "the table {} on the cluster is not one of this column family: its key has {name} {found} too. Rename \
+                 the column family, or drop the table if nobody needs it",
+                table.quoted_name
+            ))),
+            None => Ok(()),
+        }
     }
 }
 
-/// The rows of an answer of texts.
-async fn texts(link: &Link, query: &str, values: Values) -> Result<Vec<Vec<String>>, StoreError> {
+/// The columns that a column family's table has.
+fn wanted(table: &Table) -> Vec<(&'static str, Column)> {
+    let forms = [("column1", 0, Some(&table.outer)), ("column2", 1, table.inner.as_ref())];
+    let column = |(name, of): (&'static str, &'static str)| {
+        let form = forms.iter().find(|(column, ..)| *column == name);
+        let (kind, position) = match (name, form) {
+            (_, Some((_, position, _))) => ("clustering", *position),
+            ("key", _) => ("partition_key", 0),
+            _ => ("regular", -1),
+        };
+        let is_descending = form.and_then(|(.., form)| *form).is_some_and(|form| form.is_descending);
+        (name, Column { kind: kind.to_owned(), position, cql_type: of.to_owned(), is_descending })
+    };
+    table.columns().into_iter().map(column).collect()
+}
+
+fn not_ours(table: &Table, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
+    let found = found.map_or("no such column".to_owned(), Column::to_string);
+    StoreError::Mismatch(format!(
+        "the table {} on the cluster is not one of this column family: it should have {name} {wanted}, and has {found}. \
+         Rename the column family, or drop the table if nobody needs it",
+        table.quoted_name
+    ))
+}
+
+/// The rows of an answer, nulls as nothing.
+async fn rows_of(link: &Link, query: &str, values: Values) -> Result<Vec<Vec<Bytes>>, StoreError> {
     let page = link.ask(query, values).await?;
     let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
-    let text = |field: Option<Bytes>| String::from_utf8_lossy(&field.unwrap_or_default()).into_owned();
-    Ok(rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect())
+    Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
+}
+
+fn text(bytes: &Bytes) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A keyspace's replication as CQL writes it: what the operator says for all, else what the schema says.
@@ -229,24 +284,62 @@ mod tests {
         );
     }
 
+    /// What the cluster says of a table that was made by these columns.
+    fn known(name: &str, columns: &[(&'static str, Column)]) -> Known {
+        let columns = columns.iter().map(|(name, column)| ((*name).to_owned(), column.clone())).collect();
+        Known { tables: BTreeMap::from([(name.to_owned(), columns)]), indexed: BTreeSet::new() }
+    }
+
+    fn table(comparator: &str, subcomparator: Option<&str>) -> Table {
+        let types = crate::marshal::Types::builtin();
+        let mut cf = CfDef { comparator: types.parse(comparator).unwrap(), ..CfDef::new("Ks", "Cf") };
+        if let Some(of) = subcomparator {
+            let subcomparator = types.parse(of).unwrap();
+            cf.column_type = crate::schema::ColumnType::Super { subcomparator };
+        }
+        Table::of(&Arc::new(cf)).unwrap()
+    }
+
+    #[test]
+    fn a_table_of_ours_is_known_again() {
+        for (outer, inner) in [
+            ("BytesType", None),
+            ("ReversedType(LongType)", None),
+            ("UTF8Type", Some("ReversedType(TimeUUIDType)")),
+            ("ReversedType(TimeUUIDType)", Some("UTF8Type")),
+        ] {
+            let table = table(outer, inner);
+            known("Cf", &wanted(&table)).check(&table).unwrap();
+        }
+        // More columns do no harm, nor do keys and values that are bytes.
+        let table = table("BytesType", None);
+        let mut columns = wanted(&table);
+        columns.push(("more", Column { cql_type: "text".to_owned(), ..columns[2].1.clone() }));
+        known("Cf", &columns).check(&table).unwrap();
+    }
+
     #[test]
     fn a_table_of_something_else_is_not_taken_for_ours() {
-        let table = Table::of(&Arc::new(CfDef::new("Ks", "Cf"))).unwrap();
-        let known = |columns: &[(&str, &str)]| Known {
-            tables: BTreeMap::from([(
-                "Cf".to_owned(),
-                columns.iter().map(|(name, of)| ((*name).to_owned(), (*of).to_owned())).collect(),
-            )]),
-            indexed: BTreeSet::new(),
+        let table = table("ReversedType(LongType)", None);
+        let ours = wanted(&table);
+        let changed = |change: fn(&mut Vec<(&'static str, Column)>)| {
+            let mut columns = ours.clone();
+            change(&mut columns);
+            known("Cf", &columns).check(&table)
         };
-        assert!(known(&[("key", "blob"), ("column1", "blob"), ("value", "blob")]).check(&table).is_ok());
-        for columns in [
-            &[("id", "int")][..],
-            &[("key", "blob"), ("column1", "text"), ("value", "blob")],
-            &[("key", "blob"), ("column1", "blob desc"), ("value", "blob")],
-            &[("key", "blob"), ("column1", "blob"), ("value", "text")],
+        for change in [
+            (|columns: &mut Vec<(&'static str, Column)>| columns.truncate(1)) as fn(&mut Vec<_>),
+            |columns| columns[1].1.is_descending = false,
+            |columns| columns[1].1.cql_type = "text".to_owned(),
+            |columns| columns[2].1.cql_type = "text".to_owned(),
+            // Each row would have one column.
+            |columns| columns[1].1.kind = "regular".to_owned(),
+            |columns| {
+                let second = Column { position: 1, ..columns[1].1.clone() };
+                columns.push(("column2", second));
+            },
         ] {
-            assert!(matches!(known(columns).check(&table), Err(StoreError::Mismatch(_))), "{columns:?}");
+            assert!(matches!(changed(change), Err(StoreError::Mismatch(_))));
         }
     }
 }

@@ -21,6 +21,7 @@ mod read;
 mod rows;
 mod scan;
 mod shape;
+mod splits;
 mod status;
 mod store;
 mod table;

@@ -18,10 +18,11 @@ use crate::storage::StoreError;
 /// The keyspace of what fronts keep for themselves.
 pub const KEYSPACE: &str = "thriftstore";
 
+// Of two fronts that start for the first time, both may make these tables: by their ids they are the same.
 const NOTES_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.notes (scope text, name text, value blob, \
-     version bigint static, PRIMARY KEY (scope, name)) WITH comment = 'The schema that Thrift clients have made'";
+     version bigint static, PRIMARY KEY (scope, name)) WITH id = '8f1c9b52-6d07-4a55-9a2f-3c5c3f0e7a01' AND comment = 'The schema that Thrift clients have made'";
 const LOCKS_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.locks (name text PRIMARY KEY, owner uuid) \
-     WITH comment = 'Who changes tables just now'";
+     WITH id = '8f1c9b52-6d07-4a55-9a2f-3c5c3f0e7a02' AND comment = 'Who changes tables just now'";
 /// The one partition of all notes.
 const SCOPE: Bytes = Bytes::from_static(b"schema");
 const LOCK: Bytes = Bytes::from_static(b"tables");

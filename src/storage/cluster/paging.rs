@@ -32,8 +32,8 @@ impl Paging {
     }
 
     fn fit(&mut self, rows: usize, bytes: usize, wanted: usize) {
-        if rows > 0 {
-            let row_bytes = (bytes / rows).max(1);
+        if let Some(row_bytes) = bytes.checked_div(rows) {
+            let row_bytes = row_bytes.max(1);
             self.rows = (PAGE_BYTES / row_bytes).clamp(1, ROWS_MAX);
         }
         self.rows = self.rows.min(wanted.max(1));

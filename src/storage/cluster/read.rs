@@ -9,13 +9,18 @@ use super::rows::{FoundCell, Reading};
 use super::shape::{Shape, Which};
 use super::table::Table;
 use super::values::Values;
-use crate::model::{ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
+use crate::marshal;
+use crate::model::{Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
 use crate::storage::StoreError;
+use crate::util::limits::RESULT_BYTES_MAX;
 
 /// Columns that are asked for at first for each super column: how many it has is not known.
 const COLUMNS_PER_SUPER: usize = 16;
 
-/// Columns of one row. An absent row has none.
+/// Names that are asked for in one statement, at most: ScyllaDB refuses more than a hundred.
+const NAMES_AT_ONCE: usize = 100;
+
+/// Columns of one row. An absent row has none. Errors: `Invalid` when they are more than one answer can have.
 pub async fn read(
     link: &Link,
     table: &Table,
@@ -24,32 +29,15 @@ pub async fn read(
     consistency: ConsistencyLevel,
 ) -> Result<RowColumns, StoreError> {
     let is_of_supers = table.inner.is_some() && command.super_column.is_none();
-    let empty = if is_of_supers { RowColumns::Supers(Vec::new()) } else { RowColumns::Cells(Vec::new()) };
-    let Some((shape, values)) = slice(table, key, command) else { return Ok(empty) };
     let count = match &command.predicate {
         Predicate::Names(_) => usize::MAX,
         Predicate::Range(range) => range.count,
     };
-    if count == 0 {
-        return Ok(empty);
-    }
-    let mut statement = table.prepared(&link.session, shape).await?;
-    statement.set_consistency(level(consistency));
-    let per_count = if is_of_supers { COLUMNS_PER_SUPER } else { 1 };
-    let mut paging = Paging::of(count.saturating_mul(per_count));
-    let reading = Reading { table, has_key: false, now_s: command.now_s };
     let mut gathered = Gathered::new(is_of_supers, count);
-    let mut from = PagingState::start();
-    loop {
-        statement.set_page_size(paging.rows());
-        let (page, next) = link.page(&statement, &values, from).await?;
-        for found in reading.cells(&page)? {
-            gathered.add(found);
-        }
-        paging.learn(&page, gathered.missing().saturating_mul(per_count));
-        match next {
-            Some(next) if !gathered.is_complete() => from = next,
-            _ => break,
+    if count > 0 {
+        for (shape, values) in slices(table, key, command) {
+            let reading = Reading { table, has_key: false, now_s: command.now_s };
+            gathered.fill(link, reading, (shape, values), consistency).await?;
         }
     }
     Ok(gathered.columns(is_reversed(command)))
@@ -59,13 +47,44 @@ pub async fn read(
 pub struct Gathered {
     count: usize,
     is_of_supers: bool,
-    cells: Vec<crate::model::Cell>,
+    cells: Vec<Cell>,
     supers: Vec<SuperColumn>,
+    /// Of the pages that have come.
+    bytes: usize,
 }
 
 impl Gathered {
     pub fn new(is_of_supers: bool, count: usize) -> Gathered {
-        Gathered { count, is_of_supers, cells: Vec::new(), supers: Vec::new() }
+        Gathered { count, is_of_supers, cells: Vec::new(), supers: Vec::new(), bytes: 0 }
+    }
+
+    /// Reads pages until there is no more, or enough.
+    async fn fill(
+        &mut self,
+        link: &Link,
+        reading: Reading<'_>,
+        (shape, values): (Shape, Values),
+        consistency: ConsistencyLevel,
+    ) -> Result<(), StoreError> {
+        let mut statement = reading.table.prepared(&link.session, shape).await?;
+        statement.set_consistency(level(consistency));
+        let per_count = if self.is_of_supers { COLUMNS_PER_SUPER } else { 1 };
+        let mut paging = Paging::of(self.count.saturating_mul(per_count));
+        let mut from = PagingState::start();
+        loop {
+            statement.set_page_size(paging.rows());
+            let (page, next) = link.page(&statement, &values, from).await?;
+            self.bytes = within_limit(self.bytes + page.rows_bytes_size())?;
+            for found in reading.cells(&page)? {
+                self.add(found);
+            }
+            // How many columns the last super column has is not known: the page is as long as may be.
+            paging.learn(&page, if self.is_of_supers { usize::MAX } else { self.missing() });
+            match next {
+                Some(next) if !self.is_complete() => from = next,
+                _ => return Ok(()),
+            }
+        }
     }
 
     pub fn add(&mut self, found: FoundCell) {
@@ -91,10 +110,9 @@ impl Gathered {
         if self.is_of_supers { self.supers.len() > self.count } else { self.cells.len() >= self.count }
     }
 
-    /// How many of what is counted have not come yet.
+    /// How many columns have not come yet.
     fn missing(&self) -> usize {
-        let come = if self.is_of_supers { self.supers.len() } else { self.cells.len() };
-        self.count.saturating_sub(come)
+        self.count.saturating_sub(self.cells.len())
     }
 
     /// What was read. Super columns of a reversed slice have their columns in order.
@@ -110,49 +128,104 @@ impl Gathered {
     }
 }
 
+/// What has come of one read, in bytes. Errors: `Invalid` when that is more than one answer can have.
+pub fn within_limit(bytes: usize) -> Result<usize, StoreError> {
+    if bytes > RESULT_BYTES_MAX {
+        return Err(StoreError::Invalid(format!(
+            "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"
+        )));
+    }
+    Ok(bytes)
+}
+
 fn is_reversed(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.reversed)
 }
 
-/// The statement of a read and its values; `None` when nothing can be found.
-fn slice(table: &Table, key: &Bytes, command: &ReadCommand) -> Option<(Shape, Values)> {
-    let mut values = Values::default().bytes(key.clone());
-    let inner = match (&command.super_column, &table.inner) {
-        (Some(name), Some(_)) => {
-            values = values.bytes(table.outer.encode(name));
-            true
+/// The statements of a read with their values, whose answers follow one another.
+fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Values)> {
+    let mut before = Values::default().bytes(key.clone());
+    let (inner, form, comparator) = match (&command.super_column, &table.inner, table.cf.subcomparator()) {
+        (Some(name), Some(form), Some(comparator)) => {
+            before = before.bytes(table.outer.encode(name));
+            (true, form, comparator)
         }
-        _ => false,
+        _ => (false, &table.outer, &table.cf.comparator),
     };
-    let form = match &table.inner {
-        Some(form) if inner => form,
-        _ => &table.outer,
-    };
-    let which = match &command.predicate {
+    let shape = |which| Shape::Slice { inner, which, is_reversed: is_reversed(command) };
+    match &command.predicate {
         Predicate::Names(names) => {
+            let comparator = marshal::at(&**comparator, command.behaviour.release);
+            let mut names = names.clone();
+            names.sort_by(|one, other| comparator.compare(one, other));
             let mut kept: Vec<Bytes> = names.iter().map(|name| form.encode(name)).collect();
-            kept.sort();
             kept.dedup();
-            match &kept[..] {
-                [] => return None,
-                [one] => {
-                    values = values.bytes(one.clone());
-                    Which::One
-                }
-                several => {
-                    values = values.list(several);
-                    Which::Several
-                }
-            }
+            let slice = |names: &[Bytes]| match names {
+                [one] => (shape(Which::One), before.clone().bytes(one.clone())),
+                several => (shape(Which::Several), before.clone().list(several)),
+            };
+            kept.chunks(NAMES_AT_ONCE).map(slice).collect()
         }
         Predicate::Range(range) => {
             let (low, high) =
                 if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
-            for bound in [low, high].into_iter().filter(|bound| !bound.is_empty()) {
-                values = values.bytes(form.encode(bound));
-            }
-            Which::Run { from: !low.is_empty(), to: !high.is_empty() }
+            let bounds = [low, high].into_iter().filter(|bound| !bound.is_empty());
+            let values = bounds.fold(before, |values, bound| values.bytes(form.encode(bound)));
+            vec![(shape(Which::Run { from: !low.is_empty(), to: !high.is_empty() }), values)]
         }
-    };
-    Some((Shape::Slice { inner, which, is_reversed: is_reversed(command) }, values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::marshal::Types;
+    use crate::model::{Behaviour, SliceRange};
+    use crate::schema::CfDef;
+    use crate::util::Release;
+
+    fn command(predicate: Predicate) -> (Table, ReadCommand) {
+        let comparator = Types::builtin().parse("LongType").unwrap();
+        let cf = Arc::new(CfDef { comparator, ..CfDef::new("Ks", "Cf") });
+        let command = ReadCommand {
+            cf: cf.clone(),
+            super_column: None,
+            predicate,
+            behaviour: Behaviour::of(Release::V2_1),
+            with_tombstones: false,
+            gc_before: 0,
+            now_s: 0,
+        };
+        (Table::of(&cf).unwrap(), command)
+    }
+
+    #[test]
+    fn many_names_are_asked_for_in_their_order_and_some_at_a_time() {
+        let names = (-75i64..75).rev().map(|name| Bytes::copy_from_slice(&name.to_be_bytes()));
+        let (table, command) = command(Predicate::Names(names.collect()));
+        let slices = slices(&table, &Bytes::from_static(b"k"), &command);
+        let shapes: Vec<Shape> = slices.iter().map(|(shape, _)| *shape).collect();
+        let several = Shape::Slice { inner: false, which: Which::Several, is_reversed: false };
+        assert_eq!(shapes, [several, several]);
+        let first: Vec<Bytes> =
+            (-75i64..25).map(|name| Bytes::copy_from_slice(&name.to_be_bytes())).collect();
+        assert_eq!(slices[0].1, Values::default().bytes(Bytes::from_static(b"k")).list(&first));
+    }
+
+    #[test]
+    fn a_reversed_slice_has_its_smaller_bound_first() {
+        let long = |name: i64| Bytes::copy_from_slice(&name.to_be_bytes());
+        let range = SliceRange { start: long(9), finish: long(2), reversed: true, count: 1 };
+        let (table, command) = command(Predicate::Range(range));
+        let (_, values) = slices(&table, &Bytes::from_static(b"k"), &command).remove(0);
+        assert_eq!(values, Values::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9)));
+    }
+
+    #[test]
+    fn answers_have_a_limit() {
+        assert!(within_limit(RESULT_BYTES_MAX).is_ok());
+        assert!(matches!(within_limit(RESULT_BYTES_MAX + 1), Err(StoreError::Invalid(_))));
+    }
 }

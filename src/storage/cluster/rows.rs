@@ -9,7 +9,7 @@ use crate::model::{Cell, CellKind};
 use crate::storage::StoreError;
 
 /// One column of an answer's row; `None`: null.
-type Field = Option<Bytes>;
+pub type Field = Option<Bytes>;
 
 /// A row of an answer: the place of a column and the column.
 #[derive(Debug)]

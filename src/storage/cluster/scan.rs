@@ -6,7 +6,7 @@ use scylla::response::PagingState;
 
 use super::link::{Link, level};
 use super::paging::Paging;
-use super::read::{Gathered, read};
+use super::read::{Gathered, read, within_limit};
 use super::rows::{Reading, keys};
 use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
@@ -90,17 +90,23 @@ impl Scan<'_> {
         let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
         let mut paging = Paging::of(room.saturating_mul(per_row));
         let values = match limit {
-            Some(limit) => stretch.values.int(limit),
-            None => stretch.values,
+            Some(limit) => stretch.values.clone().int(limit),
+            None => stretch.values.clone(),
         };
         let reading = Reading { table: self.table, has_key: true, now_s: command.read.now_s };
         let is_of_supers = self.table.inner.is_some();
         let mut rows: Vec<(Bytes, Gathered)> = Vec::new();
-        let mut from = PagingState::start();
+        let (mut from, mut bytes) = (PagingState::start(), 0);
         loop {
             statement.set_page_size(paging.rows());
             let (page, next) = self.link.page(&statement, &values, from).await?;
-            for cell in reading.cells(&page)? {
+            bytes = within_limit(bytes + page.rows_bytes_size())?;
+            let cells = reading.cells(&page)?;
+            if limit.is_some() && cells.len() < page.rows_num() {
+                // Columns that a CQL client has left without a value have taken places of the limit.
+                return self.add_rows_by_key(stretch, room, command, found).await;
+            }
+            for cell in cells {
                 match rows.last_mut() {
                     Some((key, columns)) if *key == cell.key => columns.add(cell),
                     _ => {

@@ -13,6 +13,7 @@ use super::notes::{Notes, TablesLock};
 use super::options::ClusterOptions;
 use super::rows::all;
 use super::scan::Scan;
+use super::splits::splits;
 use super::table::{Table, quoted};
 use super::values::Values;
 use super::write::Writing;
@@ -189,8 +190,11 @@ impl Store for ClusterStore {
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
-        let _ = (start, end, keys_per_split);
-        Box::pin(async { Ok(Vec::new()) })
+        let catalog = self.catalog.lock().clone();
+        let keyspaces = catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
+        Box::pin(async move {
+            splits(&self.link, &*self.partitioner, keyspaces, (&start, &end), keys_per_split).await
+        })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {

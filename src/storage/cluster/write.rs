@@ -18,6 +18,11 @@ use crate::model::{
 use crate::storage::StoreError;
 use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
+/// Statements of one batch, at most: the native protocol counts them in two bytes.
+const STEPS_AT_ONCE: usize = 65_000;
+/// Seconds by which the clock may have gone on since a request was looked at.
+const LATE_S: i32 = 2;
+
 /// A statement on a table with its values.
 pub struct Step {
     pub table: Arc<Table>,
@@ -74,7 +79,17 @@ impl Writing<'_> {
         self.run_together(counts, BatchType::Counter).await
     }
 
-    async fn run_together(&self, steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
+    /// Runs steps at once. More than a batch can have go one batch after another, unless all or none must be done.
+    async fn run_together(&self, mut steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
+        while steps.len() > STEPS_AT_ONCE && kind != BatchType::Logged {
+            let later = steps.split_off(STEPS_AT_ONCE);
+            self.run_batch(steps, kind).await?;
+            steps = later;
+        }
+        self.run_batch(steps, kind).await
+    }
+
+    async fn run_batch(&self, steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
         if steps.len() < 2 {
             for step in steps {
                 self.link.run(&step.table, (step.shape, step.values), self.consistency).await?;
@@ -129,8 +144,7 @@ impl Writing<'_> {
                 (Shape::Insert { expires: false }, values)
             }
             CellKind::Expiring { ttl_s, expires_at_s } => {
-                // A cell that comes from elsewhere has lived for a while.
-                let left = expires_at_s.saturating_sub(self.now_s).min(ttl_s);
+                let left = time_left(ttl_s, expires_at_s, self.now_s);
                 if left <= 0 {
                     return (delete_shape(table), at(stamp(table, cell.timestamp)));
                 }
@@ -168,6 +182,13 @@ fn delete_super(table: &Table, key: &Bytes, name: &Bytes, deletion: DeletionTime
     (Shape::Delete { inner: false, which: Which::One }, values)
 }
 
+/// What is left of a time to live: all of it for a client's write, less for a cell that comes from elsewhere and has
+/// lived for a while. A moment that is the last of all says nothing: it may be later.
+fn time_left(ttl_s: i32, expires_at_s: i32, now_s: i32) -> i32 {
+    let left = expires_at_s.saturating_sub(now_s);
+    if left >= ttl_s.saturating_sub(LATE_S) || expires_at_s == i32::MAX { ttl_s } else { left }
+}
+
 /// The deletion of one column.
 fn delete_shape(table: &Table) -> Shape {
     Shape::Delete { inner: table.inner.is_some(), which: Which::One }
@@ -191,4 +212,18 @@ fn stamped(table: &Table, deletion: DeletionTime) -> Values {
 
 fn stamp(table: &Table, timestamp: i64) -> Values {
     if table.is_counter { Values::default() } else { Values::default().long(timestamp) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_live_is_whole_when_it_begins() {
+        assert_eq!(time_left(1, 1001, 1000), 1);
+        assert_eq!(time_left(1, 1001, 1001), 1);
+        assert_eq!(time_left(100, 1050, 1000), 50);
+        assert_eq!(time_left(100, 900, 1000), -100);
+        assert_eq!(time_left(600_000_000, i32::MAX, 1_800_000_000), 600_000_000);
+    }
 }

@@ -1,0 +1,84 @@
+//! Where batch jobs may cut the ring: evenly, by how many rows a node says that there are.
+//!
+//! A node counts the rows that it has on its disk, every few minutes. It only knows its own part of the ring; the
+//! rest is taken to be as full.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::link::Link;
+use super::rows::{Field, all, number};
+use super::values::Values;
+use crate::partitioner::Partitioner;
+use crate::storage::StoreError;
+use crate::storage::even_ring::EvenRing;
+use crate::util::limits::CLUSTER_SPLITS_MAX;
+
+const ESTIMATES: &str = "SELECT table_name, range_start, range_end, partitions_count FROM system.size_estimates \
+                         WHERE keyspace_name = ?";
+
+/// The inner boundaries of parts with about so many rows each, over all tables of some keyspaces. There are none where
+/// rows stand in the order of their keys: how they lie in a range is not known then.
+pub async fn splits(
+    link: &Link,
+    partitioner: &dyn Partitioner,
+    keyspaces: Vec<String>,
+    (start, end): (&[u8], &[u8]),
+    keys_per_split: usize,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let Some(ring) = EvenRing::of(partitioner) else { return Ok(Vec::new()) };
+    let mut rows = 0.0;
+    for keyspace in keyspaces {
+        let page = link.ask(ESTIMATES, Values::default().bytes(keyspace.into())).await?;
+        let estimates = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+        rows += rows_of(ring, partitioner, estimates);
+    }
+    let parts = rows * ring.share(start, end) / keys_per_split.max(1) as f64;
+    // The cast makes the largest number of what is too large.
+    Ok(ring.cut(start, end, (parts.ceil() as usize).min(CLUSTER_SPLITS_MAX)))
+}
+
+/// How many rows all tables of a keyspace have on the whole ring, by a node's estimates of its ranges.
+fn rows_of(ring: EvenRing, partitioner: &dyn Partitioner, estimates: Vec<Vec<Field>>) -> f64 {
+    let token = |field: Field| {
+        let text = field.unwrap_or_default();
+        partitioner.parse_token(&String::from_utf8_lossy(&text)).ok()
+    };
+    // For each table the rows that are known, and the share of the ring in which they are.
+    let mut tables: BTreeMap<Bytes, (f64, f64)> = BTreeMap::new();
+    for mut estimate in estimates {
+        let mut next = || (!estimate.is_empty()).then(|| estimate.remove(0)).flatten();
+        let (table, start, end) = (next().unwrap_or_default(), token(next()), token(next()));
+        let count = next().and_then(|count| number(&count)).unwrap_or_default();
+        if let (Some(start), Some(end)) = (start, end) {
+            let known = tables.entry(table).or_default();
+            known.0 += count as f64;
+            known.1 += ring.share(&start, &end);
+        }
+    }
+    tables.values().map(|(rows, share)| rows / share).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partitioner::Murmur3Partitioner;
+
+    #[test]
+    fn a_part_of_the_ring_stands_for_all_of_it() {
+        let ring = EvenRing::of(&Murmur3Partitioner).unwrap();
+        let low = "-9223372036854775808";
+        let estimate = |table: &str, start: &str, end: &str, count: i64| {
+            let text = |text: &str| Some(Bytes::copy_from_slice(text.as_bytes()));
+            let count = Some(Bytes::copy_from_slice(&count.to_be_bytes()));
+            vec![text(table), text(start), text(end), count]
+        };
+        let rows = |estimates| rows_of(ring, &Murmur3Partitioner, estimates);
+        assert_eq!(rows(vec![]), 0.0);
+        assert_eq!(rows(vec![estimate("a", low, "0", 10), estimate("a", "0", low, 30)]), 40.0);
+        // Half of the ring has 10; the other table's rows are added.
+        assert_eq!(rows(vec![estimate("a", low, "0", 10), estimate("b", "0", low, 30)]), 80.0);
+        assert_eq!(rows(vec![estimate("a", "x", "0", 10), vec![]]), 0.0);
+    }
+}
