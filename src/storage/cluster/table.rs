@@ -10,7 +10,7 @@ use super::link::Link;
 use super::names::{NameForm, value_type};
 use super::shape::Shape;
 use crate::schema::CfDef;
-use crate::storage::StoreError;
+use crate::storage::{StoreError, index_name};
 
 /// A table, and the statements on it that have been prepared.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Table {
     }
 
     fn index_name(&self) -> String {
-        quoted(&format!("{}_value", self.cf.name))
+        quoted(&index_name(&self.cf))
     }
 
     /// What a read of columns selects. The time of a counter is nobody's business.
