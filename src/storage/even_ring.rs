@@ -32,8 +32,8 @@ impl EvenRing {
     pub fn cut(self, start: &[u8], end: &[u8], parts: usize) -> Vec<Vec<u8>> {
         let (start, end) = (self.place(start), self.place(end));
         let length = self.length(start, end);
-        let parts = parts.max(1) as u128;
-        (1..parts.min(length))
+        let parts = (parts.max(1) as u128).min(length);
+        (1..parts)
             .map(|part| {
                 // In two steps, since the product may be too large.
                 let after = length / parts * part + length % parts * part / parts;
