@@ -305,6 +305,104 @@ async fn a_change_whose_answer_is_lost_is_looked_for() {
 }
 
 #[tokio::test]
+async fn a_column_family_is_noted_only_once_it_has_its_table() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    let version = cluster.notes_version();
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
+    assert_eq!(cluster.notes_version(), version, "others could have seen it");
+    *cluster.tables_failure.lock() = None;
+    other.add_column_family(cf("Ks", "G"), level()).await.unwrap();
+    one.refresh_schema().await.unwrap();
+    assert_eq!(defined(&one), ["Ks: F G"]);
+}
+
+#[tokio::test]
+async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    // Nothing can be noted.
+    cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
+    one.drop_column_family("Ks", "F", level()).await.unwrap_err();
+    *cluster.failure.lock() = None;
+    for front in [&one, &other] {
+        front.refresh_schema().await.unwrap();
+        assert_eq!(defined(front), ["Ks: F G"]);
+    }
+    // The table cannot be dropped.
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    one.drop_column_family("Ks", "F", level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: G"]);
+    }
+    assert!(cluster.tables.lock().contains("Ks.F"));
+    // One of that name cannot be made over its data, by nobody.
+    for front in [&one, &other] {
+        front.add_column_family(cf("Ks", "F"), level()).await.unwrap_err();
+    }
+    *cluster.tables_failure.lock() = None;
+    cluster.said();
+    other.add_column_family(cf("Ks", "F"), level()).await.unwrap();
+    assert_eq!(cluster.said(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
+    one.refresh_schema().await.unwrap();
+    assert_eq!(defined(&one), ["Ks: F G"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+}
+
+#[tokio::test]
+async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_name() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    one.drop_keyspace("Ks", level()).await.unwrap();
+    assert_eq!(defined(&one), [""; 0]);
+    *cluster.tables_failure.lock() = None;
+    other.add_keyspace(keyspace("Ks", &["G"]), level()).await.unwrap();
+    assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
+    other.add_column_family(cf("Ks", "H"), level()).await.unwrap();
+    // Any later drop takes away what is left.
+    one.drop_column_family("Ks", "H", level()).await.unwrap();
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
+}
+
+#[tokio::test]
+async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
+    let (_, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    let family = |name: &str| other.catalog().column_family("Ks", name).unwrap().clone();
+    let (same, changed) = (family("F"), family("G"));
+    let with_comment = CfRequest { comment: Some("new".to_owned()), ..cf("Ks", "G") };
+    one.update_column_family(with_comment, level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    assert!(Arc::ptr_eq(&family("F"), &same));
+    assert!(!Arc::ptr_eq(&family("G"), &changed));
+}
+
+#[tokio::test]
+async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cannot_read() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
+    let late = cluster.front(Catalog::default()).await;
+    assert_eq!(defined(&late), [""; 0]);
+    for refused in [
+        late.add_keyspace(keyspace("Ks", &[]), level()).await,
+        other.add_column_family(cf("Ks", "G"), level()).await,
+        other.drop_column_family("Ks", "F", level()).await,
+    ] {
+        let error = refused.unwrap_err();
+        assert!(error.to_string().contains("this server cannot read"), "{error}");
+    }
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+}
+
+#[tokio::test]
 async fn a_note_of_a_newer_server_takes_nothing_away() {
     let (cluster, one, other) = two_fronts().await;
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();

@@ -17,7 +17,7 @@ use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, Simp
 use thriftstore::marshal::CqlType;
 use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
-use thriftstore::schema::{Catalog, CfDef, KeyspaceDef};
+use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
 use thriftstore::storage::{
     CasAnswer, CasCommand, IndexLookup, MemoryStore, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome,
     RemoteRows, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
@@ -191,7 +191,9 @@ impl RemoteStore for Remote {
         Box::pin(async { Ok(0) })
     }
 
-    fn follow(&self, _catalog: Arc<Catalog>) {}
+    fn follow(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 
     fn cql(&self) -> Option<&dyn RemoteCql> {
         Some(&*self.script)
@@ -217,7 +219,14 @@ impl Bench {
         let rows = MemoryStore::new(partitioner.clone(), clock.clone());
         let store = Arc::new(Remote { rows, script: script.clone() });
         let mut keyspace = KeyspaceDef::new("Ks");
-        keyspace.column_families.insert("Served".to_owned(), Arc::new(CfDef::new("Ks", "Served")));
+        let mut served = CfDef::new("Ks", "Served");
+        let indexed = ColumnDef {
+            name: Bytes::from_static(b"state"),
+            validator: served.default_validator.clone(),
+            index: Some(IndexDef { kind: IndexKind::Keys, name: None, options: None }),
+        };
+        served.column_metadata.insert(indexed.name.clone(), indexed);
+        keyspace.column_families.insert("Served".to_owned(), Arc::new(served));
         let mut catalog = Catalog::default();
         catalog.keyspaces.insert("Ks".to_owned(), keyspace);
         let parts = DatabaseParts::new(Arc::new(catalog), store, partitioner, clock);
@@ -415,10 +424,30 @@ fn what_is_the_servers_own_does_not_reach_the_cluster() {
          APPLY BATCH",
         "CREATE FUNCTION ks.f (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'thriftstore'",
         "SELECT salted_hash FROM system_auth.roles",
+        "SELECT proposal FROM system.paxos",
+        "SELECT * FROM system.batches",
+        "SELECT salted_hash FROM \"system\".\"roles\"",
+        "SELECT proposal FROM \"system\" . paxos WHERE v ANN OF [1.0] LIMIT 1",
+        "CREATE TABLE system_distributed_everywhere.t (k int PRIMARY KEY)",
+        "ALTER KEYSPACE system_replicated_keys WITH durable_writes = false",
         "DELETE FROM system.local WHERE key = 'local'",
         "USE thriftstore",
     ] {
         assert!(!cql(&mut client, statement).why().is_empty(), "{statement}");
+    }
+    // What Thrift's calls would make or change there is nobody's either.
+    for keyspace in ["thriftstore", "ThriftStore", "system_distributed", "system_distributed_everywhere"] {
+        let options = map(TType::String, vec![("replication_factor", text("1"))]);
+        let definition = fields([
+            (1, text(keyspace)),
+            (2, text("SimpleStrategy")),
+            (3, options),
+            (5, Value::List(TType::Struct, Vec::new())),
+        ]);
+        for call in ["system_add_keyspace", "system_update_keyspace"] {
+            let why = client.call(call, &fields([(1, definition.clone())])).why().to_owned();
+            assert_eq!(why, format!("{keyspace} keyspace is not user-modifiable"), "{call}");
+        }
     }
     assert!(use_keyspace(&mut client, "thriftstore").why().contains("not open to clients"));
     assert_eq!(bench.script.texts(), <[String; 0]>::default());
@@ -434,6 +463,7 @@ fn what_thrifts_clients_have_made_is_theirs_to_change() {
     for (statement, call) in [
         ("DROP TABLE \"Served\"", "system_drop_column_family"),
         ("DROP COLUMNFAMILY IF EXISTS \"Ks\".\"Served\"", "system_drop_column_family"),
+        ("DROP INDEX \"Served_value\"", "system_update_column_family"),
         ("ALTER TABLE \"Served\" ADD a int", "system_update_column_family"),
         ("ALTER TABLE IF EXISTS \"Served\" ADD IF NOT EXISTS a int", "system_update_column_family"),
         ("DROP KEYSPACE \"Ks\"", "system_drop_keyspace"),
@@ -531,6 +561,11 @@ fn users_may_do_what_they_may_do_over_thrift() {
         ("DROP TABLE t", "no DROP permission on <table Ks.t>"),
         ("DROP INDEX i", "no ALTER permission on <keyspace Ks>"),
         ("CREATE KEYSPACE k WITH replication = {'class': 'X'}", "no CREATE permission on <all keyspaces>"),
+        (
+            "SELECT * FROM system.prepared_statements",
+            "no SELECT permission on <table system.prepared_statements>",
+        ),
+        ("SELECT * FROM system.paxos", "system.paxos is not open to clients"),
         ("SELECT * FROM system_views.clients", "no SELECT permission on <table system_views.clients>"),
         ("SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1", "may not run this statement"),
         ("CREATE FUNCTION f (a int) RETURNS int", "may not run this statement"),

@@ -18,6 +18,7 @@ mod properties;
 mod ranges;
 mod reads;
 mod request;
+mod reserved;
 mod restore;
 mod rights;
 mod ring_walk;
@@ -28,6 +29,7 @@ mod schema_check;
 mod schema_edit;
 mod schema_events;
 mod schema_request;
+mod shared_change;
 mod shared_schema;
 mod table_cells;
 mod table_index;
@@ -51,6 +53,7 @@ pub use request::{
     IndexExpression, IndexOperator, KeyRange, MutationRequest, NewColumn, NewSuper, RequestedRange, RowBatch,
     SlicePredicate,
 };
+pub use reserved::is_reserved;
 pub use restore::described_keyspace;
 pub use roles::{Hasher, Permission, PermissionSet, Resource, Role, RoleKeeper, Roles};
 pub use schema_request::{CfRequest, ColumnRequest, KsRequest};

@@ -75,7 +75,7 @@ fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
 /// A keyspace as another server describes it.
 pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
     let catalog = Catalog::default();
-    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE };
+    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, remote: None };
     let mut keyspace = check.keyspace(request)?;
     for family in &request.column_families {
         let cf = check.column_family(family, None)?;

@@ -2,7 +2,7 @@
 //!
 //! What clients make is kept in the store, a note a keyspace. The keyspaces of the configuration file are not
 //! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
-//! see it; what is dropped is hidden first.
+//! see it; what is dropped is hidden first. Where servers share a store the order is another (`shared_change.rs`).
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -44,8 +44,15 @@ impl Database {
         self.load_roles(&notes).await?;
         let mut catalog = Catalog::clone(&self.catalog());
         for (name, json) in noted_keyspaces(&notes) {
-            let keyspace = keyspace_from_json(json, &self.parts.types)
-                .map_err(|error| Error::Internal(error.to_string()))?;
+            let keyspace = match keyspace_from_json(json, &self.parts.types) {
+                Ok(keyspace) => keyspace,
+                // A newer server has made it, and serves it.
+                Err(error) if self.shares_schema() => {
+                    tracing::error!("keyspace {name} is not served: {error}");
+                    continue;
+                }
+                Err(error) => return Err(Error::Internal(error.to_string())),
+            };
             if catalog.keyspaces.contains_key(name) {
                 tracing::warn!(
                     "keyspace {name}: clients have made one of this name, and the configuration file now defines \
@@ -58,7 +65,7 @@ impl Database {
         let catalog = Arc::new(catalog);
         self.store().alter(own_copy(&catalog)).await?;
         *self.catalog.write() = catalog.clone();
-        self.has_loaded(version);
+        self.has_loaded(version, &notes);
         if self.shares_schema() {
             // The cluster keeps the indexes.
             return Ok(());
@@ -100,7 +107,12 @@ impl Database {
     }
 
     pub(super) fn schema_check<'a>(&'a self, catalog: &'a Catalog, behaviour: &Behaviour) -> SchemaCheck<'a> {
-        SchemaCheck { catalog, types: &self.parts.types, release: behaviour.release }
+        SchemaCheck {
+            catalog,
+            types: &self.parts.types,
+            release: behaviour.release,
+            remote: self.store().remote(),
+        }
     }
 
     /// Makes a keyspace with its column families.
@@ -337,6 +349,9 @@ impl Database {
         notes: Notes,
         dropped: &[Arc<CfDef>],
     ) -> Result<(), Error> {
+        if self.shares_schema() {
+            return self.change_shared(catalog, keyspace, notes).await;
+        }
         let mut with = catalog.clone();
         let mut notes = notes;
         notes.push(keyspace_note(&keyspace));
@@ -351,13 +366,7 @@ impl Database {
             if let Err(error) = self.store().note(vec![undo]).await {
                 tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
             }
-            return Err(match error {
-                StoreError::Unavailable { .. }
-                | StoreError::TimedOut(_)
-                | StoreError::Overloaded(_)
-                | StoreError::SchemaDisagreement(_) => error.into(),
-                _ => Error::invalid(error.to_string()),
-            });
+            return Err(refusal(error));
         }
         self.publish(with);
         Ok(())
@@ -372,6 +381,9 @@ impl Database {
         mut notes: Notes,
         dropped: Resource,
     ) -> Result<(), Error> {
+        if self.shares_schema() {
+            return self.drop_shared(without, &families, notes, &dropped).await;
+        }
         let without = Arc::new(without);
         let before = self.publish(without.clone());
         self.forget_grants(&dropped).await?;
@@ -413,7 +425,18 @@ async fn until_unused(schema: &Weak<Catalog>) {
     }
 }
 
-fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
+/// What a client is told of tables that cannot be made: what passes by itself, or what is wrong with its definition.
+pub(super) fn refusal(error: StoreError) -> Error {
+    match error {
+        StoreError::Unavailable { .. }
+        | StoreError::TimedOut(_)
+        | StoreError::Overloaded(_)
+        | StoreError::SchemaDisagreement(_) => error.into(),
+        _ => Error::invalid(error.to_string()),
+    }
+}
+
+pub(super) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
     (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
 }
 

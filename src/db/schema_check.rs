@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::Error;
 use super::describe::SYSTEM_KEYSPACE;
+use super::reserved::is_reserved;
 use super::schema_request::{CfRequest, ColumnRequest, KsRequest};
 use super::validate_read::hex;
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef, Types};
 use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, KeyspaceDef, Setting};
+use crate::storage::RemoteStore;
 use crate::util::Release;
 use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
 
@@ -49,12 +51,14 @@ pub(super) struct SchemaCheck<'a> {
     pub catalog: &'a Catalog,
     pub types: &'a Types,
     pub release: Release,
+    /// The cluster, where the store is one.
+    pub remote: Option<&'a dyn RemoteStore>,
 }
 
 impl SchemaCheck<'_> {
     /// A keyspace that clients may change.
     pub fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
-        not_system(name)?;
+        self.not_reserved(name)?;
         let Some(keyspace) = self.catalog.keyspace(name) else {
             return Err(Error::invalid(format!("Keyspace {name} does not exist")));
         };
@@ -69,13 +73,23 @@ impl SchemaCheck<'_> {
 
     /// The name of a keyspace that is to be made.
     pub fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
-        not_system(name)?;
+        self.not_reserved(name)?;
         match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
             None => Ok(()),
             Some(other) => Err(Error::invalid(format!(
                 "Keyspace names must be case-insensitively unique (\"{name}\" conflicts with \"{other}\")"
             ))),
         }
+    }
+
+    fn not_reserved(&self, name: &str) -> Result<(), Error> {
+        if !is_reserved(self.remote, name) {
+            return Ok(());
+        }
+        if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
+            return Err(Error::invalid("system keyspace is not user-modifiable"));
+        }
+        Err(Error::invalid(format!("{name} keyspace is not user-modifiable")))
     }
 
     /// A keyspace without its column families.
@@ -261,21 +275,6 @@ impl SchemaCheck<'_> {
 
 fn index_name(column: &ColumnDef) -> Option<&str> {
     column.index.as_ref()?.name.as_deref()
-}
-
-/// Keyspaces of the server's own beside `system`.
-const RESERVED_KEYSPACES: [&str; 4] =
-    ["system_schema", "system_traces", "system_auth", "system_virtual_schema"];
-
-fn not_system(name: &str) -> Result<(), Error> {
-    if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
-        return Err(Error::invalid("system keyspace is not user-modifiable"));
-    }
-    // CQL has tables of the server's own in them.
-    if RESERVED_KEYSPACES.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-        return Err(Error::invalid(format!("{name} keyspace is not user-modifiable")));
-    }
-    Ok(())
 }
 
 fn replication_factor(text: &str) -> Result<i32, Error> {

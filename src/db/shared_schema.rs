@@ -3,19 +3,21 @@
 //! A server looks whether they have changed every second, and before it says that something is not defined or tells
 //! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use super::roles::Roles;
 use super::schema_change::{KEYSPACE_NOTE, Notes, own_copy};
+use super::shared_change::resource_of;
 use super::{Database, Error};
-use crate::schema::{Catalog, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use crate::storage::StoreError;
 
 /// How often a server looks for changes by others.
@@ -30,8 +32,8 @@ const ASK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often, and how long, a change is tried again that others' changes come in between of, and how long it rests the
 /// first time.
-const ATTEMPTS: u32 = 8;
-const RETRY_FOR: Duration = Duration::from_secs(10);
+pub(super) const ATTEMPTS: u32 = 8;
+pub(super) const RETRY_FOR: Duration = Duration::from_secs(10);
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
 /// A change of the schema under way.
@@ -49,11 +51,27 @@ pub(super) struct SharedSchema {
     version: AtomicI64,
     /// The last look on behalf of requests. Who looks holds it; who waits for it takes the answer, if it is new enough.
     last_look: tokio::sync::Mutex<Option<Look>>,
+    /// Of the notes that were loaded last, what is to be dropped.
+    marks: Mutex<Vec<String>>,
+    /// The keyspaces among them that could not be read.
+    unread: Mutex<BTreeSet<String>>,
 }
 
 impl Default for SharedSchema {
     fn default() -> SharedSchema {
-        SharedSchema { version: AtomicI64::new(i64::MIN), last_look: tokio::sync::Mutex::default() }
+        SharedSchema {
+            version: AtomicI64::new(i64::MIN),
+            last_look: tokio::sync::Mutex::default(),
+            marks: Mutex::default(),
+            unread: Mutex::default(),
+        }
+    }
+}
+
+impl SharedSchema {
+    /// The notes of what is to be dropped.
+    pub(super) fn marks(&self) -> Vec<String> {
+        self.marks.lock().clone()
     }
 }
 
@@ -146,10 +164,10 @@ impl Database {
                 == after.keyspaces.get(name).map(keyspace_to_json)
         };
         if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
-            remote.follow(own_copy(&after));
+            remote.follow(own_copy(&after)).await?;
             self.publish(Arc::new(after));
         }
-        self.shared.version.store(version, Ordering::Release);
+        self.has_loaded(Some(version), &notes);
         Ok(())
     }
 
@@ -164,16 +182,38 @@ impl Database {
             let known = before.keyspace(name);
             let keyspace = match known.filter(|known| keyspace_to_json(known).as_bytes() == &json[..]) {
                 Some(known) => Some(known.clone()),
-                None => self.read_keyspace(name, json).or_else(|| known.cloned()),
+                None => self.read_keyspace(name, json, known).or_else(|| known.cloned()),
             };
             catalog.keyspaces.extend(keyspace.map(|keyspace| (name.to_owned(), keyspace)));
         }
         catalog
     }
 
-    fn read_keyspace(&self, name: &str, json: &[u8]) -> Option<KeyspaceDef> {
+    /// A keyspace as it is now. Column families that are as before stay the same in memory, for what is kept about them.
+    fn read_keyspace(&self, name: &str, json: &[u8], known: Option<&KeyspaceDef>) -> Option<KeyspaceDef> {
         let read = keyspace_from_json(json, &self.parts.types);
-        read.inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}")).ok()
+        let read = read
+            .inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}"))
+            .ok();
+        let mut keyspace = read?;
+        for (name, cf) in &mut keyspace.column_families {
+            let before = known.and_then(|known| known.column_families.get(name));
+            if let Some(before) = before.filter(|before| is_same_family(before, cf)) {
+                *cf = before.clone();
+            }
+        }
+        Some(keyspace)
+    }
+
+    /// Whether what is noted of a keyspace can be read, and so may be written over.
+    pub(super) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
+        if self.shared.unread.lock().contains(keyspace) {
+            return Err(Error::invalid(format!(
+                "keyspace {keyspace} has a definition that this server cannot read, since a newer one has made it: \
+                 change it there"
+            )));
+        }
+        Ok(())
     }
 
     /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
@@ -228,10 +268,14 @@ impl Database {
     }
 
     /// Notes of a version have been loaded.
-    pub(super) fn has_loaded(&self, version: Option<i64>) {
-        if let Some(version) = version {
-            self.shared.version.store(version, Ordering::Release);
-        }
+    pub(super) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
+        let Some(version) = version else { return };
+        let names = notes.iter().map(|(name, _)| name);
+        *self.shared.marks.lock() = names.filter(|name| resource_of(name).is_some()).cloned().collect();
+        let is_unread = |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.parts.types).is_err();
+        let unread = noted_keyspaces(notes).filter(is_unread).map(|(name, _)| name.to_owned());
+        *self.shared.unread.lock() = unread.collect();
+        self.shared.version.store(version, Ordering::Release);
     }
 }
 
@@ -241,7 +285,7 @@ pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item =
 }
 
 /// Several servers that get into each other's way do not wait for the same time.
-async fn pause(attempt: u32) {
+pub(super) async fn pause(attempt: u32) {
     let chance = u32::from(uuid::Uuid::new_v4().as_bytes()[0]) % 100;
     tokio::time::sleep(RETRY_AFTER * attempt * (100 + chance) / 100).await;
 }

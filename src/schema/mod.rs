@@ -20,6 +20,6 @@ pub use compact_names::CompactNames;
 pub use keyspace_def::KeyspaceDef;
 pub use schema_change::{ChangeKind, ChangedTarget, SchemaChange};
 pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
-pub use stored::{StoredError, keyspace_from_json, keyspace_to_json};
+pub use stored::{StoredError, is_same_family, keyspace_from_json, keyspace_to_json};
 pub use table_def::{ColumnKind, DroppedColumn, Layout, TableColumn, TableDef};
 pub use table_names::{CellPlace, row_key, row_key_parts};

@@ -37,7 +37,7 @@ struct StoredKeyspace {
     user_types: Vec<StoredUserType>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct StoredFamily {
     name: String,
     id: i32,
@@ -65,7 +65,7 @@ struct StoredFamily {
     names: StoredNames,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct StoredColumn {
     name: String,
     validator: String,
@@ -73,7 +73,7 @@ struct StoredColumn {
     index: Option<StoredIndex>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct StoredIndex {
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +129,11 @@ pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, Sto
         keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
     }
     Ok(keyspace)
+}
+
+/// Whether two definitions of a column family say the same.
+pub fn is_same_family(one: &CfDef, other: &CfDef) -> bool {
+    one.keyspace == other.keyspace && family_of(one) == family_of(other)
 }
 
 fn family_of(cf: &CfDef) -> StoredFamily {

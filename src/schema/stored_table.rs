@@ -9,7 +9,7 @@ use super::{ColumnKind, CompactNames, DroppedColumn, Layout, TableColumn, TableD
 use crate::marshal::{CqlType, UserType};
 
 /// A table without COMPACT STORAGE: those with it are told by their column families.
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredTable {
     partition_key: Vec<StoredTableColumn>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,7 +20,7 @@ pub(super) struct StoredTable {
     dropped: Vec<StoredDrop>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct StoredDrop {
     name: String,
     /// Microseconds since 1970.
@@ -32,7 +32,7 @@ struct StoredDrop {
     is_static: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct StoredTableColumn {
     name: String,
     #[serde(rename = "type")]
@@ -43,7 +43,7 @@ struct StoredTableColumn {
     is_reversed: bool,
 }
 
-#[derive(Serialize, Deserialize, Default)]
+#[derive(PartialEq, Serialize, Deserialize, Default)]
 pub(super) struct StoredNames {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     partition_key: Vec<Option<String>>,
@@ -53,7 +53,7 @@ pub(super) struct StoredNames {
     value: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredUserType {
     name: String,
     fields: Vec<(String, String)>,

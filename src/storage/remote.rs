@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
-use crate::schema::Catalog;
+use crate::schema::{Catalog, CfDef};
 use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// A conditional update of one Standard row.
@@ -42,6 +42,11 @@ pub struct IndexLookup {
     pub max_keys: usize,
 }
 
+/// What a cluster calls the one index of a column family's indexed columns, which is in the same keyspace.
+pub fn index_name(cf: &CfDef) -> String {
+    format!("{}_value", cf.name)
+}
+
 /// The other side of a store that is a cluster. It keeps indexes itself, has a schema that others change too, and
 /// decides which replicas take part.
 pub trait RemoteStore: Send + Sync {
@@ -68,8 +73,8 @@ pub trait RemoteStore: Send + Sync {
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
 
-    /// Another front has changed the schema to this, and made the cluster ready for it.
-    fn follow(&self, catalog: Arc<Catalog>);
+    /// Another front has changed the schema to this. It should have made the tables; any that is not there is made.
+    fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 
     /// Where the store runs CQL itself.
     fn cql(&self) -> Option<&dyn RemoteCql> {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -38,6 +38,10 @@ pub struct Cluster {
     pub reads_most: AtomicUsize,
     /// What the next calls of these kinds fail with.
     pub failure: Mutex<Option<StoreError>>,
+    /// The tables that there are, as `Keyspace.Table`.
+    pub tables: Mutex<BTreeSet<String>>,
+    /// What making and dropping tables fails with.
+    pub tables_failure: Mutex<Option<StoreError>>,
     /// The next change of notes is made, and is said to have timed out.
     pub loses_answer: Mutex<bool>,
     /// Somebody else changes a note right before each of so many changes.
@@ -60,6 +64,8 @@ impl Cluster {
             reads_now: AtomicUsize::new(0),
             reads_most: AtomicUsize::new(0),
             failure: Mutex::default(),
+            tables: Mutex::default(),
+            tables_failure: Mutex::default(),
             loses_answer: Mutex::default(),
             intruders: AtomicUsize::new(0),
             turn: tokio::sync::Mutex::default(),
@@ -111,6 +117,14 @@ impl Cluster {
 
     fn failing(&self) -> Result<(), StoreError> {
         self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+
+    fn failing_tables(&self) -> Result<(), StoreError> {
+        self.tables_failure.lock().clone().map_or_else(|| self.failing(), Err)
+    }
+
+    pub fn notes_version(&self) -> i64 {
+        self.notes.lock().0
     }
 
     fn describe(mutations: &[Mutation]) -> String {
@@ -212,7 +226,11 @@ impl Store for Front {
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         self.cluster.say(format!("drop {}", cf.name));
-        self.cluster.rows.drop_family(cf)
+        Box::pin(async move {
+            self.cluster.failing_tables()?;
+            self.cluster.tables.lock().remove(&format!("{}.{}", cf.keyspace, cf.name));
+            self.cluster.rows.drop_family(cf).await
+        })
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
@@ -233,7 +251,12 @@ impl Store for Front {
         let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
         let retained = catalog.retained.len();
         self.cluster.say(format!("alter {} retained {retained}", families.join(" ")));
-        Box::pin(async { self.cluster.failing() })
+        Box::pin(async move {
+            self.cluster.failing_tables()?;
+            let tables = catalog.column_families().map(|cf| format!("{}.{}", cf.keyspace, cf.name));
+            self.cluster.tables.lock().extend(tables);
+            Ok(())
+        })
     }
 
     fn status(&self) -> StoreStatus {
@@ -315,8 +338,9 @@ impl RemoteStore for Front {
         })
     }
 
-    fn follow(&self, catalog: Arc<Catalog>) {
+    fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
         self.cluster.say(format!("follow {}", families.join(" ")));
+        Box::pin(async { Ok(()) })
     }
 }

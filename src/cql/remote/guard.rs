@@ -3,22 +3,22 @@
 //! The cluster knows one user, this server, who may do everything there. So what a session's user may do is asked
 //! here, of what the statement was read to be.
 
+use std::sync::Arc;
+
 use super::statement::RemoteStatement;
 use crate::cql::syntax::{Conditions, Modify, Parser, Statement, TableName};
 use crate::cql::{CqlError, QueryState, system};
-use crate::db::Access;
-use crate::storage::RemoteCql;
+use crate::db::{Access, is_reserved};
+use crate::schema::CfDef;
+use crate::storage::{RemoteCql, index_name};
 use crate::util::Release;
 
-/// Keyspaces of the cluster's own, which no statement from here writes.
-const READ_ONLY: [&str; 6] = [
-    "system",
-    "system_schema",
-    "system_traces",
-    "system_distributed",
-    "system_views",
-    "system_virtual_schema",
-];
+/// The tables of `system` that everybody may read, as in Cassandra (5.0, `ClientState`): drivers need them.
+const EVERYBODYS: [&str; 5] = ["local", "peers", "peers_v2", "size_estimates", "table_estimates"];
+
+/// The tables of `system` that nobody reads from here: in them lie writes of all tables on their way, those of roles
+/// among them, and on ScyllaDB the cluster's own users.
+const NOBODYS: [&str; 6] = ["paxos", "batches", "batchlog", "batchlog_v2", "roles", "raft"];
 
 /// Whether a session may send this statement.
 pub fn check(
@@ -50,17 +50,37 @@ pub fn check_open(remote: &dyn RemoteCql, keyspace: &str) -> Result<(), CqlError
 }
 
 fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'_>) -> Result<(), CqlError> {
-    let Some((keyspace, _)) = access.place() else { return state.check(access) };
-    let keyspace = std::str::from_utf8(keyspace).unwrap_or_default();
+    let Some((keyspace, family)) = access.place() else { return state.check(access) };
+    let text = |name| std::str::from_utf8(name).unwrap_or_default();
+    let (keyspace, family) = (text(keyspace), family.map(text));
     check_open(remote, keyspace)?;
+    if let (system::SYSTEM, Some(family)) = (keyspace, family) {
+        check_open_table(family)?;
+    }
     let is_read = matches!(access, Access::Read { .. });
-    if is_read && system::is_system(keyspace) && keyspace != system::TRACES {
+    if is_read && is_everybodys(keyspace, family) {
         return Ok(());
     }
-    if !is_read && READ_ONLY.contains(&keyspace) {
+    if !is_read && is_reserved(state.database.store().remote(), keyspace) {
         return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
     }
     state.check(access)
+}
+
+fn is_everybodys(keyspace: &str, family: Option<&str>) -> bool {
+    match keyspace {
+        system::SYSTEM => family.is_some_and(|family| EVERYBODYS.contains(&family)),
+        _ => keyspace == system::SCHEMA || keyspace == system::VIRTUAL,
+    }
+}
+
+/// Whether clients may name a table of `system`.
+fn check_open_table(table: &str) -> Result<(), CqlError> {
+    if NOBODYS.contains(&table) {
+        let text = format!("the table system.{table} is not open to clients of this server");
+        return Err(CqlError::Unauthorized(text));
+    }
+    Ok(())
 }
 
 /// A statement that nobody here has read: it is only for users who may do everything, and must not so much as
@@ -71,6 +91,10 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
         if lower.contains(&closed.to_ascii_lowercase()) {
             check_open(remote, closed)?;
         }
+    }
+    let words = || lower.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    if words().any(|word| word == system::SYSTEM) {
+        words().try_for_each(check_open_table)?;
     }
     let (is_allowed, name) = match state.user {
         Some(user) => (user.may_everything(), user.name.as_str()),
@@ -114,6 +138,7 @@ fn check_served(state: &QueryState<'_>, statement: &Statement) -> Result<(), Cql
         Statement::DropKeyspace { name, .. } => {
             check_served_keyspace(state, name, "dropped with system_drop_keyspace")
         }
+        Statement::DropIndex { name, .. } => check_served_index(state, name),
         _ => Ok(()),
     }
 }
@@ -125,6 +150,23 @@ fn check_served_table(state: &QueryState<'_>, table: &TableName, how: &str) -> R
         Some(_) => Err(CqlError::invalid(format!(
             "{keyspace}.{} is a column family of Thrift's: it is {how}",
             table.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Without the index the cluster would look at every row for the calls that ask it.
+fn check_served_index(state: &QueryState<'_>, index: &TableName) -> Result<(), CqlError> {
+    let keyspace = state.keyspace_of(index.keyspace.as_deref())?;
+    let catalog = state.database.catalog();
+    let mut families =
+        catalog.keyspace(keyspace).into_iter().flat_map(|found| found.column_families.values());
+    let is_its = |cf: &&Arc<CfDef>| cf.indexed_columns().next().is_some() && index_name(cf) == index.name;
+    match families.find(is_its) {
+        Some(cf) => Err(CqlError::invalid(format!(
+            "{keyspace}.{} is the index of {}, a column family of Thrift's: it is changed with \
+             system_update_column_family",
+            index.name, cf.name
         ))),
         None => Ok(()),
     }

@@ -16,6 +16,7 @@ pub struct RemoteStatement {
     pub route: Route,
     /// What it is; `None` where only the cluster can read it.
     pub read: Option<Statement>,
+    is_definition: bool,
 }
 
 #[derive(Debug)]
@@ -61,7 +62,8 @@ impl RemoteStatement {
                 Route::There { sent: qualified(text, &parsed, keyspace), is_paged }
             }
         };
-        Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement) })
+        let is_definition = !matches!(route, Route::Here(_)) && begins_as_definition(text)?;
+        Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement), is_definition })
     }
 
     /// What clients call the columns of the result that have other names on a cluster, which says of functions that
@@ -84,20 +86,9 @@ impl RemoteStatement {
         selected.iter().enumerate().filter_map(name).collect()
     }
 
-    /// Whether it may change what is defined.
+    /// Whether it changes what is defined.
     pub fn is_definition(&self) -> bool {
-        !matches!(
-            self.read,
-            Some(
-                Statement::Select(_)
-                    | Statement::Modify(_)
-                    | Statement::Batch(_)
-                    | Statement::Truncate(_)
-                    | Statement::Describe(_)
-                    | Statement::Use(_)
-                    | Statement::Access(_)
-            )
-        )
+        self.is_definition
     }
 
     /// One that is not in our language. It goes to the cluster as it is if it can only be about data or definitions;
@@ -113,8 +104,14 @@ impl RemoteStatement {
             return Err(why);
         }
         let route = Route::There { sent: text.to_owned(), is_paged: true };
-        Ok(RemoteStatement { text: text.to_owned(), route, read: None })
+        Ok(RemoteStatement { text: text.to_owned(), route, read: None, is_definition })
     }
+}
+
+/// Whether the first word is one of those that change what is defined.
+fn begins_as_definition(text: &str) -> Result<bool, CqlError> {
+    let parser = Parser::new(text, Release::V2_1)?;
+    Ok(FOREIGN.iter().any(|(verb, _)| parser.is_word(0, verb)))
 }
 
 /// Whether a cluster refuses to run it in pages: rows of several partitions in one order.
@@ -193,6 +190,27 @@ mod tests {
         }
         let none = RemoteStatement::read("SELECT a FROM t", None).unwrap();
         assert!(matches!(none.route, Route::There { sent, .. } if sent == "SELECT a FROM t"));
+    }
+
+    #[test]
+    fn definitions_are_known_by_their_first_word() {
+        let is_definition = |text: &str| RemoteStatement::read(text, Some("ks")).unwrap().is_definition();
+        for text in [
+            "SELECT a FROM t WHERE v ANN OF [1.0] LIMIT 1",
+            "INSERT INTO t JSON '{}' DEFAULT UNSET",
+            "TRUNCATE t",
+            "USE ks",
+            "CREATE USER anna",
+        ] {
+            assert!(!is_definition(text), "{text}");
+        }
+        for text in [
+            "/* x */ drop table t",
+            "CREATE INDEX i ON t (a)",
+            "ALTER TABLE IF EXISTS t ADD IF NOT EXISTS a int",
+        ] {
+            assert!(is_definition(text), "{text}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::marshal::{CqlType, Native};
 use crate::schema::{CfDef, KeyspaceDef, TableColumn, TableDef};
 use row::Row;
 
-pub use definitions::{AUTH, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};
+pub use definitions::{AUTH, SCHEMA, SYSTEM, TRACES, VIRTUAL, definition, is_system, keyspaces};
 pub use element::{TableOptions, index_target, replication, table_id, type_text};
 
 /// Which partitions and tables are asked for; `None`: all.

@@ -79,6 +79,9 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         // Replicas have failed, not been slow; the old API has no other word for it.
         DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => StoreError::TimedOut(message),
         DbError::Overloaded | DbError::RateLimitReached { .. } => StoreError::Overloaded(message),
+        DbError::Invalid if message.starts_with("Batch too large") => StoreError::Invalid(format!(
+            "{message}: send less in one atomic batch, or have the cluster's batch_size_fail_threshold raised"
+        )),
         DbError::SyntaxError
         | DbError::Invalid
         | DbError::ConfigError

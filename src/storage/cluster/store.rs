@@ -105,6 +105,25 @@ impl ClusterStore {
         Scan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
     }
 
+    /// Whether the cluster has no table of a column family that this front has not known before.
+    async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool, StoreError> {
+        let before = self.catalog.lock().clone();
+        let is_known = |cf: &Arc<CfDef>| {
+            let known = before.as_ref().and_then(|before| before.column_family(&cf.keyspace, &cf.name));
+            known.is_some_and(|known| Arc::ptr_eq(known, cf))
+        };
+        for keyspace in catalog.keyspaces.values() {
+            let new: Vec<_> = keyspace.column_families.values().filter(|cf| !is_known(cf)).collect();
+            if !new.is_empty() {
+                let tables = Known::of(&self.link, &keyspace.name).await?;
+                if new.iter().any(|cf| !tables.has(&cf.name)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Makes the tables of a schema that are not there, and drops keyspaces that this front has emptied.
     async fn make_ready(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
         let before = self.catalog.lock().clone();
@@ -268,8 +287,14 @@ impl RemoteStore for ClusterStore {
         Box::pin(self.notes.version(&self.link))
     }
 
-    fn follow(&self, catalog: Arc<Catalog>) {
-        *self.catalog.lock() = Some(catalog);
+    fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            if self.lacks_tables(&catalog).await? {
+                return self.alter(catalog).await;
+            }
+            *self.catalog.lock() = Some(catalog);
+            Ok(())
+        })
     }
 
     fn cql(&self) -> Option<&dyn RemoteCql> {

@@ -10,7 +10,7 @@ use super::link::Link;
 use super::names::{NameForm, value_type};
 use super::shape::Shape;
 use crate::schema::CfDef;
-use crate::storage::StoreError;
+use crate::storage::{StoreError, index_name};
 
 /// A table, and the statements on it that have been prepared.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Table {
     }
 
     fn index_name(&self) -> String {
-        quoted(&format!("{}_value", self.cf.name))
+        quoted(&index_name(&self.cf))
     }
 
     /// What a read of columns selects. The time of a counter is nobody's business.
@@ -182,6 +182,10 @@ mod tests {
         cf.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
+        let delete = |which| Shape::Delete { inner: false, which }.text(&table);
+        assert_eq!(delete(Which::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
+        let all = Which::Run { from: false, to: false };
+        assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         assert!(!Shape::DeleteRow.is_idempotent(&table));
         assert!(!Shape::Add.is_idempotent(&table));
         assert_eq!(
