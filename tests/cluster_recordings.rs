@@ -25,7 +25,8 @@ fn listed() -> BTreeMap<(String, usize), Vec<String>> {
     for line in fs::read_to_string(file).unwrap().lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         let recording = words.next().unwrap_or_else(|| panic!("an empty line"));
-        let number = words.next().and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line:?}"));
+        let number =
+            words.next().and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line:?}"));
         let causes: Vec<String> = words.map(str::to_owned).collect();
         assert!(!causes.is_empty(), "{line:?} has no cause");
         let before = listed.insert((recording.to_owned(), number), causes);

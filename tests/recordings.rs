@@ -73,7 +73,8 @@ fn replay(name: &str) {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::start(directory.path(), &recording.config, &["--compat", &recording.compat]);
     let differences = recording.differences(&server);
-    let shown: Vec<&str> = differences.iter().take(SHOWN_MAX).map(|difference| &difference.text[..]).collect();
+    let shown: Vec<&str> =
+        differences.iter().take(SHOWN_MAX).map(|difference| &difference.text[..]).collect();
     assert!(shown.is_empty(), "{} replies differ:\n{}", differences.len(), shown.join("\n"));
     server.stop();
 }

@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
 use crate::model::{Cell, ConsistencyLevel, ReadCommand, RowColumns, SuperColumn};
-use crate::util::limits::{CLUSTER_ROWS_AT_ONCE, RESULT_BYTES_MAX};
+use crate::util::limits::RESULT_BYTES_MAX;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
@@ -16,21 +16,21 @@ impl Database {
         command: &ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        if self.store().remote().is_none() {
+        let Some(remote) = self.store().remote() else {
             let mut rows = Vec::with_capacity(keys.len());
             for key in keys {
                 let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
                 rows.push((key, columns));
             }
             return Ok(rows);
-        }
+        };
         let read = |key: Bytes| async move {
             let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
             Ok::<_, Error>((key, columns))
         };
         let mut rows = Vec::with_capacity(keys.len());
         let mut bytes = 0;
-        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(CLUSTER_ROWS_AT_ONCE);
+        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once());
         while let Some((key, columns)) = reads.try_next().await? {
             bytes += bytes_of(&columns);
             if bytes > RESULT_BYTES_MAX {

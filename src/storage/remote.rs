@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::{RemoteCql, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
 use crate::schema::{Catalog, CfDef};
+use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
@@ -63,6 +64,11 @@ pub trait RemoteStore: Send + Sync {
     /// Keys of the rows that an index leads to, in ring order.
     fn indexed_keys(&self, lookup: IndexLookup, consistency: ConsistencyLevel)
     -> StoreFuture<'_, Vec<Bytes>>;
+
+    /// How many rows one request may read side by side.
+    fn rows_at_once(&self) -> usize {
+        CLUSTER_ROWS_AT_ONCE
+    }
 
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;

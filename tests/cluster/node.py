@@ -50,6 +50,9 @@ PROPERTIES = {
     "cassandra.consistent.rangemovement": "false",
     "cassandra.shutdown_announce_in_ms": "200",
     "cassandra.available_processors": "2",
+    # Who was frozen while the schema changed asks for it soon.
+    "cassandra.migration_delay_ms": "2000",
+    "cassandra.schema_pull_interval_ms": "5000",
     # A start otherwise measures this, for seconds.
     "cassandra.memtable.row_overhead_size": "180",
     # What has been written has to outlive the process, not the machine.

@@ -30,7 +30,7 @@ pub async fn compare_and_set(
     if values.is_empty() {
         return Ok(CasAnswer::Applied);
     }
-    let result = link.run_batch(&batch, values).await?;
+    let result = link.run_batch(batch, values).await?;
     let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
     let first = all(&page)?.into_iter().next().and_then(|row| row.into_iter().next().flatten());
     if first.is_some_and(|applied| applied.as_ref() == [1]) {
@@ -71,13 +71,13 @@ async fn transaction(
             None => Values::default().unset(),
         };
         values.push(at_column(new.bytes(command.key.clone()), table, None, name).bytes(expected.clone()));
-        batch.append_statement(table.prepared(&link.session, Shape::UpdateIf).await?);
+        batch.append_statement(table.prepared(link, Shape::UpdateIf).await?);
     }
     let shape = if command.expected.is_empty() { Shape::InsertIfAbsent } else { Shape::InsertNow };
     for cell in updates {
         let key = Values::default().bytes(command.key.clone());
         values.push(at_column(key, table, None, &cell.name).bytes(cell.value.clone()));
-        batch.append_statement(table.prepared(&link.session, shape).await?);
+        batch.append_statement(table.prepared(link, shape).await?);
     }
     batch.set_consistency(level(command.commit_consistency));
     batch.set_serial_consistency(Some(serial_level(command.serial_consistency)));

@@ -1,7 +1,6 @@
 //! CQL of clients: statements as texts, values as bytes both ways.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use bytes::Bytes;
 use quick_cache::Weighter;
@@ -43,14 +42,12 @@ impl Weighter<String, PreparedStatement> for Weight {
 /// The statements that the cluster knows of us, by their texts; those that are not used go first.
 pub struct ClientStatements {
     prepared: Cache<String, PreparedStatement, Weight>,
-    /// So long the cluster may take to get to know one.
-    patience: Duration,
 }
 
 impl ClientStatements {
-    pub fn new(patience: Duration) -> ClientStatements {
+    pub fn new() -> ClientStatements {
         let items = usize::try_from(PREPARED_BYTES_MAX / BYTES_OF_A_STATEMENT).unwrap_or(usize::MAX);
-        ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight), patience }
+        ClientStatements { prepared: Cache::with_weighter(items, PREPARED_BYTES_MAX, Weight) }
     }
 
     async fn get(&self, link: &Link, text: &str) -> Result<PreparedStatement, StoreError> {
@@ -58,14 +55,7 @@ impl ClientStatements {
             let _place = link.gate.pass().await?;
             let mut statement = Statement::new(text);
             statement.set_page_size(PAGE_ROWS);
-            // The driver asks all nodes and has no limit of its own.
-            match tokio::time::timeout(self.patience, link.session.prepare(statement)).await {
-                Ok(prepared) => prepared.map_err(error::of_prepare),
-                Err(_) => Err(StoreError::TimedOut(format!(
-                    "the cluster has not prepared the statement within {} ms",
-                    self.patience.as_millis()
-                ))),
-            }
+            link.prepare(statement).await
         };
         self.prepared.get_or_insert_async(text, prepare).await
     }

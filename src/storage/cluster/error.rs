@@ -32,9 +32,18 @@ pub fn of_prepare(error: PrepareError) -> StoreError {
     }
 }
 
-/// A failure to see all nodes with one schema.
+/// A failure to see all nodes with one schema: `TimedOut` when the node is lost that has changed it.
 pub fn of_agreement(error: &SchemaAgreementError) -> StoreError {
-    StoreError::SchemaDisagreement(format!("the cluster's nodes do not agree about the schema yet: {error}"))
+    match error {
+        SchemaAgreementError::RequestError(_)
+        | SchemaAgreementError::RequiredHostAbsent(_)
+        | SchemaAgreementError::ConnectionPoolError(_) => StoreError::TimedOut(format!(
+            "the node that has changed the schema cannot be asked about it: {error}"
+        )),
+        _ => StoreError::SchemaDisagreement(format!(
+            "the cluster's nodes do not agree about the schema yet: {error}"
+        )),
+    }
 }
 
 fn no_node(error: &dyn std::error::Error) -> StoreError {
@@ -61,6 +70,8 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         DbError::Unavailable { required, alive, .. } => {
             StoreError::Unavailable { why: message, required, alive }
         }
+        // Some nodes may have emptied the table, and others may do so later.
+        DbError::TruncateError if message.contains("timed out") => StoreError::TimedOut(message),
         DbError::IsBootstrapping | DbError::TruncateError => {
             StoreError::Unavailable { why: message, required: 1, alive: 0 }
         }
@@ -68,6 +79,9 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         // Replicas have failed, not been slow; the old API has no other word for it.
         DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => StoreError::TimedOut(message),
         DbError::Overloaded | DbError::RateLimitReached { .. } => StoreError::Overloaded(message),
+        DbError::Invalid if message.starts_with("Batch too large") => StoreError::Invalid(format!(
+            "{message}: send less in one atomic batch, or have the cluster's batch_size_fail_threshold raised"
+        )),
         DbError::SyntaxError
         | DbError::Invalid
         | DbError::ConfigError

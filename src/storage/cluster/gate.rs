@@ -53,6 +53,11 @@ impl Gate {
         self.places.close();
     }
 
+    /// How many requests may be with the cluster.
+    pub fn requests_max(&self) -> usize {
+        self.requests_max
+    }
+
     pub fn in_flight(&self) -> usize {
         self.requests_max.saturating_sub(self.places.available_permits())
     }

@@ -1,9 +1,10 @@
 //! Rows on a cluster of Cassandra 4 and 5 or ScyllaDB, by its driver: one table a column family.
 //!
-//! `link` is the way there, behind a `gate`; `table` is a column family as a table, `names` how its names are kept,
+//! `link` is the way there, behind a `gate`, and `retries` says what goes it twice; `table` is a column family as a table, `names` how its names are kept,
 //! `shape` the statements on it and `values` what they are sent with. `write`, `read`, `scan` and `cas` turn what is
-//! asked into statements, `rows` and `error` turn answers back. `cql` runs what clients write themselves. `keyspaces` makes tables, `notes` keeps what all
-//! fronts share. What is not as on our own disk is in docs/cluster.md.
+//! asked into statements, `rows` and `error` turn answers back. `splits` cuts the ring for batch jobs. `cql` runs what
+//! clients write themselves. `keyspaces` makes tables, `notes` keeps what all fronts share. What is not as on our own
+//! disk is in docs/cluster.md.
 
 mod cas;
 mod connect_error;
@@ -18,6 +19,7 @@ mod notes;
 mod options;
 mod paging;
 mod read;
+mod retries;
 mod rows;
 mod scan;
 mod shape;

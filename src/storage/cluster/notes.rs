@@ -3,16 +3,18 @@
 //! They stand in one partition with a version, so that a change of several of them is one transaction, and refused when
 //! another front has made one in between.
 
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
 use parking_lot::Mutex;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::{Consistency, SerialConsistency};
 use uuid::Uuid;
 
-use super::error;
 use super::link::Link;
 use super::rows::{all, number};
-use super::values::Values;
+use super::values::{Value, Values};
 use crate::storage::StoreError;
 
 /// The keyspace of what fronts keep for themselves.
@@ -27,11 +29,16 @@ const LOCKS_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.locks (name te
 const SCOPE: Bytes = Bytes::from_static(b"schema");
 const LOCK: Bytes = Bytes::from_static(b"tables");
 
+/// How often a change of notes is tried that is lost with its node.
+const CHANGE_ATTEMPTS: u32 = 4;
 /// How long a lock holds whose front has died, in seconds.
 const LOCK_TTL_S: i32 = 60;
-/// How often, and how long apart, a lock is asked for.
-const LOCK_ATTEMPTS: u32 = 400;
-const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
+/// How long a lock is waited for, and how long apart it is asked for: one who has died gives way in that time.
+const LOCK_PATIENCE: Duration = Duration::from_secs(80);
+const LOCK_PAUSE: Duration = Duration::from_millis(200);
+/// How often a lock is asked for again by who has it, and how many times that may fail.
+const LOCK_RENEWAL: Duration = Duration::from_secs(15);
+const LOCK_FAILURES_MAX: u32 = 2;
 
 /// The notes, as this front has seen them last.
 #[derive(Debug, Default)]
@@ -58,13 +65,10 @@ impl Notes {
         link.define(LOCKS_TABLE).await
     }
 
+    /// All notes. A change whose outcome is not known is settled by it: seen, or never to be done.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
-        let page = link
-            .ask(
-                "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?",
-                Values::default().bytes(SCOPE),
-            )
-            .await?;
+        let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
+        let page = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
         let mut notes = Vec::new();
         let mut version = 0;
         for row in page.map(|page| all(&page)).transpose()?.unwrap_or_default() {
@@ -92,59 +96,72 @@ impl Notes {
         Ok(version.and_then(|bytes| number(&bytes)).unwrap_or(0))
     }
 
-    /// Changes notes. Errors: `SchemaDisagreement` when another front has changed some since this one has read them.
+    /// Changes notes. Errors: `SchemaDisagreement` when another front has changed some since this one has read them,
+    /// `TimedOut` when it cannot be seen whether they are changed.
     pub async fn change(&self, link: &Link, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let seen = *self.seen.lock();
+        for attempt in 1.. {
+            match self.try_change(link, seen, &notes).await {
+                Err(StoreError::TimedOut(why)) if attempt < CHANGE_ATTEMPTS => {
+                    tracing::debug!("whether notes are changed is looked up: {why}");
+                }
+                outcome => return outcome,
+            }
+            let kept: HashMap<String, Bytes> = self.all(link).await?.into_iter().collect();
+            let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
+            if *self.seen.lock() > seen {
+                return if notes.iter().all(is_kept) { Ok(()) } else { Err(overtaken()) };
+            }
+        }
+        Err(overtaken())
+    }
+
+    async fn try_change(
+        &self,
+        link: &Link,
+        seen: i64,
+        notes: &[(String, Option<Bytes>)],
+    ) -> Result<(), StoreError> {
         let mut batch = Batch::new(BatchType::Unlogged);
         let mut values = Vec::with_capacity(notes.len() + 1);
         let next = Values::default().long(seen + 1).bytes(SCOPE);
-        if seen == 0 {
-            batch.append_statement(
-                prepared(link, "UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = null")
-                    .await?,
-            );
-            values.push(next);
-        } else {
-            batch.append_statement(
-                prepared(link, "UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = ?")
-                    .await?,
-            );
-            values.push(next.long(seen));
-        }
+        let (condition, version) = match seen {
+            0 => ("UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = null", next),
+            _ => ("UPDATE thriftstore.notes SET version = ? WHERE scope = ? IF version = ?", next.long(seen)),
+        };
+        batch.append_statement(link.own_statement(condition).await?);
+        values.push(version);
         for (name, value) in notes {
-            let name = Bytes::from(name);
+            let name = Bytes::from(name.clone());
             let (text, bound) = match value {
                 Some(value) => (
                     "INSERT INTO thriftstore.notes (scope, name, value) VALUES (?, ?, ?)",
-                    Values::default().bytes(SCOPE).bytes(name).bytes(value),
+                    Values::default().bytes(SCOPE).bytes(name).bytes(value.clone()),
                 ),
                 None => (
                     "DELETE FROM thriftstore.notes WHERE scope = ? AND name = ?",
                     Values::default().bytes(SCOPE).bytes(name),
                 ),
             };
-            batch.append_statement(prepared(link, text).await?);
+            batch.append_statement(link.own_statement(text).await?);
             values.push(bound);
         }
         batch.set_consistency(Consistency::Quorum);
         batch.set_serial_consistency(Some(SerialConsistency::Serial));
-        let result = link.run_batch(&batch, values).await?;
+        let result = link.run_batch(batch, values).await?;
         let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
         if !is_applied(all(&page)?) {
-            return Err(StoreError::SchemaDisagreement(
-                "another front has changed the schema at the same time: try again".to_owned(),
-            ));
+            return Err(overtaken());
         }
         *self.seen.lock() = seen + 1;
         Ok(())
     }
 }
 
-async fn prepared(
-    link: &Link,
-    text: &str,
-) -> Result<scylla::statement::prepared::PreparedStatement, StoreError> {
-    link.session.prepare(text).await.map_err(error::of_prepare)
+fn overtaken() -> StoreError {
+    StoreError::SchemaDisagreement(
+        "another front has changed the schema at the same time: try again".to_owned(),
+    )
 }
 
 fn is_applied(rows: Vec<Vec<Option<Bytes>>>) -> bool {
@@ -160,30 +177,67 @@ pub struct TablesLock {
 impl TablesLock {
     /// Waits until no other front has it.
     pub async fn take(link: &Link) -> Result<TablesLock, StoreError> {
-        let owner = Uuid::new_v4();
-        for _ in 0..LOCK_ATTEMPTS {
-            let values =
-                Values::default().bytes(LOCK).bytes(Bytes::copy_from_slice(owner.as_bytes())).int(LOCK_TTL_S);
-            let asked = link
-                .ask(
-                    "INSERT INTO thriftstore.locks (name, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ?",
-                    values,
-                )
-                .await?;
-            if is_applied(asked.map(|page| all(&page)).transpose()?.unwrap_or_default()) {
-                return Ok(TablesLock { owner });
+        let lock = TablesLock { owner: Uuid::new_v4() };
+        let began = Instant::now();
+        while began.elapsed() < LOCK_PATIENCE {
+            let text = "INSERT INTO thriftstore.locks (name, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ?";
+            match lock.ask(link, text, lock.values().int(LOCK_TTL_S)).await {
+                Ok(true) => return Ok(lock),
+                Ok(false) => {}
+                Err(StoreError::TimedOut(why)) => {
+                    tracing::debug!("whether the lock of the tables is taken is not known: {why}");
+                }
+                Err(error) => return Err(error),
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
         Err(StoreError::SchemaDisagreement("another front is changing tables: try again".to_owned()))
     }
 
+    /// Keeps it for as long as this is waited for. Ends if it is lost: what it was taken for must not go on then.
+    pub async fn until_lost(&self, link: &Link) -> StoreError {
+        let mut failures = 0;
+        loop {
+            tokio::time::sleep(LOCK_RENEWAL).await;
+            let text = "UPDATE thriftstore.locks USING TTL ? SET owner = ? WHERE name = ? IF owner = ?";
+            let owner = || Value::Bytes(self.owner());
+            let values = Values(vec![Value::Int(LOCK_TTL_S), owner(), Value::Bytes(LOCK), owner()]);
+            match self.ask(link, text, values).await {
+                Ok(true) => failures = 0,
+                Err(error) if failures < LOCK_FAILURES_MAX => {
+                    tracing::debug!("the lock of the tables is not renewed: {error}");
+                    failures += 1;
+                }
+                Ok(false) | Err(_) => {
+                    return StoreError::SchemaDisagreement(
+                        "the lock of the tables was lost meanwhile: try again".to_owned(),
+                    );
+                }
+            }
+        }
+    }
+
     /// Gives it back. Where that fails it ends by itself.
     pub async fn give_back(self, link: &Link) {
-        let values = Values::default().bytes(LOCK).bytes(Bytes::copy_from_slice(self.owner.as_bytes()));
-        let given = link.ask("DELETE FROM thriftstore.locks WHERE name = ? IF owner = ?", values).await;
-        if let Err(error) = given {
+        let text = "DELETE FROM thriftstore.locks WHERE name = ? IF owner = ?";
+        if let Err(error) = link.ask(text, self.values()).await {
             tracing::warn!("the lock of the tables stays for {LOCK_TTL_S} s: {error}");
         }
+    }
+
+    /// Runs a transaction: is the lock ours after it? An earlier one whose outcome was not told may have taken it.
+    async fn ask(&self, link: &Link, text: &str, values: Values) -> Result<bool, StoreError> {
+        let page = link.ask(text, values).await?;
+        let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+        let owner = Some(self.owner());
+        Ok(rows.first().is_some_and(|row| row.contains(&owner)) || is_applied(rows))
+    }
+
+    fn values(&self) -> Values {
+        Values::default().bytes(LOCK).bytes(self.owner())
+    }
+
+    fn owner(&self) -> Bytes {
+        Bytes::copy_from_slice(self.owner.as_bytes())
     }
 }

@@ -66,7 +66,7 @@ impl Gathered {
         (shape, values): (Shape, Values),
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
-        let mut statement = reading.table.prepared(&link.session, shape).await?;
+        let mut statement = reading.table.prepared(link, shape).await?;
         statement.set_consistency(level(consistency));
         let per_count = if self.is_of_supers { COLUMNS_PER_SUPER } else { 1 };
         let mut paging = Paging::of(self.count.saturating_mul(per_count));

@@ -15,7 +15,6 @@ use super::values::Values;
 use crate::model::{Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::{IndexLookup, StoreError};
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// A stretch of the ring with what it begins and ends at.
 struct Stretch {
@@ -85,7 +84,7 @@ impl Scan<'_> {
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
         let shape = Shape::Rows { ring: stretch.ring, is_limited: limit.is_some() };
-        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
         let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
         let mut paging = Paging::of(room.saturating_mul(per_row));
@@ -136,7 +135,7 @@ impl Scan<'_> {
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(&self.link.session, Shape::Keys(stretch.ring)).await?;
+        let mut statement = self.table.prepared(self.link, Shape::Keys(stretch.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(room);
         let until = found.len() + room;
@@ -149,7 +148,7 @@ impl Scan<'_> {
                     let columns = read(self.link, self.table, &key, &command.read, self.consistency).await?;
                     Ok::<Row, StoreError>(Row { key, columns })
                 })
-                .buffered(CLUSTER_ROWS_AT_ONCE)
+                .buffered(self.link.rows_at_once())
                 .try_collect()
                 .await?;
             found.extend(rows.into_iter().filter(|row| !(command.skip_empty && row.columns.is_empty())));
@@ -171,7 +170,7 @@ impl Scan<'_> {
         max_keys: usize,
         found: &mut Vec<Bytes>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(&self.link.session, shape).await?;
+        let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(max_keys.saturating_sub(found.len()));
         let mut from = PagingState::start();

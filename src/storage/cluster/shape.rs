@@ -91,7 +91,10 @@ impl Shape {
             Shape::Add => format!("UPDATE {name} SET value = value + ? WHERE {one}"),
             Shape::DeleteRow => format!("DELETE FROM {name}{timestamp} WHERE key = ?"),
             Shape::Delete { inner, which } => {
-                format!("DELETE FROM {name}{timestamp} WHERE {}", place(table, inner, which))
+                // Without its row a counter would come back with its old total when it is added to.
+                let is_counter = table.is_counter && which == Which::One && inner == table.inner.is_some();
+                let what = if is_counter { "value " } else { "" };
+                format!("DELETE {what}FROM {name}{timestamp} WHERE {}", place(table, inner, which))
             }
             Shape::Slice { inner, which, is_reversed } => {
                 let order = order(table, is_reversed);

@@ -86,7 +86,7 @@ impl ClusterStore {
         Notes::set_up(&link, &replication).await?;
         Ok(ClusterStore {
             link,
-            statements: ClientStatements::new(options.request_timeout),
+            statements: ClientStatements::new(),
             tables: Tables::default(),
             notes: Notes::default(),
             partitioner,
@@ -191,7 +191,8 @@ impl Store for ClusterStore {
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         let catalog = self.catalog.lock().clone();
-        let keyspaces = catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
+        let keyspaces =
+            catalog.map(|catalog| catalog.keyspaces.keys().cloned().collect()).unwrap_or_default();
         Box::pin(async move {
             splits(&self.link, &*self.partitioner, keyspaces, (&start, &end), keys_per_split).await
         })
@@ -202,7 +203,7 @@ impl Store for ClusterStore {
             if is_hidden(&cf) {
                 return Ok(());
             }
-            self.link.define(&format!("TRUNCATE {}", Table::of(&cf)?.quoted_name)).await
+            self.link.truncate(&Table::of(&cf)?.quoted_name).await
         })
     }
 
@@ -227,7 +228,10 @@ impl Store for ClusterStore {
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let lock = TablesLock::take(&self.link).await?;
-            let made = self.make_ready(&catalog).await;
+            let made = tokio::select! {
+                made = self.make_ready(&catalog) => made,
+                lost = lock.until_lost(&self.link) => Err(lost),
+            };
             lock.give_back(&self.link).await;
             made
         })
@@ -273,6 +277,10 @@ impl RemoteStore for ClusterStore {
             let table = self.tables.of(&lookup.read.cf)?;
             self.scan_of(&table, consistency).indexed_keys(&lookup).await
         })
+    }
+
+    fn rows_at_once(&self) -> usize {
+        self.link.rows_at_once()
     }
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use scylla::client::session::Session;
 use scylla::statement::prepared::PreparedStatement;
 
-use super::error;
+use super::link::Link;
 use super::names::{NameForm, value_type};
 use super::shape::Shape;
 use crate::schema::CfDef;
@@ -25,6 +24,8 @@ pub struct Table {
     pub inner: Option<NameForm>,
     pub is_counter: bool,
     prepared: RwLock<HashMap<Shape, PreparedStatement>>,
+    /// Who holds it prepares one more.
+    preparing: tokio::sync::Mutex<()>,
 }
 
 impl Table {
@@ -51,6 +52,7 @@ impl Table {
             inner,
             is_counter: cf.is_counter(),
             prepared: RwLock::default(),
+            preparing: tokio::sync::Mutex::default(),
         })
     }
 
@@ -118,12 +120,18 @@ impl Table {
         }
     }
 
-    /// The prepared statement of a shape.
-    pub async fn prepared(&self, session: &Session, shape: Shape) -> Result<PreparedStatement, StoreError> {
-        if let Some(statement) = self.prepared.read().get(&shape) {
-            return Ok(statement.clone());
+    /// The prepared statement of a shape. Those who need one that is not there wait for one to prepare it.
+    pub async fn prepared(&self, link: &Link, shape: Shape) -> Result<PreparedStatement, StoreError> {
+        let known = || self.prepared.read().get(&shape).cloned();
+        if let Some(statement) = known() {
+            return Ok(statement);
         }
-        let mut statement = session.prepare(shape.text(self)).await.map_err(error::of_prepare)?;
+        let turn = tokio::time::timeout(link.request_timeout(), self.preparing.lock()).await;
+        let _turn = turn.map_err(|_| link.too_late())?;
+        if let Some(statement) = known() {
+            return Ok(statement);
+        }
+        let mut statement = link.prepare(shape.text(self)).await?;
         statement.set_is_idempotent(shape.is_idempotent(self));
         self.prepared.write().insert(shape, statement.clone());
         Ok(statement)
@@ -174,6 +182,10 @@ mod tests {
         cf.default_validator = Types::builtin().parse("CounterColumnType").unwrap();
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
+        let delete = |which| Shape::Delete { inner: false, which }.text(&table);
+        assert_eq!(delete(Which::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
+        let all = Which::Run { from: false, to: false };
+        assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         assert!(!Shape::DeleteRow.is_idempotent(&table));
         assert!(!Shape::Add.is_idempotent(&table));
         assert_eq!(

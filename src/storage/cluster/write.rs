@@ -16,7 +16,6 @@ use crate::model::{
     Behaviour, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
 };
 use crate::storage::StoreError;
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 /// Statements of one batch, at most: the native protocol counts them in two bytes.
 const STEPS_AT_ONCE: usize = 65_000;
@@ -52,7 +51,7 @@ impl Writing<'_> {
         }
         let mut running = futures_util::stream::iter(mutations)
             .map(|mutation| self.apply_one(mutation))
-            .buffer_unordered(CLUSTER_ROWS_AT_ONCE);
+            .buffer_unordered(self.link.rows_at_once());
         let mut outcome = Ok(());
         while let Some(done) = running.next().await {
             outcome = outcome.and(done);
@@ -100,13 +99,13 @@ impl Writing<'_> {
         let mut values = Vec::with_capacity(steps.len());
         let mut is_idempotent = true;
         for step in steps {
-            batch.append_statement(step.table.prepared(&self.link.session, step.shape).await?);
+            batch.append_statement(step.table.prepared(self.link, step.shape).await?);
             is_idempotent &= step.shape.is_idempotent(&step.table);
             values.push(step.values);
         }
         batch.set_consistency(level(self.consistency));
         batch.set_is_idempotent(is_idempotent);
-        self.link.run_batch(&batch, values).await?;
+        self.link.run_batch(batch, values).await?;
         Ok(())
     }
 
