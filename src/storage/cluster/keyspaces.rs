@@ -62,8 +62,7 @@ impl Known {
             }
         }
         let indexes = "SELECT table_name FROM system_schema.indexes WHERE keyspace_name = ?";
-        known.indexed =
-            rows_of(link, indexes, name()).await?.iter().flatten().map(text).collect();
+        known.indexed = rows_of(link, indexes, name()).await?.iter().flatten().map(text).collect();
         Ok(known)
     }
 
