@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster_support::{catalog, options, own_name, runtime, store};
+use cluster_support::{catalog, cql, options, own_name, runtime, store};
 use thriftstore::marshal::Types;
 use thriftstore::model::{
     Behaviour, Bounds, Cell, CellKind, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
@@ -253,6 +253,22 @@ async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, memory: &dyn Sto
         };
         assert_eq!(scan(ring).await, scan(memory).await, "{command:?}");
     }
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn a_table_that_is_noted_and_not_there_is_made() {
+    let keyspace = own_name("followed");
+    let schema = catalog(&keyspace, [family(&keyspace, "Cf", "UTF8Type", None)]);
+    runtime().block_on(async {
+        let one = store(&options()).await;
+        one.alter(schema.clone()).await.unwrap();
+        cql(&format!("DROP TABLE \"{keyspace}\".\"Cf\"")).await;
+        let other = store(&options()).await;
+        other.remote().unwrap().follow(schema).await.unwrap();
+        cql(&format!("SELECT key, column1, value FROM \"{keyspace}\".\"Cf\"")).await;
+        cql(&format!("DROP KEYSPACE \"{keyspace}\"")).await;
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Several servers before one cluster: what one changes of the schema, of users and their rights the others serve.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod remote_support;
 mod support;

@@ -430,6 +430,8 @@ fn what_is_the_servers_own_does_not_reach_the_cluster() {
         "SELECT proposal FROM \"system\" . paxos WHERE v ANN OF [1.0] LIMIT 1",
         "CREATE TABLE system_distributed_everywhere.t (k int PRIMARY KEY)",
         "ALTER KEYSPACE system_replicated_keys WITH durable_writes = false",
+        "ALTER KEYSPACE IF EXISTS system_distributed WITH durable_writes = false",
+        "ALTER TABLE IF EXISTS system_distributed.t ADD IF NOT EXISTS a int",
         "DELETE FROM system.local WHERE key = 'local'",
         "USE thriftstore",
     ] {

@@ -176,6 +176,40 @@ async fn a_conditional_update_is_the_cluster_s() {
 }
 
 #[tokio::test]
+async fn columns_are_counted_page_by_page() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    let key = Bytes::from_static(b"wide");
+    let columns = 4_500;
+    let mutations = (0..columns).map(|at| {
+        let column = NewColumn { name: Bytes::from(format!("{at:05}")), ..column("", "v") };
+        let insert = ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() };
+        MutationRequest { insert: Some(insert), deletion: None }
+    });
+    let batch = RowBatch { key: key.clone(), families: vec![(Bytes::from(CF), mutations.collect())] };
+    database.batch_mutate(KS, vec![batch], QUORUM, level()).await.unwrap();
+    let count = async |(start, finish): (&'static str, &'static str), reversed, count| {
+        let [start, finish] = [start, finish].map(|name| Bytes::from_static(name.as_bytes()));
+        let range = RequestedRange { start, finish, reversed, count };
+        let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
+        database.count_slice(KS, &key, &parent(), &predicate, ONE, level()).await.unwrap()
+    };
+    let all = ("", "");
+    assert_eq!(count(all, false, i32::MAX).await, columns);
+    assert_eq!(count(all, true, i32::MAX).await, columns);
+    for asked in [1, 1_999, 2_000, 2_001, 3_999, 4_000, 4_499, 4_500, 4_501] {
+        assert_eq!(count(all, false, asked).await, asked.min(columns));
+    }
+    assert_eq!(count(("00100", "04099"), false, i32::MAX).await, 4_000);
+    assert_eq!(count(("04099", "00100"), true, 3_000).await, 3_000);
+    assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
+
+    let old = Behaviour::of(Release::V0_6);
+    assert_eq!(database.get_count(KS, &key, &parent(), ONE, old).await.unwrap(), 4_500);
+    assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
+}
+
+#[tokio::test]
 async fn many_rows_are_read_side_by_side_and_answered_in_order() {
     let cluster = Cluster::new();
     let database = front(&cluster).await;

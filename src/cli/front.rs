@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::cluster;
 use super::store::{OpenStore, random_token};
 use crate::config::{Cluster, Config};
-use crate::db::{self, Database};
+use crate::db::{self, Database, is_reserved};
 use crate::partitioner::check_partitioner;
-use crate::storage::StoreError;
 use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
+use crate::storage::{Store, StoreError};
 use crate::util::Clock;
 
 /// How long to wait for a cluster that was not reached before the next try.
@@ -42,6 +42,11 @@ async fn open_once(
     let choice = check_partitioner(config.partitioner.class_name(), &class).map_err(StoreError::Mismatch)?;
     let partitioner = choice.partitioner;
     let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
+    if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.remote(), name)) {
+        return Err(StoreError::Mismatch(format!(
+            "the configuration defines the keyspace {name}, which is the cluster's or the fronts' own: give it another name"
+        )));
+    }
     if let Some(note) = choice.note {
         tracing::info!("{note}");
     }

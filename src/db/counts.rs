@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::request::{ColumnParent, RequestedRange, SlicePredicate};
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{Behaviour, ConsistencyLevel};
+use crate::model::{Behaviour, Cell, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SuperColumn};
 use crate::schema::CfDef;
 use crate::util::Release;
 
@@ -19,6 +19,9 @@ const TIME_UUID_TYPE: &str = "org.apache.cassandra.db.marshal.TimeUUIDType";
 
 /// Columns of a page, at least.
 const PAGE_MIN: i32 = 2;
+
+/// Columns that a cluster is asked for at once where they are only counted.
+const COUNTED_AT_ONCE: usize = 2_000;
 
 impl Database {
     /// How many columns a slice of a row has.
@@ -32,8 +35,8 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<i32, Error> {
         if predicate.column_names.is_some() || behaviour.release < Release::V1_0 {
-            let columns = self.get_slice(keyspace, key, parent, predicate, consistency, behaviour).await?;
-            return Ok(count_of(columns.len()));
+            let length = self.slice_length(keyspace, key, parent, predicate, consistency, behaviour).await?;
+            return Ok(count_of(length));
         }
         let all =
             RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: i32::MAX };
@@ -56,8 +59,52 @@ impl Database {
             range.count = asked.max(PAGE_MIN);
         }
         let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
-        let columns = self.get_slice(keyspace, key, &parent, &predicate, consistency, behaviour).await?;
-        Ok(if columns.is_empty() { 0 } else { count_of(columns.len()).min(asked) })
+        let length = self.slice_length(keyspace, key, &parent, &predicate, consistency, behaviour).await?;
+        Ok(if length == 0 { 0 } else { count_of(length).min(asked) })
+    }
+
+    /// How many columns a read finds. A cluster is asked for them page by page, and what is counted is not kept.
+    pub(super) async fn count_columns(
+        &self,
+        key: &Bytes,
+        mut command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<usize, Error> {
+        let asked = match &command.predicate {
+            Predicate::Range(range) if self.store().remote().is_some() => range.count,
+            _ => return Ok(self.store().read(key.clone(), command, consistency).await?.len()),
+        };
+        let mut counted = 0;
+        let mut last: Option<Bytes> = None;
+        loop {
+            // Each page after the first begins with the last column of the one before.
+            let wanted = (asked - counted).saturating_add(usize::from(last.is_some())).min(COUNTED_AT_ONCE);
+            if let Predicate::Range(range) = &mut command.predicate {
+                range.count = wanted;
+                range.start = last.clone().unwrap_or_else(|| range.start.clone());
+            }
+            let page = self.store().read(key.clone(), command.clone(), consistency).await?;
+            let (first, end) = ends(&page);
+            counted += page.len() - usize::from(last.is_some() && first == last);
+            if page.len() < wanted || counted >= asked {
+                return Ok(counted.min(asked));
+            }
+            last = end;
+        }
+    }
+}
+
+/// The names of the first column and of the last one.
+fn ends(columns: &RowColumns) -> (Option<Bytes>, Option<Bytes>) {
+    match columns {
+        RowColumns::Cells(cells) => {
+            let name = |cell: &Cell| cell.name.clone();
+            (cells.first().map(name), cells.last().map(name))
+        }
+        RowColumns::Supers(supers) => {
+            let name = |super_column: &SuperColumn| super_column.name.clone();
+            (supers.first().map(name), supers.last().map(name))
+        }
     }
 }
 

@@ -4,10 +4,12 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
-use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
+use crate::model::{Cell, ConsistencyLevel, ReadCommand, RowColumns, SuperColumn};
+use crate::util::limits::RESULT_BYTES_MAX;
 
 impl Database {
-    /// Reads the same of many rows, in the order of the keys. The first failure ends it.
+    /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
+    /// that is too large.
     pub(super) async fn read_each(
         &self,
         keys: Vec<Bytes>,
@@ -24,8 +26,33 @@ impl Database {
         };
         let read = |key: Bytes| async move {
             let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
-            Ok((key, columns))
+            Ok::<_, Error>((key, columns))
         };
-        stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once()).try_collect().await
+        let mut rows = Vec::with_capacity(keys.len());
+        let mut bytes = 0;
+        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once());
+        while let Some((key, columns)) = reads.try_next().await? {
+            bytes += bytes_of(&columns);
+            if bytes > RESULT_BYTES_MAX {
+                return Err(Error::invalid(format!(
+                    "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"
+                )));
+            }
+            rows.push((key, columns));
+        }
+        Ok(rows)
+    }
+}
+
+/// About how much memory columns take.
+fn bytes_of(columns: &RowColumns) -> usize {
+    let of_cells = |cells: &[Cell]| -> usize {
+        cells.iter().map(|cell| size_of::<Cell>() + cell.name.len() + cell.value.len()).sum()
+    };
+    match columns {
+        RowColumns::Cells(cells) => of_cells(cells),
+        RowColumns::Supers(supers) => {
+            supers.iter().map(|one| size_of::<SuperColumn>() + one.name.len() + of_cells(&one.cells)).sum()
+        }
     }
 }

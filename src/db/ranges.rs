@@ -202,8 +202,11 @@ impl Pages<'_> {
             let page = store.scan(command, self.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
+            let columns: usize = page.iter().map(|row| row.columns.len()).sum();
+            let columns_per_row = columns.div_ceil(page.len()).max(1);
             self.take(page);
-            max_rows = self.columns_left.clamp(1, ROWS_PER_PAGE);
+            // As many as will do if they are like those before: what is too much has been read for nothing.
+            max_rows = (self.columns_left / columns_per_row).clamp(1, ROWS_PER_PAGE);
             match self.database.after_key(&bounds, &last, self.behaviour) {
                 Some(after) if !is_last_page => bounds = after,
                 _ => break,

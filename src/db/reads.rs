@@ -142,8 +142,7 @@ impl Database {
         let count_of = async |cf: &Arc<CfDef>, super_column: Option<Bytes>| -> Result<usize, Error> {
             let mut command = self.command(cf, super_column, everything.clone(), behaviour);
             command.with_tombstones = behaviour.count_includes_tombstones;
-            let rows = self.read_rows(asker, std::slice::from_ref(key), command).await?;
-            Ok(rows.first().map_or(0, |(_, columns)| columns.len()))
+            self.count_row(asker, key, command).await
         };
         if behaviour.count_checks_parent {
             let cf = checks.column_parent(keyspace, parent)?;
@@ -163,6 +162,30 @@ impl Database {
         }
     }
 
+    /// How many columns a slice of a row has.
+    pub(super) async fn slice_length(
+        &self,
+        keyspace: &[u8],
+        key: &Bytes,
+        parent: &ColumnParent,
+        predicate: &SlicePredicate,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<usize, Error> {
+        let catalog = self.catalog();
+        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.column_parent(keyspace, parent)?;
+        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
+        let command = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        self.count_row(asker, key, command).await
+    }
+
+    async fn count_row(&self, asker: Asker<'_>, key: &Bytes, command: ReadCommand) -> Result<usize, Error> {
+        self.check_rows(asker, std::slice::from_ref(key), &command.cf)?;
+        self.count_columns(key, command, asker.consistency).await
+    }
+
     /// Reads the same of many rows, each key once.
     async fn read_rows(
         &self,
@@ -170,21 +193,10 @@ impl Database {
         keys: &[Bytes],
         command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        let checks = self.validation(asker.catalog, asker.behaviour);
-        let is_level_first = asker.behaviour.release >= Release::V1_1;
-        if is_level_first {
-            checks.read_consistency(asker.keyspace, asker.consistency)?;
-        }
-        for key in keys {
-            checks.key(key, Some(&command.cf))?;
-        }
-        if !is_level_first {
-            checks.read_consistency(asker.keyspace, asker.consistency)?;
-        }
+        self.check_rows(asker, keys, &command.cf)?;
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        self.check_replicas(asker.catalog, asker.keyspace, asker.consistency, false, asker.behaviour)?;
         if let [key] = keys {
             let columns = self.store().read(key.clone(), command, asker.consistency).await?;
             return Ok(vec![(key.clone(), columns)]);
@@ -194,6 +206,25 @@ impl Database {
         unique.dedup();
         let keys: Vec<Bytes> = unique.into_iter().cloned().collect();
         self.read_each(keys, &command, asker.consistency).await
+    }
+
+    /// Whether rows can be read at this level.
+    fn check_rows(&self, asker: Asker<'_>, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
+        let checks = self.validation(asker.catalog, asker.behaviour);
+        let is_level_first = asker.behaviour.release >= Release::V1_1;
+        if is_level_first {
+            checks.read_consistency(asker.keyspace, asker.consistency)?;
+        }
+        for key in keys {
+            checks.key(key, Some(cf))?;
+        }
+        if !is_level_first {
+            checks.read_consistency(asker.keyspace, asker.consistency)?;
+        }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        self.check_replicas(asker.catalog, asker.keyspace, asker.consistency, false, asker.behaviour)
     }
 }
 

@@ -12,8 +12,8 @@ use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use crate::db::Database;
 use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
 
-/// How long a client may take for its request, and to read the answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client may take for its request, and to read the answer: those who say nothing must not keep probes out.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers who looks: `GET /` with all there is to see, `GET /health` with 200 or 503.
 #[derive(Clone)]

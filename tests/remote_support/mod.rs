@@ -36,6 +36,8 @@ pub struct Cluster {
     pub note_reads: AtomicUsize,
     reads_now: AtomicUsize,
     pub reads_most: AtomicUsize,
+    /// The most columns that one read has found.
+    pub columns_most: AtomicUsize,
     /// What the next calls of these kinds fail with.
     pub failure: Mutex<Option<StoreError>>,
     /// The tables that there are, as `Keyspace.Table`.
@@ -63,6 +65,7 @@ impl Cluster {
             note_reads: AtomicUsize::new(0),
             reads_now: AtomicUsize::new(0),
             reads_most: AtomicUsize::new(0),
+            columns_most: AtomicUsize::new(0),
             failure: Mutex::default(),
             tables: Mutex::default(),
             tables_failure: Mutex::default(),
@@ -158,7 +161,9 @@ impl Front {
         let hurry = u64::from(key.last().copied().unwrap_or_default()) % 8;
         tokio::time::sleep(READ_TAKES + Duration::from_micros((8 - hurry) * 200)).await;
         cluster.reads_now.fetch_sub(1, Ordering::SeqCst);
-        cluster.rows.read(key, command, consistency).await
+        let columns = cluster.rows.read(key, command, consistency).await?;
+        cluster.columns_most.fetch_max(columns.len(), Ordering::SeqCst);
+        Ok(columns)
     }
 
     fn note_now(&self, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {

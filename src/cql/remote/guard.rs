@@ -61,10 +61,18 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
     if is_read && is_everybodys(keyspace, family) {
         return Ok(());
     }
-    if !is_read && is_reserved(state.database.store().remote(), keyspace) {
-        return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
+    if !is_read {
+        check_changeable(state, keyspace)?;
     }
     state.check(access)
+}
+
+/// Whether clients may change what is in a keyspace, if they have the right.
+fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
+    if is_reserved(state.database.store().remote(), keyspace) {
+        return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
+    }
+    Ok(())
 }
 
 fn is_everybodys(keyspace: &str, family: Option<&str>) -> bool {
@@ -114,11 +122,15 @@ fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
     let mut parser = Parser::new(text, Release::V2_1)?;
     if parser.eat_words(&["ALTER", "TABLE"]) {
         parser.eat_words(&["IF", "EXISTS"]);
-        return check_served_table(state, &parser.table_name()?, "changed with system_update_column_family");
+        let table = parser.table_name()?;
+        check_changeable(state, state.keyspace_of(table.keyspace.as_deref())?)?;
+        return check_served_table(state, &table, "changed with system_update_column_family");
     }
     if parser.eat_words(&["ALTER", "KEYSPACE"]) {
         parser.eat_words(&["IF", "EXISTS"]);
-        return check_served_keyspace(state, &parser.name()?, "changed with system_update_keyspace");
+        let keyspace = parser.name()?;
+        check_changeable(state, &keyspace)?;
+        return check_served_keyspace(state, &keyspace, "changed with system_update_keyspace");
     }
     Ok(())
 }
