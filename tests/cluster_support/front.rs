@@ -32,7 +32,7 @@ pub fn start(directory: &Path, nodes: &[String], more: &str) -> Server {
 pub fn ring(words: &[&str]) {
     let began = Instant::now();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cluster/ring");
-    let status = Command::new(script).args(words).stdin(Stdio::null()).status().expect("the script starts");
+    let status = Command::new(script).args(words).stdin(Stdio::null()).status().unwrap();
     assert!(status.success(), "ring {words:?}: {status}");
     println!("ring {} took {:.1} s", words.join(" "), began.elapsed().as_secs_f64());
 }

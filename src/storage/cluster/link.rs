@@ -40,8 +40,8 @@ const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 const DEFINE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a change of the schema is tried that is lost with its node.
 const DEFINE_ATTEMPTS: u32 = 3;
-/// Each connection is asked whether its node is there so many times within a request's time, and the answer may take as
-/// much of that: requests with a node that is frozen have time left to go to another.
+/// Each connection is asked so many times within a request's time whether its node is there, and the answer may take the
+/// second share of it: requests with a node that is frozen have time left to go to another.
 const KEEPALIVES_PER_TIMEOUT: u32 = 5;
 const KEEPALIVE_SHARE: u32 = 2;
 /// A busy node may take this long to say that it is there.
