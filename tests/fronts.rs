@@ -494,6 +494,31 @@ async fn users_and_their_rights_are_those_of_all_fronts() {
 }
 
 #[tokio::test]
+async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
+    let cluster = Cluster::new();
+    let one = front_with_users(&cluster).await;
+    let salted_hash = Some(one.roles().unwrap().hash("secret").await.unwrap());
+    let anna = Role { can_login: true, salted_hash, ..Role::default() };
+    one.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
+    for name in ["role/anna", "role/cassandra"] {
+        cluster.write_note(name, br#"{"version":9}"#);
+    }
+    one.refresh_schema().await.unwrap();
+    let late = front_with_users(&cluster).await;
+    for front in [&one, &late] {
+        for (name, password) in [("anna", "secret"), ("cassandra", "cassandra")] {
+            let refused = front.authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
+            assert!(matches!(refused, Error::Authentication(_)), "{refused:?}");
+        }
+        let written = front.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
+        assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
+    }
+    one.change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
+    late.refresh_schema().await.unwrap();
+    assert!(late.authenticate(&credentials("bert", "secret"), Release::V2_1).await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn the_first_user_is_made_by_one_of_those_who_start_together() {
     let cluster = Cluster::new();
     cluster.intruders.store(1, Ordering::SeqCst);

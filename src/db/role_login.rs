@@ -83,12 +83,16 @@ impl Database {
     /// Takes up the roles that are kept, and makes the first one where users are kept in the store. They are taken
     /// up in any case: what is dropped while nobody logs in must not be granted to those who had it before.
     pub(super) async fn load_roles(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
-        self.roles.load(notes)?;
+        if self.shares_schema() {
+            self.roles.load_readable(notes);
+        } else {
+            self.roles.load(notes)?;
+        }
         let Some(keeper) = self.roles() else { return Ok(()) };
         match keeper.set_up(&**self.store()).await {
             Err(Error::SchemaDisagreement(_)) => {
                 // Another server that starts at the same time was first.
-                keeper.load(&self.store().notes().await?)?;
+                keeper.load_readable(&self.store().notes().await?);
                 keeper.set_up(&**self.store()).await
             }
             outcome => outcome,

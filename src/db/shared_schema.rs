@@ -154,9 +154,7 @@ impl Database {
             return Ok(());
         }
         let notes = self.store().notes().await?;
-        if let Err(error) = self.roles.load(&notes) {
-            tracing::error!("a change of roles does not count here: {error}");
-        }
+        self.roles.load_readable(&notes);
         let before = self.catalog();
         let after = self.followed(&before, &notes);
         let is_same = |name: &String| {

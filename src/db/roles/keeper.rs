@@ -1,5 +1,6 @@
 //! Keeps the roles: in memory for every request, and in the store.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -26,6 +27,8 @@ const AUTH_KEYSPACE: &[u8] = b"system_auth";
 pub struct RoleKeeper {
     /// Replaced as a whole.
     roles: RwLock<Arc<Roles>>,
+    /// Those that could not be read.
+    unread: RwLock<BTreeSet<String>>,
     /// Held while roles change.
     changing: tokio::sync::Mutex<()>,
     hasher: Hasher,
@@ -55,9 +58,27 @@ impl RoleKeeper {
         Ok(())
     }
 
+    /// The same where servers of several versions share the notes: a role that cannot be read may do nothing here, and is
+    /// left to the servers that can.
+    pub fn load_readable(&self, notes: &[(String, Bytes)]) {
+        let mut roles = Roles::default();
+        let mut unread = BTreeSet::new();
+        for (name, json) in notes {
+            let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
+            let read = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()));
+            if let Err(error) = read.and_then(|role| roles.put(name, role)) {
+                tracing::error!("role {name} may do nothing here: {error}");
+                unread.insert(name.to_owned());
+            }
+        }
+        roles.settle();
+        *self.roles.write() = Arc::new(roles);
+        *self.unread.write() = unread;
+    }
+
     /// Makes the default superuser where there is no role, and warns while its password is known to everybody.
     pub async fn set_up(&self, store: &dyn Store) -> Result<(), Error> {
-        if self.now().iter().next().is_none() {
+        if self.now().iter().next().is_none() && self.unread.read().is_empty() {
             let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
             let role = Role { is_superuser: true, can_login: true, salted_hash, ..Role::default() };
             self.change(store, |roles| roles.put(DEFAULT_SUPERUSER, role)).await?;
@@ -117,6 +138,7 @@ impl RoleKeeper {
         let answer = edit(&mut after)?;
         let notes = changes(&before, &after);
         if !notes.is_empty() {
+            self.check_readable(&notes)?;
             match store.note(notes).await {
                 Ok(()) => {}
                 Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
@@ -126,6 +148,18 @@ impl RoleKeeper {
             *self.roles.write() = Arc::new(after);
         }
         Ok(Some(answer))
+    }
+
+    /// Whether notes that shall change are of roles that can be read.
+    fn check_readable(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), Error> {
+        let unread = self.unread.read();
+        let mut names = notes.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_NOTE));
+        match names.find(|name| unread.contains(*name)) {
+            Some(name) => Err(Error::invalid(format!(
+                "a newer server has made the role {name}, and this one cannot read what it is: change it there"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whether a role may do what a request does.
