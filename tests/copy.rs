@@ -149,7 +149,7 @@ fn a_copy_that_was_stopped_or_killed_goes_on() {
     runtime().block_on(async {
         let side = open(&in_it.join("from"), &conf("RandomPartitioner")).await;
         let cells = family(&side, "K", "Cells");
-        for part in 0..50 {
+        for part in 0..100 {
             let row = |row| {
                 let value = "v".repeat(200);
                 let changes = (0..20).map(|column| live(&format!("c{column}"), &value, T)).collect();

@@ -16,7 +16,7 @@ use super::tally::Tally;
 const VERSION: u32 = 1;
 
 /// Time between two writings of the file.
-const WRITE_EVERY: Duration = Duration::from_secs(1);
+const WRITE_EVERY: Duration = Duration::from_millis(200);
 
 /// Longest file that is read: a place of each of thousands of column families, with room for long keys.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
