@@ -191,6 +191,10 @@ impl RemoteStore for Remote {
         Box::pin(async { Ok(0) })
     }
 
+    fn drop_keyspace<'a>(&'a self, _name: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     fn follow(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }

@@ -108,8 +108,13 @@ impl Database {
     async fn try_finish_drops(&self, marks: Vec<String>) -> Result<(), Error> {
         let mut outcome = Ok(());
         let mut done: Notes = Vec::new();
-        for mark in marks {
-            let Some(resource) = resource_of(&mark) else { continue };
+        let mut resources: Vec<(String, Resource)> = marks
+            .into_iter()
+            .filter_map(|mark| resource_of(&mark).map(|resource| (mark, resource)))
+            .collect();
+        // A keyspace goes after its tables.
+        resources.sort_by_key(|(_, resource)| matches!(resource, Resource::Keyspace(_)));
+        for (mark, resource) in resources {
             match self.try_finish_drop(&resource).await {
                 Ok(()) => done.push((mark, None)),
                 Err(error) => outcome = Err(error),
@@ -124,8 +129,12 @@ impl Database {
 
     async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
         self.forget_grants(dropped).await?;
-        if let Resource::Table(keyspace, name) = dropped {
-            self.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
+        match (dropped, self.store().remote()) {
+            (Resource::Table(keyspace, name), _) => {
+                self.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
+            }
+            (Resource::Keyspace(name), Some(remote)) => remote.drop_keyspace(name).await?,
+            _ => {}
         }
         Ok(())
     }

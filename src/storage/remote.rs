@@ -73,6 +73,9 @@ pub trait RemoteStore: Send + Sync {
     /// Grows with every change of the notes, whoever makes it.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
 
+    /// Drops a keyspace in which there is no table any more. One that is gone already is no error.
+    fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;
+
     /// Another front has changed the schema to this. It should have made the tables; any that is not there is made.
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 

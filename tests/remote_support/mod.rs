@@ -343,6 +343,11 @@ impl RemoteStore for Front {
         })
     }
 
+    fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
+        self.cluster.say(format!("drop keyspace {name}"));
+        Box::pin(async { Ok(()) })
+    }
+
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         let families: Vec<String> = catalog.column_families().map(|cf| cf.name.clone()).collect();
         self.cluster.say(format!("follow {}", families.join(" ")));

@@ -124,7 +124,7 @@ impl ClusterStore {
         Ok(false)
     }
 
-    /// Makes the tables of a schema that are not there, and drops keyspaces that this front has emptied.
+    /// Makes the tables of a schema that are not there.
     async fn make_ready(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
         let before = self.catalog.lock().clone();
         let known = |name: &str| before.as_ref().and_then(|before| before.keyspace(name));
@@ -142,12 +142,6 @@ impl ClusterStore {
             if !is_same {
                 keyspaces::make(&self.link, keyspace, known(&keyspace.name), self.replication.as_ref())
                     .await?;
-            }
-        }
-        let gone = before.iter().flat_map(|before| before.keyspaces.keys());
-        for name in gone.filter(|name| catalog.keyspace(name).is_none()) {
-            if Known::of(&self.link, name).await?.is_empty() {
-                self.link.define(&format!("DROP KEYSPACE IF EXISTS {}", quoted(name))).await?;
             }
         }
         *self.catalog.lock() = Some(catalog.clone());
@@ -285,6 +279,15 @@ impl RemoteStore for ClusterStore {
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {
         Box::pin(self.notes.version(&self.link))
+    }
+
+    fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            if !Known::of(&self.link, name).await?.is_empty() {
+                return Ok(());
+            }
+            self.link.define(&format!("DROP KEYSPACE IF EXISTS {}", quoted(name))).await
+        })
     }
 
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
