@@ -15,7 +15,7 @@ use support::in_process::{self, InProcess};
 use support::value::{Value, fields, map, text, texts};
 use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use thriftstore::marshal::CqlType;
-use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation};
 use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
 use thriftstore::storage::{
@@ -102,51 +102,7 @@ struct Remote {
 }
 
 impl Store for Remote {
-    fn apply(
-        &self,
-        mutations: Vec<Mutation>,
-        behaviour: &'static Behaviour,
-        consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, ()> {
-        self.rows.apply(mutations, behaviour, consistency)
-    }
-
-    fn read(
-        &self,
-        key: Bytes,
-        command: ReadCommand,
-        consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, RowColumns> {
-        self.rows.read(key, command, consistency)
-    }
-
-    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        self.rows.scan(command, consistency)
-    }
-
-    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
-        self.rows.splits(start, end, keys_per_split)
-    }
-
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.rows.truncate(cf)
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.rows.drop_family(cf)
-    }
-
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
-        self.rows.notes()
-    }
-
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        self.rows.note(notes)
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        self.rows.alter(catalog)
-    }
+    support::forward::forward_to!(rows);
 
     fn status(&self) -> StoreStatus {
         self.rows.status()
@@ -154,10 +110,6 @@ impl Store for Remote {
 
     fn remote(&self) -> Option<&dyn RemoteStore> {
         Some(self)
-    }
-
-    fn close(&self) -> StoreFuture<'_, ()> {
-        self.rows.close()
     }
 }
 

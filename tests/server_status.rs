@@ -9,16 +9,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use support::client::PATIENCE;
 use support::server::{Server, storage_conf};
 use thriftstore::config;
-use thriftstore::db::{Authenticator, Database, DatabaseParts};
+use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::marshal::Types;
-use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
-use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::server::{Admission, Listener, Shutdown, StatusService};
-use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreFuture, StoreStatus, SyncMode};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreStatus, SyncMode};
 use thriftstore::util::Clock;
 
 /// Sends a request and reads the answer until its end.
@@ -100,18 +97,8 @@ fn a_store_that_takes_no_writes_is_not_well() {
         EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock.clone()).unwrap();
     let is_full = Arc::new(AtomicBool::new(false));
     let store: Arc<dyn Store> = Arc::new(MayBeFull { inner: opened, is_full: is_full.clone() });
-    let database = Arc::new(Database::new(DatabaseParts {
-        catalog: Arc::new(config.catalog),
-        store: store.clone(),
-        partitioner: config.partitioner,
-        authenticator: Authenticator::AllowAll,
-        clock,
-        types: Types::builtin(),
-        cluster_name: config.cluster_name,
-        config_text: config.text,
-        token: "0".to_owned(),
-        endpoint: config.listen_address,
-    }));
+    let parts = DatabaseParts::new(Arc::new(config.catalog), store.clone(), config.partitioner, clock);
+    let database = Arc::new(Database::new(parts));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let shutdown = Shutdown::new();
     let admission = Admission::for_status(shutdown.signal().unwrap());
@@ -141,58 +128,10 @@ struct MayBeFull {
 }
 
 impl Store for MayBeFull {
-    fn apply(
-        &self,
-        mutations: Vec<Mutation>,
-        behaviour: &'static Behaviour,
-        consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, ()> {
-        self.inner.apply(mutations, behaviour, consistency)
-    }
-
-    fn read(
-        &self,
-        key: Bytes,
-        command: ReadCommand,
-        consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, RowColumns> {
-        self.inner.read(key, command, consistency)
-    }
-
-    fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        self.inner.scan(command, consistency)
-    }
-
-    fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
-        self.inner.splits(start, end, keys_per_split)
-    }
-
-    fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.inner.truncate(cf)
-    }
-
-    fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        self.inner.drop_family(cf)
-    }
-
-    fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
-        self.inner.notes()
-    }
-
-    fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        self.inner.note(notes)
-    }
-
-    fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        self.inner.alter(catalog)
-    }
+    support::forward::forward_to!(inner);
 
     fn status(&self) -> StoreStatus {
         let full = self.is_full.load(Ordering::Relaxed).then(|| "the disk is full".to_owned());
         StoreStatus { read_only: full, ..self.inner.status() }
-    }
-
-    fn close(&self) -> StoreFuture<'_, ()> {
-        self.inner.close()
     }
 }

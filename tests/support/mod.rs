@@ -8,6 +8,7 @@ pub mod calls;
 pub mod certificates;
 pub mod client;
 pub mod first;
+pub mod forward;
 pub mod idl;
 pub mod in_process;
 pub mod native;
