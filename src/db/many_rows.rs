@@ -5,7 +5,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
 use crate::model::{Cell, ConsistencyLevel, ReadCommand, RowColumns, SuperColumn};
-use crate::util::limits::RESULT_BYTES_MAX;
+use crate::storage::within_limit;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
@@ -32,12 +32,7 @@ impl Database {
         let mut bytes = 0;
         let mut reads = stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once());
         while let Some((key, columns)) = reads.try_next().await? {
-            bytes += bytes_of(&columns);
-            if bytes > RESULT_BYTES_MAX {
-                return Err(Error::invalid(format!(
-                    "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"
-                )));
-            }
+            bytes = within_limit(bytes + bytes_of(&columns))?;
             rows.push((key, columns));
         }
         Ok(rows)

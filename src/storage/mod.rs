@@ -20,7 +20,7 @@ pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
-pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name};
+pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, within_limit};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
 pub use status::{ClusterStatus, NodeStatus, StoreStatus};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RemoteCql, StoreFuture};
+use super::{RemoteCql, StoreError, StoreFuture};
 use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
 use crate::schema::{Catalog, CfDef};
-use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
+use crate::util::limits::{CLUSTER_ROWS_AT_ONCE, RESULT_BYTES_MAX};
 
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
@@ -82,5 +82,26 @@ pub trait RemoteStore: Send + Sync {
     /// Where the store runs CQL itself.
     fn cql(&self) -> Option<&dyn RemoteCql> {
         None
+    }
+}
+
+/// What has come of one answer, in bytes. Errors: `Invalid` when that is more than one answer can have.
+pub fn within_limit(bytes: usize) -> Result<usize, StoreError> {
+    if bytes > RESULT_BYTES_MAX {
+        return Err(StoreError::Invalid(format!(
+            "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"
+        )));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_have_a_limit() {
+        assert!(within_limit(RESULT_BYTES_MAX).is_ok());
+        assert!(matches!(within_limit(RESULT_BYTES_MAX + 1), Err(StoreError::Invalid(_))));
     }
 }

@@ -4,7 +4,6 @@ use scylla::statement::batch::{Batch, BatchType};
 
 use super::link::{Link, level, serial_level};
 use super::read::read;
-use super::rows::all;
 use super::shape::Shape;
 use super::table::Table;
 use super::values::Values;
@@ -30,10 +29,7 @@ pub async fn compare_and_set(
     if values.is_empty() {
         return Ok(CasAnswer::Applied);
     }
-    let result = link.run_batch(batch, values).await?;
-    let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
-    let first = all(&page)?.into_iter().next().and_then(|row| row.into_iter().next().flatten());
-    if first.is_some_and(|applied| applied.as_ref() == [1]) {
+    if link.transact(batch, values).await? {
         return Ok(CasAnswer::Applied);
     }
     Ok(CasAnswer::Refused(found(link, table, &command).await?))

@@ -13,7 +13,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::unprepared::Statement;
 
 use super::cql_types::columns;
-use super::link::{Link, level, serial_level};
+use super::link::{Link, level, page_of, serial_level};
 use super::rows::all;
 use super::values::Values;
 use super::{error, notes};
@@ -117,7 +117,7 @@ impl Ready {
             if !result.is_rows() {
                 return Ok(RemoteOutcome::Void);
             }
-            let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
+            let page = page_of(result)?;
             gathered.take(link, &page)?;
             match next.into_paging_control_flow() {
                 ControlFlow::Continue(next) => from = next,
@@ -160,8 +160,7 @@ impl RemoteCql for ClusterStore {
         Box::pin(async move {
             let values = Values::default().bytes(Bytes::copy_from_slice(name.as_bytes()));
             let text = "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?";
-            let page = self.link.ask(text, values).await?;
-            Ok(page.is_some_and(|page| page.rows_num() > 0))
+            Ok(!self.link.ask(text, values).await?.is_empty())
         })
     }
 

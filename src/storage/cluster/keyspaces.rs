@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::link::Link;
-use super::rows::{all, number};
+use super::rows::number;
 use super::table::{Table, quoted};
 use super::values::Values;
 use crate::schema::{CfDef, KeyspaceDef};
@@ -139,8 +139,7 @@ fn not_ours(table: &Table, name: &str, wanted: &Column, found: Option<&Column>) 
 
 /// The rows of an answer, nulls as nothing.
 async fn rows_of(link: &Link, query: &str, values: Values) -> Result<Vec<Vec<Bytes>>, StoreError> {
-    let page = link.ask(query, values).await?;
-    let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+    let rows = link.ask(query, values).await?;
     Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
 }
 

@@ -22,6 +22,7 @@ use super::error;
 use super::gate::Gate;
 use super::options::ClusterOptions;
 use super::retries::Retries;
+use super::rows::{Field, all, first, is_applied};
 use super::shape::Shape;
 use super::table::Table;
 use super::tls;
@@ -177,7 +178,7 @@ impl Link {
         let _place = self.gate.pass().await?;
         let read = self.session.execute_single_page(statement, values, from).await;
         let (result, next) = read.map_err(error::of_execution)?;
-        let rows = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
+        let rows = page_of(result)?;
         let next = match next {
             PagingStateResponse::HasMorePages { state } => Some(state),
             PagingStateResponse::NoMorePages => None,
@@ -185,8 +186,19 @@ impl Link {
         Ok((rows, next))
     }
 
+    /// Runs a batch on a condition: has it been done?
+    pub async fn transact(&self, batch: Batch, values: Vec<Values>) -> Result<bool, StoreError> {
+        all(&page_of(self.run_batch(batch, values).await?)?).map(is_applied)
+    }
+
+    /// The cluster's partitioner, by its Java class name.
+    pub async fn partitioner_class(&self) -> Result<String, StoreError> {
+        let rows = self.ask("SELECT partitioner FROM system.local", Values::default()).await?;
+        Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
+    }
+
     /// Runs a statement of our own, and answers with its rows.
-    pub async fn ask(&self, text: &str, values: Values) -> Result<Option<QueryRowsResult>, StoreError> {
+    pub async fn ask(&self, text: &str, values: Values) -> Result<Vec<Vec<Field>>, StoreError> {
         self.ask_at(text, values, Consistency::Quorum).await
     }
 
@@ -196,16 +208,13 @@ impl Link {
         text: &str,
         values: Values,
         consistency: Consistency,
-    ) -> Result<Option<QueryRowsResult>, StoreError> {
+    ) -> Result<Vec<Vec<Field>>, StoreError> {
         let mut statement = self.own_statement(text).await?;
         statement.set_consistency(consistency);
         statement.set_serial_consistency(Some(SerialConsistency::Serial));
         let _place = self.gate.pass().await?;
         let result = self.session.execute_unpaged(&statement, values).await.map_err(error::of_execution)?;
-        if !result.is_rows() {
-            return Ok(None);
-        }
-        result.into_rows_result().map(Some).map_err(|error| StoreError::Io(error.to_string()))
+        if result.is_rows() { all(&page_of(result)?) } else { Ok(Vec::new()) }
     }
 
     /// A statement of our own, which must come to the same when it is run twice. There are few, and fronts ask with them
@@ -257,6 +266,11 @@ impl Link {
         let _place = self.gate.pass().await?;
         self.define_once(&format!("TRUNCATE {table}")).await
     }
+}
+
+/// The rows of an answer. Errors: `Io` where it has none.
+pub fn page_of(result: QueryResult) -> Result<QueryRowsResult, StoreError> {
+    result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))
 }
 
 /// A contact point with its port.

@@ -13,7 +13,7 @@ use scylla::statement::{Consistency, SerialConsistency};
 use uuid::Uuid;
 
 use super::link::Link;
-use super::rows::{all, number};
+use super::rows::{first, is_applied, number};
 use super::values::{Value, Values};
 use crate::storage::StoreError;
 
@@ -49,13 +49,12 @@ pub struct Notes {
 impl Notes {
     /// Makes the keyspace and its tables where they are not there yet.
     pub async fn set_up(link: &Link, replication: &str) -> Result<(), StoreError> {
-        let known = link
+        let tables = link
             .ask(
                 "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
                 Values::default().bytes(Bytes::from_static(KEYSPACE.as_bytes())),
             )
             .await?;
-        let tables = known.map(|page| all(&page)).transpose()?.unwrap_or_default();
         if tables.len() >= 2 {
             return Ok(());
         }
@@ -68,10 +67,10 @@ impl Notes {
     /// All notes. A change whose outcome is not known is settled by it: seen, or never to be done.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
         let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
-        let page = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
+        let rows = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
         let mut notes = Vec::new();
         let mut version = 0;
-        for row in page.map(|page| all(&page)).transpose()?.unwrap_or_default() {
+        for row in rows {
             let mut fields = row.into_iter();
             let mut next = || fields.next().flatten();
             version = next().and_then(|bytes| number(&bytes)).unwrap_or(0);
@@ -85,15 +84,13 @@ impl Notes {
 
     /// The version that the cluster has.
     pub async fn version(&self, link: &Link) -> Result<i64, StoreError> {
-        let page = link
+        let rows = link
             .ask(
                 "SELECT version FROM thriftstore.notes WHERE scope = ? LIMIT 1",
                 Values::default().bytes(SCOPE),
             )
             .await?;
-        let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
-        let version = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
-        Ok(version.and_then(|bytes| number(&bytes)).unwrap_or(0))
+        Ok(first(rows).and_then(|bytes| number(&bytes)).unwrap_or(0))
     }
 
     /// Changes notes. Errors: `SchemaDisagreement` when another front has changed some since this one has read them,
@@ -148,9 +145,7 @@ impl Notes {
         }
         batch.set_consistency(Consistency::Quorum);
         batch.set_serial_consistency(Some(SerialConsistency::Serial));
-        let result = link.run_batch(batch, values).await?;
-        let page = result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))?;
-        if !is_applied(all(&page)?) {
+        if !link.transact(batch, values).await? {
             return Err(overtaken());
         }
         *self.seen.lock() = seen + 1;
@@ -162,11 +157,6 @@ fn overtaken() -> StoreError {
     StoreError::SchemaDisagreement(
         "another front has changed the schema at the same time: try again".to_owned(),
     )
-}
-
-fn is_applied(rows: Vec<Vec<Option<Bytes>>>) -> bool {
-    let first = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
-    first.is_some_and(|applied| applied.as_ref() == [1])
 }
 
 /// The right to change tables, which one front has at a time: a table that two make at once would be two.
@@ -227,8 +217,7 @@ impl TablesLock {
 
     /// Runs a transaction: is the lock ours after it? An earlier one whose outcome was not told may have taken it.
     async fn ask(&self, link: &Link, text: &str, values: Values) -> Result<bool, StoreError> {
-        let page = link.ask(text, values).await?;
-        let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+        let rows = link.ask(text, values).await?;
         let owner = Some(self.owner());
         Ok(rows.first().is_some_and(|row| row.contains(&owner)) || is_applied(rows))
     }

@@ -11,8 +11,7 @@ use super::table::Table;
 use super::values::Values;
 use crate::marshal;
 use crate::model::{Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
-use crate::storage::StoreError;
-use crate::util::limits::RESULT_BYTES_MAX;
+use crate::storage::{StoreError, within_limit};
 
 /// Columns that are asked for at first for each super column: how many it has is not known.
 const COLUMNS_PER_SUPER: usize = 16;
@@ -128,16 +127,6 @@ impl Gathered {
     }
 }
 
-/// What has come of one read, in bytes. Errors: `Invalid` when that is more than one answer can have.
-pub fn within_limit(bytes: usize) -> Result<usize, StoreError> {
-    if bytes > RESULT_BYTES_MAX {
-        return Err(StoreError::Invalid(format!(
-            "the answer has more than {RESULT_BYTES_MAX} bytes: ask for fewer columns or rows at a time"
-        )));
-    }
-    Ok(bytes)
-}
-
 fn is_reversed(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.reversed)
 }
@@ -221,11 +210,5 @@ mod tests {
         let (table, command) = command(Predicate::Range(range));
         let (_, values) = slices(&table, &Bytes::from_static(b"k"), &command).remove(0);
         assert_eq!(values, Values::default().bytes(Bytes::from_static(b"k")).bytes(long(2)).bytes(long(9)));
-    }
-
-    #[test]
-    fn answers_have_a_limit() {
-        assert!(within_limit(RESULT_BYTES_MAX).is_ok());
-        assert!(matches!(within_limit(RESULT_BYTES_MAX + 1), Err(StoreError::Invalid(_))));
     }
 }

@@ -86,6 +86,16 @@ fn fields(row: ColumnIterator<'_, '_>) -> Result<Vec<Field>, StoreError> {
         .collect()
 }
 
+/// The first column of the first row.
+pub fn first(rows: Vec<Vec<Field>>) -> Field {
+    rows.into_iter().next().and_then(|row| row.into_iter().next().flatten())
+}
+
+/// Whether a transaction has been done: its answer begins with that.
+pub fn is_applied(rows: Vec<Vec<Field>>) -> bool {
+    first(rows).is_some_and(|applied| applied.as_ref() == [1])
+}
+
 /// A number of four or eight bytes.
 pub fn number(bytes: &[u8]) -> Option<i64> {
     match bytes.len() {

@@ -6,7 +6,7 @@ use scylla::response::PagingState;
 
 use super::link::{Link, level};
 use super::paging::Paging;
-use super::read::{Gathered, read, within_limit};
+use super::read::{Gathered, read};
 use super::rows::{Reading, keys};
 use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
@@ -14,7 +14,7 @@ use super::token::token_value;
 use super::values::Values;
 use crate::model::{Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row};
 use crate::partitioner::Partitioner;
-use crate::storage::{IndexLookup, StoreError};
+use crate::storage::{IndexLookup, StoreError, within_limit};
 
 /// A stretch of the ring with what it begins and ends at.
 struct Stretch {

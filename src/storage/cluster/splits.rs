@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::link::Link;
-use super::rows::{Field, all, number};
+use super::rows::{Field, number};
 use super::values::Values;
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
@@ -30,8 +30,7 @@ pub async fn splits(
     let Some(ring) = EvenRing::of(partitioner) else { return Ok(Vec::new()) };
     let mut rows = 0.0;
     for keyspace in keyspaces {
-        let page = link.ask(ESTIMATES, Values::default().bytes(keyspace.into())).await?;
-        let estimates = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
+        let estimates = link.ask(ESTIMATES, Values::default().bytes(keyspace.into())).await?;
         rows += rows_of(ring, partitioner, estimates);
     }
     let parts = rows * ring.share(start, end) / keys_per_split.max(1) as f64;

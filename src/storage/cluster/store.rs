@@ -11,11 +11,9 @@ use super::keyspaces::{self, Known, map};
 use super::link::Link;
 use super::notes::{Notes, TablesLock};
 use super::options::ClusterOptions;
-use super::rows::all;
 use super::scan::Scan;
 use super::splits::splits;
 use super::table::{Table, quoted};
-use super::values::Values;
 use super::write::Writing;
 use super::{cas, read};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -302,22 +300,5 @@ impl RemoteStore for ClusterStore {
 
     fn cql(&self) -> Option<&dyn RemoteCql> {
         Some(self)
-    }
-}
-
-impl Link {
-    /// The cluster's partitioner, by its Java class name.
-    pub async fn partitioner_class(&self) -> Result<String, StoreError> {
-        let page = self.ask_one("SELECT partitioner FROM system.local").await?;
-        let rows = page.map(|page| all(&page)).transpose()?.unwrap_or_default();
-        let name = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
-        Ok(String::from_utf8_lossy(&name.unwrap_or_default()).into_owned())
-    }
-
-    async fn ask_one(
-        &self,
-        text: &str,
-    ) -> Result<Option<scylla::response::query_result::QueryRowsResult>, StoreError> {
-        self.ask(text, Values::default()).await
     }
 }
