@@ -113,7 +113,7 @@ impl Run {
         if self.backend == Backend::Embedded {
             let database = self.database.take().unwrap();
             self.runtime.block_on(database.store().close()).unwrap();
-            drop(database);
+            self.runtime.block_on(support::let_go(database));
             self.open();
         }
     }

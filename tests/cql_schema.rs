@@ -40,14 +40,6 @@ async fn open(directory: &Path) -> Arc<Database> {
     database
 }
 
-/// Waits until no index is being built any more: who builds one holds the database.
-async fn settled(database: &Arc<Database>) {
-    database.until_built().await;
-    while Arc::strong_count(database) > 1 {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
-}
-
 async fn run(database: &Arc<Database>, statement: Statement) {
     let claim = Claim::of_release(level());
     let state = QueryState { database, behaviour: level(), claim, keyspace: Some("k"), user: None };
@@ -142,9 +134,10 @@ async fn declarations_are_there_after_a_restart() {
         for statement in [keyspace(), table("wide", false), table("dense", true), add_set(), index("s")] {
             run(&database, statement).await;
         }
-        settled(&database).await;
+        database.until_built().await;
         let catalog = database.catalog();
         database.store().close().await.unwrap();
+        stores::let_go(database).await;
         keyspace_to_json(catalog.keyspace("k").unwrap())
     };
     let database = open(directory.path()).await;
@@ -172,7 +165,7 @@ async fn a_collection_is_added_over_stored_rows() {
     let expected = ["2:s:fffffff9", "2:s:00000007", "2:v", "1:v"];
     assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
     database.store().close().await.unwrap();
-    drop(database);
+    stores::let_go(database).await;
     let database = open(directory.path()).await;
     assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
 }
@@ -188,7 +181,7 @@ async fn indexes_lead_to_partitions_whenever_they_are_made() {
     write(&database, 1, "s", Some(7), b"").await;
     run(&database, index("v")).await;
     run(&database, index("s")).await;
-    settled(&database).await;
+    database.until_built().await;
     write(&database, 2, "v", None, b"after").await;
     let cf = family(&database, "wide");
     let entries = async |column: &'static [u8], key: &'static [u8]| {

@@ -8,7 +8,6 @@ mod support;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use store_support as stores;
@@ -165,7 +164,7 @@ async fn an_index_finds_what_a_scan_finds() {
         compare(&database).await;
         if round % 10 == 9 {
             database.store().close().await.unwrap();
-            drop(database);
+            stores::let_go(database).await;
             database = open(directory.path(), &clock).await;
             compare(&database).await;
         }
@@ -195,11 +194,9 @@ async fn an_index_over_data_that_are_there_is_built_while_they_change() {
         write(&database, &mut chance).await;
     }
     database.update_column_family(family(true), level()).await.unwrap();
-    while Arc::strong_count(&database) > 1 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    database.until_built().await;
     compare(&database).await;
-    drop(database);
+    stores::let_go(database).await;
     let database = open(directory.path(), &clock).await;
     compare(&database).await;
 }

@@ -191,7 +191,7 @@ impl Case {
             self.said.push("-- restart".to_owned());
             let database = self.database.take().unwrap();
             database.store().close().await.unwrap();
-            drop(database);
+            store_support::let_go(database).await;
             self.open().await;
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use thriftstore::db::Database;
 use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
 use thriftstore::model::{
     Behaviour, Bounds, Cell, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
@@ -50,6 +51,14 @@ pub fn check_scripts(folder: &str, answer: impl Fn(&str) -> String) {
         } else {
             assert_eq!(answered, script, "{} (REWRITE=1 rewrites it)", path.display());
         }
+    }
+}
+
+/// Drops a database, and returns when its directory is free: who builds an index holds the database meanwhile.
+pub async fn let_go(mut database: Arc<Database>) {
+    while let Err(still_held) = Arc::try_unwrap(database) {
+        database = still_held;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
