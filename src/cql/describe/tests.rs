@@ -110,7 +110,7 @@ prop_compose! {
         types in prop::collection::vec((a_type(), any::<bool>()), 1..7),
         (keys, clustering) in (1..3usize, 0..3usize),
         orders in prop::collection::vec(any::<bool>(), 3),
-        (is_compact, is_counter) in (any::<bool>(), prop::bool::weighted(0.1)),
+        (is_compact, is_counter) in (prop::bool::weighted(0.3), prop::bool::weighted(0.1)),
         properties in prop::collection::btree_set(a_property(), 0..3),
         names in Just(["a", "\"Key\"", "\"order\"", "value", "\"x\"\"y\"", "column1", "\"B b\""]).prop_shuffle(),
     ) -> String {
@@ -156,6 +156,8 @@ proptest! {
     ) {
         let mut making = vec!["CREATE TYPE \"K\".\"T\" (\"a b\" int, c list<text>)".to_owned()];
         making.push("CREATE TYPE \"K\".a (t frozen<\"T\">, \"select\" map<int, text>)".to_owned());
+        // Of the others, all may be such as cannot be made.
+        making.push("CREATE TABLE \"K\".plain (k int PRIMARY KEY, v text)".to_owned());
         let names = ["a", "\"Key\"", "\"order\"", "value", "\"x\"\"y\"", "column1", "\"B b\""];
         for (at, (table, column)) in tables.iter().zip(&indexed).enumerate() {
             let old = release < "3";
