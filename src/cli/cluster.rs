@@ -190,6 +190,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::util::Password;
     use crate::util::limits::PASSWORD_FILE_BYTES_MAX;
 
     #[derive(Debug, Parser)]
@@ -285,7 +286,7 @@ mod tests {
         assert!(missing.contains("cannot read") && missing.contains("password"), "{missing}");
         fs::write(&file, "se cret\r\nmore\n").unwrap();
         let found = options(&cluster).unwrap();
-        assert_eq!(found.credentials, Some(("front".to_owned(), "se cret".to_owned())));
+        assert_eq!(found.credentials, Some(("front".to_owned(), Password::new("se cret"))));
         assert_eq!((found.request_timeout, found.requests_max), (Duration::from_millis(5), 6));
         let tls = found.tls.unwrap();
         assert_eq!(tls.authorities, Some("a.pem".into()));

@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 use super::ThriftPlace;
 use crate::thrift::frame::{MessageCutter, NextMessage};
 use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, Writer};
+use crate::util::Password;
 use crate::util::limits::MESSAGE_BYTES_MAX;
 
 /// Longest wait for a connection, and for an answer.
@@ -26,7 +27,7 @@ pub struct ThriftClient {
     input: BytesMut,
     seqid: i32,
     /// The user and his password, where the server asks.
-    login: Option<(String, String)>,
+    login: Option<(String, Password)>,
     /// The keyspace that the session has (0.7 and later), or that it has logged in to.
     keyspace: Option<String>,
 }
@@ -35,7 +36,7 @@ impl ThriftClient {
     /// Connects, and logs in where that is not done keyspace by keyspace. `login` is a user and his password.
     pub async fn connect(
         place: &ThriftPlace,
-        login: Option<(String, String)>,
+        login: Option<(String, Password)>,
     ) -> Result<ThriftClient, String> {
         let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&place.address)).await;
         let stream = match connecting {
@@ -68,7 +69,7 @@ impl ThriftClient {
             }
             writer.field_struct(if keyspace.is_some() { 2 } else { 1 });
             writer.field_map(1, TType::String, TType::String, 2);
-            for (name, value) in [("username", &user), ("password", &password)] {
+            for (name, value) in [("username", &user[..]), ("password", password.reveal())] {
                 writer.bytes(name.as_bytes());
                 writer.bytes(value.as_bytes());
             }

@@ -13,7 +13,7 @@ use crate::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, Super
 use crate::schema::CfDef;
 use crate::thrift::replies;
 use crate::thrift::wire::{Reader, TType, Writer};
-use crate::util::{Clock, password_of};
+use crate::util::{Clock, Password, password_of};
 
 /// QUORUM, in the API's numbers.
 const CONSISTENCY: i32 = 2;
@@ -24,7 +24,7 @@ const AHEAD_S: i64 = 60;
 /// Reads from a server, on as many connections as there are calls at a time.
 pub struct ThriftPages {
     pub place: ThriftPlace,
-    login: Option<(String, String)>,
+    login: Option<(String, Password)>,
     clock: Arc<Clock>,
     /// Connections that nobody uses just now.
     idle: Mutex<Vec<ThriftClient>>,

@@ -6,5 +6,5 @@ mod password_file;
 pub mod release;
 
 pub use clock::Clock;
-pub use password_file::password_of;
+pub use password_file::{Password, password_of};
 pub use release::Release;

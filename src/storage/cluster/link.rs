@@ -86,7 +86,7 @@ impl Link {
             builder = builder.pool_size(PoolSize::PerHost(connections));
         }
         if let Some((user, password)) = &options.credentials {
-            builder = builder.user(user, password);
+            builder = builder.user(user, password.reveal());
         }
         if let Some(tls) = &options.tls {
             builder = builder.tls_context(Some(Arc::new(tls::client_config(tls)?)));

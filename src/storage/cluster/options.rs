@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::util::Password;
+
 /// Where a cluster is, and how it is spoken to.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
@@ -12,7 +14,7 @@ pub struct ClusterOptions {
     /// The data centre whose nodes are preferred, and which LOCAL_ consistency levels mean.
     pub local_data_center: Option<String>,
     /// The cluster's own user and password, for all clients of this front.
-    pub credentials: Option<(String, String)>,
+    pub credentials: Option<(String, Password)>,
     pub tls: Option<ClusterTls>,
     /// What every keyspace that is made here is replicated by, instead of what the schema says.
     pub replication: Option<BTreeMap<String, String>>,
