@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster_support::{catalog, cql, options, own_name, runtime, store};
+use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
 use thriftstore::marshal::Types;
 use thriftstore::model::{
     Behaviour, Bounds, Cell, CellKind, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
@@ -15,7 +15,7 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::Murmur3Partitioner;
 use thriftstore::schema::{CfDef, ColumnType};
-use thriftstore::storage::{MemoryStore, Store};
+use thriftstore::storage::{MemoryStore, Store, StoreError};
 use thriftstore::util::{Clock, Release};
 
 /// Numbers without a pattern, the same in every run of a seed.
@@ -268,6 +268,35 @@ fn a_table_that_is_noted_and_not_there_is_made() {
         other.remote().unwrap().follow(schema).await.unwrap();
         cql(&format!("SELECT key, column1, value FROM \"{keyspace}\".\"Cf\"")).await;
         cql(&format!("DROP KEYSPACE \"{keyspace}\"")).await;
+    });
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn who_has_missed_a_note_changes_no_tables() {
+    let keyspace = own_name("missed");
+    runtime().block_on(async {
+        let (one, other) = (store(&options()).await, store(&options()).await);
+        let schema = catalog(&keyspace, [CfDef::new(&keyspace, "Cf"), CfDef::new(&keyspace, "More")]);
+        one.alter(schema.clone()).await.unwrap();
+        let mark = |value: Option<Bytes>| vec![(format!("test/{keyspace}"), value)];
+        one.note(mark(Some(Bytes::new()))).await.unwrap();
+        let cf = schema.column_family(&keyspace, "Cf").unwrap();
+        one.drop_family(cf.clone()).await.unwrap();
+
+        let more = schema.column_family(&keyspace, "More").unwrap();
+        let refused = |outcome: Result<(), StoreError>| {
+            assert!(matches!(outcome, Err(StoreError::SchemaDisagreement(_))), "{outcome:?}");
+        };
+        refused(other.alter(schema.clone()).await);
+        refused(other.drop_family(more.clone()).await);
+        refused(other.remote().unwrap().drop_keyspace(&keyspace).await);
+        assert_eq!(tables(&keyspace).await, ["More"]);
+
+        other.notes().await.unwrap();
+        other.note(mark(None)).await.unwrap();
+        other.drop_family(more.clone()).await.unwrap();
+        other.remote().unwrap().drop_keyspace(&keyspace).await.unwrap();
     });
 }
 

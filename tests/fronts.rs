@@ -359,6 +359,7 @@ async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_na
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     one.drop_keyspace("Ks", level()).await.unwrap();
     assert_eq!(defined(&one), [""; 0]);
+    assert_eq!(cluster.note_names(), ["dropped/Ks", "dropped/Ks/F", "dropped/Ks/G"]);
     *cluster.tables_failure.lock() = None;
     other.add_keyspace(keyspace("Ks", &["G"]), level()).await.unwrap();
     assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
@@ -367,6 +368,24 @@ async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_na
     one.drop_column_family("Ks", "H", level()).await.unwrap();
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
+}
+
+#[tokio::test]
+async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G", "H"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    let front = other.clone();
+    *cluster.after_drop.lock() = Some(Box::pin(async move {
+        front.drop_column_family("Ks", "G", level()).await.unwrap();
+    }));
+    one.drop_column_family("Ks", "F", level()).await.unwrap();
+    assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.H"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    one.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: H"]);
+    }
 }
 
 #[tokio::test]

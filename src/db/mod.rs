@@ -2,6 +2,7 @@
 
 mod access;
 mod access_file;
+mod attempts;
 mod authenticate;
 mod cas;
 mod cells;

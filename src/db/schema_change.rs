@@ -41,7 +41,6 @@ impl Database {
     pub async fn load_schema(self: &Arc<Self>) -> Result<(), Error> {
         let version = self.shared_version().await?;
         let notes = self.store().notes().await?;
-        self.load_roles(&notes).await?;
         let mut catalog = Catalog::clone(&self.catalog());
         for (name, json) in noted_keyspaces(&notes) {
             let keyspace = match keyspace_from_json(json, &self.parts.types) {
@@ -64,6 +63,8 @@ impl Database {
         }
         let catalog = Arc::new(catalog);
         self.store().alter(own_copy(&catalog)).await?;
+        // Only now: it may read newer notes, and tables are made by those that the catalog is of.
+        self.load_roles(&notes).await?;
         *self.catalog.write() = catalog.clone();
         self.has_loaded(version, &notes);
         if self.shares_schema() {

@@ -2,16 +2,18 @@
 //!
 //! Every server serves what the notes say. So tables are made before their column family is noted, and dropped after the
 //! note of it is gone. What is still to be dropped is noted, too: whoever changes that keyspace next, or drops anything, does
-//! what has been left undone.
+//! what has been left undone. The store changes tables only for a server that has seen the newest notes: what another
+//! server drops or makes in between is not made again or dropped, but the change begins anew.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::attempts::Attempts;
 use super::roles::Resource;
 use super::schema_change::{Notes, keyspace_note, own_copy, refusal};
-use super::shared_schema::{ATTEMPTS, RETRY_FOR, disagreement, pause};
+use super::shared_schema::disagreement;
 use super::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
@@ -30,6 +32,7 @@ impl Database {
         self.check_readable(&keyspace.name)?;
         if !self.undone(Some(&keyspace)).is_empty() {
             self.finish_drops(Some(&keyspace)).await?;
+            self.load_newest().await?;
             if !std::ptr::eq(&*self.catalog(), catalog) {
                 // Other servers' changes have come in between; this one is made again on top of them.
                 return Err(disagreement());
@@ -86,21 +89,17 @@ impl Database {
 
     /// Drops them.
     async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<(), Error> {
-        let began = Instant::now();
-        let mut attempt = 1;
+        let mut attempts = Attempts::begin();
         loop {
             self.load_newest().await?;
             let marks = self.undone(wanted);
             if marks.is_empty() {
                 return Ok(());
             }
-            match self.try_finish_drops(marks).await {
-                Err(Error::SchemaDisagreement(_)) if attempt < ATTEMPTS && began.elapsed() < RETRY_FOR => {
-                    pause(attempt).await;
-                }
-                outcome => return outcome,
+            let outcome = self.try_finish_drops(marks).await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
             }
-            attempt += 1;
         }
     }
 
@@ -112,12 +111,23 @@ impl Database {
             .into_iter()
             .filter_map(|mark| resource_of(&mark).map(|resource| (mark, resource)))
             .collect();
-        // A keyspace goes after its tables.
+        // A keyspace goes after its tables, and waits for them.
         resources.sort_by_key(|(_, resource)| matches!(resource, Resource::Keyspace(_)));
+        let mut waiting = BTreeSet::new();
         for (mark, resource) in resources {
+            if matches!(&resource, Resource::Keyspace(keyspace) if waiting.contains(keyspace)) {
+                continue;
+            }
             match self.try_finish_drop(&resource).await {
                 Ok(()) => done.push((mark, None)),
-                Err(error) => outcome = Err(error),
+                // So it would be with the rest. What is dropped already is no trouble to drop again.
+                Err(error @ Error::SchemaDisagreement(_)) => return Err(error),
+                Err(error) => {
+                    outcome = Err(error);
+                    if let Resource::Table(keyspace, _) = resource {
+                        waiting.insert(keyspace);
+                    }
+                }
             }
         }
         self.store().alter(own_copy(&self.catalog())).await?;

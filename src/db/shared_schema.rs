@@ -13,6 +13,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
+use super::attempts::Attempts;
 use super::roles::Roles;
 use super::schema_change::{KEYSPACE_NOTE, Notes, own_copy};
 use super::shared_change::resource_of;
@@ -29,12 +30,6 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a request waits for such a look.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
-
-/// How often, and how long, a change is tried again that others' changes come in between of, and how long it rests the
-/// first time.
-pub(super) const ATTEMPTS: u32 = 8;
-pub(super) const RETRY_FOR: Duration = Duration::from_secs(10);
-const RETRY_AFTER: Duration = Duration::from_millis(20);
 
 /// A change of the schema under way.
 type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
@@ -148,6 +143,16 @@ impl Database {
 
     /// Loads the notes if others have changed them. The caller holds `changing`.
     pub(super) async fn load_newest(&self) -> Result<(), Error> {
+        let mut attempts = Attempts::begin();
+        loop {
+            let outcome = self.try_load_newest().await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
+            }
+        }
+    }
+
+    async fn try_load_newest(&self) -> Result<(), Error> {
         let Some(remote) = self.store().remote() else { return Ok(()) };
         let version = remote.notes_version().await?;
         if version <= self.shared.version.load(Ordering::Acquire) {
@@ -218,16 +223,13 @@ impl Database {
     /// has come in between.
     pub(super) async fn change_newest<'a>(&self, change: impl Fn() -> Change<'a>) -> Result<(), Error> {
         let _changing = self.changing.lock().await;
-        let began = Instant::now();
-        let mut attempt = 1;
+        let mut attempts = Attempts::begin();
         loop {
             self.load_newest().await?;
-            let may_try_again = || attempt < ATTEMPTS && began.elapsed() < RETRY_FOR;
-            match change().await {
-                Err(Error::SchemaDisagreement(_)) if may_try_again() => pause(attempt).await,
-                outcome => return outcome,
+            let outcome = change().await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
             }
-            attempt += 1;
         }
     }
 
@@ -238,14 +240,15 @@ impl Database {
         mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
     ) -> Result<T, E> {
         let _changing = self.changing.lock().await;
-        for attempt in 1..=ATTEMPTS {
+        let mut attempts = Attempts::begin();
+        loop {
             self.load_newest().await?;
-            if let Some(answer) = self.roles.try_change(&**self.store(), &mut edit).await? {
-                return Ok(answer);
+            let edited = self.roles.try_change(&**self.store(), &mut edit).await?;
+            let outcome = edited.ok_or_else(disagreement);
+            if !attempts.go_on_after(&outcome).await {
+                return Ok(outcome?);
             }
-            pause(attempt).await;
         }
-        Err(disagreement().into())
     }
 
     /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
@@ -280,12 +283,6 @@ impl Database {
 /// The keyspaces among the notes, by name.
 pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
     notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
-}
-
-/// Several servers that get into each other's way do not wait for the same time.
-pub(super) async fn pause(attempt: u32) {
-    let chance = u32::from(uuid::Uuid::new_v4().as_bytes()[0]) % 100;
-    tokio::time::sleep(RETRY_AFTER * attempt * (100 + chance) / 100).await;
 }
 
 pub(super) fn disagreement() -> Error {

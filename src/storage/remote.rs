@@ -49,6 +49,10 @@ pub fn index_name(cf: &CfDef) -> String {
 
 /// The other side of a store that is a cluster. It keeps indexes itself, has a schema that others change too, and
 /// decides which replicas take part.
+///
+/// Its tables are made and dropped by one front at a time, which must have read the newest notes when it begins; and notes
+/// are changed only by who has read them as they are. `alter`, `drop_family`, `drop_keyspace`, `note` and, where it makes
+/// tables, `follow` end in `SchemaDisagreement` otherwise.
 pub trait RemoteStore: Send + Sync {
     /// Applies mutations all of them or none, though not all at the same moment.
     fn apply_logged(

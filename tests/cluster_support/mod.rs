@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use thriftstore::partitioner;
 use thriftstore::schema::{Catalog, CfDef, KeyspaceDef};
+use thriftstore::storage::Store;
 use thriftstore::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
 use thriftstore::util::Clock;
 
@@ -25,22 +26,21 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A store on the ring.
+/// A store on the ring, which has read what fronts have noted there: it may change tables.
 pub async fn store(options: &ClusterOptions) -> ClusterStore {
     let link = ClusterLink::open(options).await.unwrap();
     let class = link.partitioner_class().await.unwrap();
     let partitioner = partitioner::resolve(&class).unwrap();
-    ClusterStore::open(link, options, partitioner, Arc::new(Clock::system())).await.unwrap()
+    let store = ClusterStore::open(link, options, partitioner, Arc::new(Clock::system())).await.unwrap();
+    store.notes().await.unwrap();
+    store
 }
 
 /// Drops every keyspace that is not the cluster's own, with what fronts have noted: only for a ring that nobody else
 /// uses.
 pub async fn empty() {
     let link = ClusterLink::open(&options()).await.unwrap();
-    let text = "SELECT keyspace_name FROM system_schema.keyspaces";
-    let found = link.session.query_unpaged(text, ()).await.unwrap().into_rows_result().unwrap();
-    for row in found.rows::<(String,)>().unwrap() {
-        let (name,) = row.unwrap();
+    for name in texts(&link, "SELECT keyspace_name FROM system_schema.keyspaces").await {
         if !name.starts_with("system") {
             link.session.query_unpaged(format!("DROP KEYSPACE \"{name}\""), ()).await.unwrap();
         }
@@ -51,6 +51,21 @@ pub async fn empty() {
 pub async fn cql(text: &str) {
     let link = ClusterLink::open(&options()).await.unwrap();
     link.session.query_unpaged(text, ()).await.unwrap();
+}
+
+/// The names of a keyspace's tables on the ring, sorted.
+pub async fn tables(keyspace: &str) -> Vec<String> {
+    let link = ClusterLink::open(&options()).await.unwrap();
+    let text = format!("SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{keyspace}'");
+    let mut names = texts(&link, &text).await;
+    names.sort();
+    names
+}
+
+/// What a query of one text finds.
+async fn texts(link: &ClusterLink, query: &str) -> Vec<String> {
+    let found = link.session.query_unpaged(query, ()).await.unwrap().into_rows_result().unwrap();
+    found.rows::<(String,)>().unwrap().map(|row| row.unwrap().0).collect()
 }
 
 /// A name that no other run has.

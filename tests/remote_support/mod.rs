@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{
@@ -48,6 +49,8 @@ pub struct Cluster {
     pub loses_answer: Mutex<bool>,
     /// Somebody else changes a note right before each of so many changes.
     pub intruders: AtomicUsize,
+    /// What happens, once, when the next table has been dropped and the rest of that change is still to come.
+    pub after_drop: Mutex<Option<BoxFuture<'static, ()>>>,
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -71,6 +74,7 @@ impl Cluster {
             tables_failure: Mutex::default(),
             loses_answer: Mutex::default(),
             intruders: AtomicUsize::new(0),
+            after_drop: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         })
     }
@@ -166,6 +170,10 @@ impl Front {
         Ok(columns)
     }
 
+    fn check_newest(&self) -> Result<(), StoreError> {
+        if self.cluster.notes_version() == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
+    }
+
     fn note_now(&self, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let cluster = &self.cluster;
         cluster.failing()?;
@@ -176,7 +184,7 @@ impl Front {
             kept.1.insert("somebody's".to_owned(), Bytes::new());
         }
         if kept.0 != *self.seen.lock() {
-            return Err(StoreError::SchemaDisagreement("somebody was first".to_owned()));
+            return Err(overtaken());
         }
         for (name, value) in notes {
             match value {
@@ -191,6 +199,10 @@ impl Front {
         }
         Ok(())
     }
+}
+
+fn overtaken() -> StoreError {
+    StoreError::SchemaDisagreement("somebody was first".to_owned())
 }
 
 impl Store for Front {
@@ -233,7 +245,12 @@ impl Store for Front {
         self.cluster.say(format!("drop {}", cf.name));
         Box::pin(async move {
             self.cluster.failing_tables()?;
+            self.check_newest()?;
             self.cluster.tables.lock().remove(&format!("{}.{}", cf.keyspace, cf.name));
+            let then = self.cluster.after_drop.lock().take();
+            if let Some(then) = then {
+                then.await;
+            }
             self.cluster.rows.drop_family(cf).await
         })
     }
@@ -258,6 +275,7 @@ impl Store for Front {
         self.cluster.say(format!("alter {} retained {retained}", families.join(" ")));
         Box::pin(async move {
             self.cluster.failing_tables()?;
+            self.check_newest()?;
             let tables = catalog.column_families().map(|cf| format!("{}.{}", cf.keyspace, cf.name));
             self.cluster.tables.lock().extend(tables);
             Ok(())
@@ -345,7 +363,7 @@ impl RemoteStore for Front {
 
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
         self.cluster.say(format!("drop keyspace {name}"));
-        Box::pin(async { Ok(()) })
+        Box::pin(async { self.check_newest() })
     }
 
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {

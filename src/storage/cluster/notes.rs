@@ -39,10 +39,13 @@ const LOCK_PAUSE: Duration = Duration::from_millis(200);
 /// How often a lock is asked for again by who has it, and how many times that may fail.
 const LOCK_RENEWAL: Duration = Duration::from_secs(15);
 const LOCK_FAILURES_MAX: u32 = 2;
+/// How long it is tried to give it back: a client waits.
+const RETURN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The notes, as this front has seen them last.
 #[derive(Debug, Default)]
 pub struct Notes {
+    /// Their version when this front has read them to go by them, or has changed them.
     seen: Mutex<i64>,
 }
 
@@ -64,20 +67,10 @@ impl Notes {
         link.define(LOCKS_TABLE).await
     }
 
-    /// All notes. A change whose outcome is not known is settled by it: seen, or never to be done.
+    /// All notes, by which this front goes from now on. A change whose outcome is not known is settled by it: seen, or
+    /// never to be done.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
-        let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
-        let rows = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
-        let mut notes = Vec::new();
-        let mut version = 0;
-        for row in rows {
-            let mut fields = row.into_iter();
-            let mut next = || fields.next().flatten();
-            version = next().and_then(|bytes| number(&bytes)).unwrap_or(0);
-            if let (Some(name), Some(value)) = (next(), next()) {
-                notes.push((String::from_utf8_lossy(&name).into_owned(), value));
-            }
-        }
+        let (version, notes) = read(link).await?;
         *self.seen.lock() = version;
         Ok(notes)
     }
@@ -93,6 +86,12 @@ impl Notes {
         Ok(first(rows).and_then(|bytes| number(&bytes)).unwrap_or(0))
     }
 
+    /// Errors: `SchemaDisagreement` when another front has changed notes since this one has read them.
+    pub async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
+        let newest = self.version(link).await?;
+        if newest == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
+    }
+
     /// Changes notes. Errors: `SchemaDisagreement` when another front has changed some since this one has read them,
     /// `TimedOut` when it cannot be seen whether they are changed.
     pub async fn change(&self, link: &Link, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
@@ -104,10 +103,16 @@ impl Notes {
                 }
                 outcome => return outcome,
             }
-            let kept: HashMap<String, Bytes> = self.all(link).await?.into_iter().collect();
-            let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
-            if *self.seen.lock() > seen {
-                return if notes.iter().all(is_kept) { Ok(()) } else { Err(overtaken()) };
+            let (version, kept) = read(link).await?;
+            if version > seen {
+                let kept: HashMap<String, Bytes> = kept.into_iter().collect();
+                let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
+                if !notes.iter().all(is_kept) {
+                    return Err(overtaken());
+                }
+                // Not more: what others have noted since is still to be loaded.
+                *self.seen.lock() = seen + 1;
+                return Ok(());
             }
         }
         Err(overtaken())
@@ -151,6 +156,23 @@ impl Notes {
         *self.seen.lock() = seen + 1;
         Ok(())
     }
+}
+
+/// The notes with their version. A change that is half done is done, or never will be.
+async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
+    let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
+    let rows = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
+    let mut notes = Vec::new();
+    let mut version = 0;
+    for row in rows {
+        let mut fields = row.into_iter();
+        let mut next = || fields.next().flatten();
+        version = next().and_then(|bytes| number(&bytes)).unwrap_or(0);
+        if let (Some(name), Some(value)) = (next(), next()) {
+            notes.push((String::from_utf8_lossy(&name).into_owned(), value));
+        }
+    }
+    Ok((version, notes))
 }
 
 fn overtaken() -> StoreError {
@@ -207,11 +229,18 @@ impl TablesLock {
         }
     }
 
-    /// Gives it back. Where that fails it ends by itself.
+    /// Gives it back. Where that fails it ends by itself, but others wait for that: so it is tried again, as others that
+    /// ask for the lock at the same time can make it fail.
     pub async fn give_back(self, link: &Link) {
         let text = "DELETE FROM thriftstore.locks WHERE name = ? IF owner = ?";
-        if let Err(error) = link.ask(text, self.values()).await {
-            tracing::warn!("the lock of the tables stays for {LOCK_TTL_S} s: {error}");
+        let giving = async {
+            while let Err(error) = link.ask(text, self.values()).await {
+                tracing::debug!("the lock of the tables is not given back yet: {error}");
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+        };
+        if tokio::time::timeout(RETURN_PATIENCE, giving).await.is_err() {
+            tracing::warn!("the lock of the tables cannot be given back, and stays for {LOCK_TTL_S} s");
         }
     }
 

@@ -122,6 +122,26 @@ impl ClusterStore {
         Ok(false)
     }
 
+    /// Changes tables while no other front does, and by the newest notes only: who has missed one would make again
+    /// what others have dropped, and drop what they have made again. Errors: `SchemaDisagreement` when notes have
+    /// changed since this front has read them.
+    async fn change_tables(
+        &self,
+        change: impl Future<Output = Result<(), StoreError>>,
+    ) -> Result<(), StoreError> {
+        let lock = TablesLock::take(&self.link).await?;
+        let changing = async {
+            self.notes.check_newest(&self.link).await?;
+            change.await
+        };
+        let changed = tokio::select! {
+            changed = changing => changed,
+            lost = lock.until_lost(&self.link) => return Err(lost),
+        };
+        lock.give_back(&self.link).await;
+        changed
+    }
+
     /// Makes the tables of a schema that are not there.
     async fn make_ready(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
         let before = self.catalog.lock().clone();
@@ -205,7 +225,8 @@ impl Store for ClusterStore {
                 return Ok(());
             }
             self.tables.forget(&cf);
-            self.link.define(&format!("DROP TABLE IF EXISTS {}", Table::of(&cf)?.quoted_name)).await
+            let statement = format!("DROP TABLE IF EXISTS {}", Table::of(&cf)?.quoted_name);
+            self.change_tables(self.link.define(&statement)).await
         })
     }
 
@@ -218,15 +239,7 @@ impl Store for ClusterStore {
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            let lock = TablesLock::take(&self.link).await?;
-            let made = tokio::select! {
-                made = self.make_ready(&catalog) => made,
-                lost = lock.until_lost(&self.link) => Err(lost),
-            };
-            lock.give_back(&self.link).await;
-            made
-        })
+        Box::pin(async move { self.change_tables(self.make_ready(&catalog)).await })
     }
 
     fn status(&self) -> StoreStatus {
@@ -281,10 +294,14 @@ impl RemoteStore for ClusterStore {
 
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            if !Known::of(&self.link, name).await?.is_empty() {
-                return Ok(());
-            }
-            self.link.define(&format!("DROP KEYSPACE IF EXISTS {}", quoted(name))).await
+            let statement = format!("DROP KEYSPACE IF EXISTS {}", quoted(name));
+            let dropping = async {
+                match Known::of(&self.link, name).await?.is_empty() {
+                    true => self.link.define(&statement).await,
+                    false => Ok(()),
+                }
+            };
+            self.change_tables(dropping).await
         })
     }
 
