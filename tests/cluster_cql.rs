@@ -174,7 +174,9 @@ fn statements_are_answered_in_thrifts_shapes() {
     assert_eq!(rows(&reply), [[Some(vec![0]), None]]);
     assert_eq!(rows(&cql(&mut client, "SELECT s FROM t WHERE k = 1", SERIAL)), [[None]]);
     done(&mut client, "ALTER TABLE t ADD v int");
-    done(&mut client, "BEGIN BATCH UPDATE t SET v = 1 WHERE k = 1 AND c = 'x'; APPLY BATCH");
+    // A write that a third replica has still to do may come to it after the table was emptied.
+    let batch = "BEGIN BATCH UPDATE t SET v = 1 WHERE k = 1 AND c = 'x'; APPLY BATCH";
+    assert_eq!(cql(&mut client, batch, ALL), void());
     done(&mut client, "TRUNCATE t");
     assert!(rows(&cql(&mut client, "SELECT * FROM t", ALL)).is_empty());
     done(&mut client, "DROP TABLE t");

@@ -26,6 +26,8 @@ const READERS: usize = 2;
 const COUNTERS: usize = 2;
 /// How long one who counts rests: an addition costs the ring more than other writes.
 const COUNT_PAUSE: Duration = Duration::from_millis(10);
+/// How long all go on once the killed node is back.
+const AFTER_RETURN: Duration = Duration::from_secs(5);
 /// Columns of each writer that are written again and again.
 const REGISTERS: u64 = 8;
 /// Columns of a row that are written once.
@@ -222,6 +224,8 @@ fn nothing_acknowledged_is_lost_when_a_node_is_killed_and_returns() {
         let while_down = journal.acknowledged.load(Ordering::SeqCst);
         journal.wait_for(while_down + WRITES / 8);
         ring(&["start-node", "2"]);
+        // A node that has forgotten additions tells so only when it leads others.
+        thread::sleep(AFTER_RETURN);
         drop(over);
         let steps: Vec<u64> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
         let counts: Vec<_> = counters.into_iter().map(|counter| counter.join().unwrap()).collect();

@@ -25,6 +25,7 @@ pub struct Server {
     pub address: SocketAddr,
     /// What else it says on its standard output.
     told: Option<mpsc::Receiver<String>>,
+    log: PathBuf,
 }
 
 /// A storage-conf.xml for tests: the blog, a keyspace of all sorts, and one with five replicas. `more` stands before
@@ -136,7 +137,7 @@ impl Server {
         };
         let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
         let address = address.parse().expect("an address");
-        Server { child, address, told: Some(told) }
+        Server { child, address, told: Some(told), log }
     }
 
     /// Starts on an address with nobody at the other end of its standard output.
@@ -144,15 +145,16 @@ impl Server {
         fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
         let place = address.to_string();
         let more: Vec<&str> = ["--thrift", &place].iter().chain(more).copied().collect();
-        let log = File::create(log_of(directory)).unwrap();
-        let mut child = command(directory, &more).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let log = log_of(directory);
+        let errors = File::create(&log).unwrap();
+        let mut child = command(directory, &more).stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         drop(child.stdout.take());
         let start = Instant::now();
         while TcpStream::connect(address).is_err() {
             assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "it does not listen");
             thread::sleep(Duration::from_millis(5));
         }
-        Server { child, address, told: None }
+        Server { child, address, told: None, log }
     }
 
     /// Has the program fail to start: its exit status and all that it printed.
@@ -240,6 +242,10 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A test that has failed shows what the server said of it, if the directory is still there.
+        if let (true, Ok(log)) = (thread::panicking(), fs::read_to_string(&self.log)) {
+            println!("the log of the server at {}:\n{log}", self.address);
+        }
     }
 }
 
