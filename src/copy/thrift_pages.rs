@@ -105,7 +105,7 @@ impl ThriftPages {
     fn cell_of(&self, either: ColumnOrSuper) -> Option<Cell> {
         match (either.column, either.counter) {
             (Some(column), _) => Some(self.cell(column)),
-            (None, Some(counter)) => Some(self.counter(counter)),
+            (None, Some(counter)) => Some(self.counter(*counter)),
             (None, None) => None,
         }
     }

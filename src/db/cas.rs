@@ -45,7 +45,7 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.family_and_key(keyspace, &request.column_family, &request.key, false)?;
-        checks.cas(&cf, &request)?;
+        checks.cas(cf, &request)?;
         self.check_replicas(&catalog, keyspace, request.serial_consistency, true, behaviour)?;
 
         let names = request.expected.iter().map(|column| column.name.clone()).collect();
@@ -54,9 +54,9 @@ impl Database {
         } else {
             Predicate::Names(names)
         };
-        let command = self.command(&cf, None, predicate, behaviour);
+        let command = self.command(cf, None, predicate, behaviour);
         if let Some(remote) = self.store().remote() {
-            let command = self.cas_command(&cf, command, request);
+            let command = self.cas_command(cf, command, request);
             return Ok(match remote.compare_and_set(command).await? {
                 CasAnswer::Applied => CasOutcome::Applied,
                 CasAnswer::Refused(current) => CasOutcome::Refused(current),
@@ -65,11 +65,11 @@ impl Database {
         let _turn = self.cas_turn(&request.key).await;
         let read = self.store().read(request.key.clone(), command, request.serial_consistency).await?;
         let RowColumns::Cells(current) = read else { return Ok(CasOutcome::Refused(Vec::new())) };
-        if !is_as_expected(&cf, &current, &request.expected, behaviour) {
+        if !is_as_expected(cf, &current, &request.expected, behaviour) {
             return Ok(CasOutcome::Refused(current));
         }
-        let changes = self.cas_changes(&cf, request.updates);
-        let mutation = Mutation::of(request.key, cf, changes);
+        let changes = self.cas_changes(cf, request.updates);
+        let mutation = Mutation::of(request.key, cf.clone(), changes);
         self.apply(&catalog, keyspace, vec![mutation], request.commit_consistency, behaviour).await?;
         Ok(CasOutcome::Applied)
     }

@@ -46,13 +46,12 @@ impl Database {
         if behaviour.release >= Release::V2_0 {
             let catalog = self.catalog();
             let checks = self.validation(&catalog, behaviour);
-            checks.keyspace(keyspace)?;
-            let cf = checks.column_family(keyspace, &parent.column_family)?;
+            let cf = checks.family(keyspace, &parent.column_family)?;
             if !cf.is_super() {
                 parent.super_column = None;
             }
-            if let Err(error) = checks.counted(&cf, &parent, &range) {
-                let is_fatal = checks.comparison_fails(&cf, &parent, &range);
+            if let Err(error) = checks.counted(cf, &parent, &range) {
+                let is_fatal = checks.comparison_fails(cf, &parent, &range);
                 return if is_fatal { Err(error) } else { Ok(0) };
             }
         } else {

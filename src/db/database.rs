@@ -150,9 +150,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<bool, Error> {
         let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        checks.keyspace(keyspace)?;
-        Ok(checks.column_family(keyspace, family)?.is_super())
+        Ok(self.validation(&catalog, behaviour).family(keyspace, family)?.is_super())
     }
 
     /// A version-1 UUID of now.

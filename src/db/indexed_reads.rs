@@ -50,14 +50,14 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.written_family(keyspace, &parent.column_family, false)?;
-        checks.parent_in(&cf, parent)?;
-        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
-        checks.index_clause(&cf, clause)?;
+        checks.parent_in(cf, parent)?;
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        checks.index_clause(cf, clause)?;
         checks.read_consistency(keyspace, consistency)?;
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
         let max_rows = usize::try_from(clause.count).unwrap_or(0);
-        let read = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        let read = self.command(cf, parent.super_column.clone(), predicate, behaviour);
         self.rows_that_meet(&clause.expressions, bounds, max_rows, read, consistency).await
     }
 

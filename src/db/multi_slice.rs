@@ -29,18 +29,17 @@ impl Database {
     ) -> Result<Vec<Cell>, Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
-        checks.keyspace(keyspace)?;
-        let cf = checks.column_family(keyspace, &request.column_parent.column_family)?;
+        let cf = checks.family(keyspace, &request.column_parent.column_family)?;
         if cf.is_super() {
             return Err(Error::invalid("get_multi_slice does not support super columns"));
         }
-        checks.parent_in(&cf, &request.column_parent)?;
+        checks.parent_in(cf, &request.column_parent)?;
         checks.read_consistency(keyspace, consistency)?;
-        let comparator = checks.comparator(&cf, false);
+        let comparator = checks.comparator(cf, false);
         let mut slices = Vec::with_capacity(request.slices.len());
         for (at, (start, finish)) in request.slices.iter().enumerate() {
             for bound in [start, finish] {
-                checks.page_start(&cf, bound)?;
+                checks.page_start(cf, bound)?;
             }
             let order = comparator.compare(start, finish);
             let is_bounded = !start.is_empty() && !finish.is_empty();
@@ -56,7 +55,7 @@ impl Database {
             }
             slices.push((start.clone(), finish.clone()));
         }
-        checks.key(&request.key, Some(&cf))?;
+        checks.key(&request.key, Some(cf))?;
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let in_order = |a: &[u8], b: &[u8]| {
             let order = comparator.compare(a, b);
@@ -71,7 +70,7 @@ impl Database {
                 break;
             }
             let range = SliceRange { start, finish, reversed: request.reversed, count: left };
-            let command = self.command(&cf, None, Predicate::Range(range), behaviour);
+            let command = self.command(cf, None, Predicate::Range(range), behaviour);
             let read = self.store().read(request.key.clone(), command, consistency).await?;
             if let RowColumns::Cells(cells) = read {
                 left -= cells.len().min(left);

@@ -30,15 +30,15 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
-        checks.key_range(&cf, parent.super_column.as_ref(), range, &*self.parts.partitioner)?;
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        checks.key_range(cf, parent.super_column.as_ref(), range, &*self.parts.partitioner)?;
         if consistency == ConsistencyLevel::Zero || behaviour.release >= Release::V0_7 {
             // 0.6 fails inside at ZERO and lets ANY pass.
             checks.read_consistency(keyspace, consistency)?;
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let bounds = self.bounds(range, behaviour)?;
-        let read = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        let read = self.command(cf, parent.super_column.clone(), predicate, behaviour);
         let max_rows = usize::try_from(range.count).unwrap_or(0);
         if !range.row_filter.is_empty() {
             return self.rows_that_meet(&range.row_filter, bounds, max_rows, read, consistency).await;
@@ -78,18 +78,17 @@ impl Database {
     ) -> Result<Vec<Row>, Error> {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
-        checks.keyspace(keyspace)?;
-        let cf = checks.column_family(keyspace, family)?;
-        checks.key_range(&cf, None, range, &*self.parts.partitioner)?;
+        let cf = checks.family(keyspace, family)?;
+        checks.key_range(cf, None, range, &*self.parts.partitioner)?;
         checks.read_consistency(keyspace, consistency)?;
-        checks.page_start(&cf, &start_column)?;
+        checks.page_start(cf, &start_column)?;
         if !range.row_filter.is_empty() {
             return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let pages = Pages {
             database: self,
-            cf,
+            cf: cf.clone(),
             behaviour,
             consistency,
             columns_left: usize::try_from(range.count).unwrap_or(0),
@@ -102,7 +101,7 @@ impl Database {
     pub async fn get_key_range(
         &self,
         keyspace: &[u8],
-        family: &Bytes,
+        family: &[u8],
         (start, finish): (Bytes, Bytes),
         count: i32,
         behaviour: &'static Behaviour,
@@ -115,7 +114,7 @@ impl Database {
             .column_family(keyspace, family)
             .map_err(|_| Error::unknown(format!("Column Family {family_name} is invalid.")))?;
         let max_rows = self.keys_wanted(count)?;
-        self.live_keys(&cf, Bounds::Keys { start, end: finish }, max_rows, behaviour).await
+        self.live_keys(cf, Bounds::Keys { start, end: finish }, max_rows, behaviour).await
     }
 
     /// The keys of a range that have something live in any column family of a table, in the order of the keys (0.3).

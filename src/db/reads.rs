@@ -56,7 +56,7 @@ impl Database {
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.column_path(keyspace, path)?;
-        let command = self.path_command(&cf, path, behaviour);
+        let command = self.path_command(cf, path, behaviour);
         let rows = self.read_rows(asker, keys, command).await?;
         let finder = |(key, columns)| (key, first_found(columns, behaviour));
         Ok(rows.into_iter().map(finder).collect())
@@ -106,8 +106,8 @@ impl Database {
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
-        let command = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
         self.read_rows(asker, keys, command).await
     }
 
@@ -146,19 +146,19 @@ impl Database {
         };
         if behaviour.count_checks_parent {
             let cf = checks.column_parent(keyspace, parent)?;
-            return count_of(&cf, parent.super_column.clone()).await;
+            return count_of(cf, parent.super_column.clone()).await;
         }
         let cf = checks.counted_parent(keyspace, parent)?;
         match &parent.super_column {
             // 0.4 takes an empty name, unless it has to send it to other replicas.
             Some(name) if name.is_empty() && consistency != ConsistencyLevel::One => {
-                checks.super_name(&cf, name).map(|()| 0)
+                checks.super_name(cf, name).map(|()| 0)
             }
             // It stumbles over a name that is none where there is another to compare it with.
-            Some(name) if !name.is_empty() && checks.super_name(&cf, name).is_err() => {
-                if count_of(&cf, None).await? == 0 { Ok(0) } else { checks.super_name(&cf, name).map(|()| 0) }
+            Some(name) if !name.is_empty() && checks.super_name(cf, name).is_err() => {
+                if count_of(cf, None).await? == 0 { Ok(0) } else { checks.super_name(cf, name).map(|()| 0) }
             }
-            super_column => count_of(&cf, super_column.clone()).await,
+            super_column => count_of(cf, super_column.clone()).await,
         }
     }
 
@@ -176,8 +176,8 @@ impl Database {
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(&cf, parent.super_column.as_ref(), predicate)?;
-        let command = self.command(&cf, parent.super_column.clone(), predicate, behaviour);
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
         self.count_row(asker, key, command).await
     }
 

@@ -116,13 +116,14 @@ pub struct NewSuper {
     pub columns: Vec<NewColumn>,
 }
 
-/// What a batch writes: one of them, by right.
+/// What a batch writes: one of them, by right. Most are columns: the others stand apart, so that a list of these is
+/// short.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnOrSuper {
     pub column: Option<NewColumn>,
-    pub super_column: Option<NewSuper>,
-    pub counter: Option<CounterColumn>,
-    pub counter_super: Option<CounterSuper>,
+    pub super_column: Option<Box<NewSuper>>,
+    pub counter: Option<Box<CounterColumn>>,
+    pub counter_super: Option<Box<CounterSuper>>,
 }
 
 /// What a batch deletes.
@@ -138,7 +139,7 @@ pub struct Deletion {
 #[derive(Debug, Clone, Default)]
 pub struct MutationRequest {
     pub insert: Option<ColumnOrSuper>,
-    pub deletion: Option<Deletion>,
+    pub deletion: Option<Box<Deletion>>,
 }
 
 /// All elements of a batch for one row, by column family, in the order sent.

@@ -335,10 +335,10 @@ impl Database {
             if behaviour.release < Release::V0_8 { Error::unavailable(error.to_string()) } else { error }
         })?;
         // The indexes first: an entry too many is harmless, one too few is not.
-        for index in self.own_indexes(&cf) {
+        for index in self.own_indexes(cf) {
             self.store().truncate(index.clone()).await?;
         }
-        Ok(self.store().truncate(cf).await?)
+        Ok(self.store().truncate(cf.clone()).await?)
     }
 
     /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that

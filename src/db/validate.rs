@@ -29,7 +29,7 @@ pub(super) fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-impl Validation<'_> {
+impl<'a> Validation<'a> {
     /// Whether the request comes under this release or a later one.
     pub(super) fn from(&self, release: Release) -> bool {
         self.behaviour.release >= release
@@ -48,12 +48,12 @@ impl Validation<'_> {
         }
     }
 
-    pub(super) fn find(&self, keyspace: &[u8], family: &[u8]) -> Option<&Arc<CfDef>> {
+    pub(super) fn find(&self, keyspace: &[u8], family: &[u8]) -> Option<&'a Arc<CfDef>> {
         self.catalog.column_family(str::from_utf8(keyspace).ok()?, str::from_utf8(family).ok()?)
     }
 
     /// The column family of a keyspace that exists.
-    pub fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<Arc<CfDef>, Error> {
+    pub fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
         if family.is_empty() {
             return Err(Error::invalid("non-empty columnfamily is required"));
         }
@@ -61,8 +61,7 @@ impl Validation<'_> {
             // 0.6 fails inside at every touch of them: that keyspace has no replicas.
             return Err(Error::invalid("the system keyspace is not for clients"));
         }
-        let found = self.find(keyspace, family).cloned();
-        found.ok_or_else(|| {
+        self.find(keyspace, family).ok_or_else(|| {
             let name = text_of(family);
             Error::unknown(if self.from(Release::V0_4) {
                 format!("unconfigured columnfamily {name}")
@@ -72,24 +71,31 @@ impl Validation<'_> {
         })
     }
 
+    /// The keyspace, which must exist, then its column family.
+    pub fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
+        // A column family that is found is in a keyspace that exists.
+        self.column_family(keyspace, family).or_else(|error| self.keyspace(keyspace).and(Err(error)))
+    }
+
     /// The column family that a write means, in a keyspace that must exist; with counters, or without.
     pub fn written_family(
         &self,
         keyspace: &[u8],
         family: &[u8],
         with_counters: bool,
-    ) -> Result<Arc<CfDef>, Error> {
-        self.keyspace(keyspace)?;
-        let cf = self.column_family(keyspace, family)?;
-        match (with_counters, cf.is_counter()) {
-            (true, false) => {
-                Err(Error::invalid(format!("invalid operation for non commutative columnfamily {}", cf.name)))
-            }
-            (false, true) => {
-                Err(Error::invalid(format!("invalid operation for commutative columnfamily {}", cf.name)))
-            }
-            _ => Ok(cf),
+    ) -> Result<&'a Arc<CfDef>, Error> {
+        let cf = self.family(keyspace, family)?;
+        self.counting(cf, with_counters)?;
+        Ok(cf)
+    }
+
+    /// Whether a column family is one of counters where they are written, and none where they are not.
+    pub fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<(), Error> {
+        if cf.is_counter() == with_counters {
+            return Ok(());
         }
+        let non = if with_counters { "non " } else { "" };
+        Err(Error::invalid(format!("invalid operation for {non}commutative columnfamily {}", cf.name)))
     }
 
     /// A row key. 0.6 measures it as Java writes it: NUL as two bytes, characters beyond U+FFFF as six. From 0.8
@@ -99,7 +105,9 @@ impl Validation<'_> {
             return Err(Error::invalid("Key may not be empty"));
         }
         let is_binary = self.from(Release::V0_7);
-        let length = if is_binary { key.len() } else { java_utf_length(key) };
+        // As Java writes it, it is at most twice as long.
+        let is_short = key.len() <= NAME_BYTES_MAX / 2;
+        let length = if is_binary || is_short { key.len() } else { java_utf_length(key) };
         if length > NAME_BYTES_MAX {
             let what = if is_binary { "Key length" } else { "Encoded key length" };
             return Err(Error::invalid(format!(
@@ -120,20 +128,19 @@ impl Validation<'_> {
         family: &[u8],
         key: &[u8],
         with_counters: bool,
-    ) -> Result<Arc<CfDef>, Error> {
+    ) -> Result<&'a Arc<CfDef>, Error> {
         if !self.from(Release::V0_8) {
             self.key(key, None)?;
         }
         let cf = self.written_family(keyspace, family, with_counters)?;
-        self.key(key, Some(&cf))?;
+        self.key(key, Some(cf))?;
         Ok(cf)
     }
 
     /// A path to one column or super column, for get, insert and the elements of a batch.
-    pub fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<Arc<CfDef>, Error> {
-        self.keyspace(keyspace)?;
-        let cf = self.column_family(keyspace, &path.column_family)?;
-        self.path_in(&cf, path.super_column.as_ref(), path.column.as_ref())?;
+    pub fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>, Error> {
+        let cf = self.family(keyspace, &path.column_family)?;
+        self.path_in(cf, path.super_column.as_ref(), path.column.as_ref())?;
         Ok(cf)
     }
 
@@ -208,10 +215,9 @@ impl Validation<'_> {
     }
 
     /// What a slice or count looks into.
-    pub fn column_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<Arc<CfDef>, Error> {
-        self.keyspace(keyspace)?;
-        let cf = self.column_family(keyspace, &parent.column_family)?;
-        self.parent_in(&cf, parent)?;
+    pub fn column_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
+        let cf = self.family(keyspace, &parent.column_family)?;
+        self.parent_in(cf, parent)?;
         Ok(cf)
     }
 
@@ -228,7 +234,7 @@ impl Validation<'_> {
     }
 
     /// What get_count of 0.4 looks into: it asks for no keyspace and takes any super column's name.
-    pub fn counted_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<Arc<CfDef>, Error> {
+    pub fn counted_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.column_family(keyspace, &parent.column_family)?;
         if !cf.is_super() && parent.super_column.is_some() {
             return Err(Error::invalid(format!(
@@ -282,8 +288,7 @@ impl Validation<'_> {
 
     /// Whether a column family is there, where 0.6 would fail inside.
     pub fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
-        self.keyspace(keyspace)?;
-        self.column_family(keyspace, family).map(drop)
+        self.family(keyspace, family).map(drop)
     }
 
     /// Consistency levels that make no sense for reads.

@@ -1,6 +1,8 @@
 //! Checks what a write brings: columns, counters, deletions.
 
-use super::request::{ColumnOrSuper, ColumnPath, Deletion, MutationRequest, NewColumn};
+use std::sync::Arc;
+
+use super::request::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
 use super::validate::{Validation, measure, text_of};
 use super::validate_read::hex;
 use super::{Error, table_cells};
@@ -11,39 +13,58 @@ use crate::util::limits::{NAME_BYTES_MAX, TTL_MAX_S};
 
 use bytes::Bytes;
 
-impl Validation<'_> {
-    /// One element of a batch (to 0.7): its column family is looked up with each part.
-    pub fn mutation(&self, keyspace: &[u8], family: &Bytes, mutation: &MutationRequest) -> Result<(), Error> {
+/// A column family as a batch names it. It is looked up once, and missed by the element that needs it.
+pub(super) struct NamedFamily<'a> {
+    keyspace: &'a [u8],
+    name: &'a [u8],
+    found: Result<&'a Arc<CfDef>, Error>,
+}
+
+impl NamedFamily<'_> {
+    fn cf(&self) -> Result<&CfDef, Error> {
+        match &self.found {
+            Ok(cf) => Ok(cf),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+impl<'a> Validation<'a> {
+    pub(super) fn named_family<'b>(&self, keyspace: &'b [u8], name: &'b [u8]) -> NamedFamily<'b>
+    where
+        'a: 'b,
+    {
+        NamedFamily { keyspace, name, found: self.family(keyspace, name) }
+    }
+
+    /// One element of a batch (to 0.7).
+    pub(super) fn mutation(&self, family: &NamedFamily<'_>, mutation: &MutationRequest) -> Result<(), Error> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(_), Some(_)) => Err(Error::invalid(
                 "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
             )),
-            (Some(insert), None) => self.column_or_super(keyspace, family, insert),
+            (Some(insert), None) => self.column_or_super(family, insert),
             (None, Some(deletion)) if self.from(Release::V0_7) => {
-                let cf = self.written_family(keyspace, family, false)?;
-                self.deletion_in(&cf, deletion)
+                let cf = family.cf()?;
+                self.counting(cf, false)?;
+                self.deletion_in(cf, deletion)
             }
-            (None, Some(deletion)) => self.deletion(keyspace, family, deletion),
+            (None, Some(deletion)) => self.deletion(family, deletion),
             (None, None) => Err(Error::invalid("Mutation must have one ColumnOrSuperColumn or one Deletion")),
         }
     }
 
     /// What a batch inserts (to 0.7). A super column without columns is not looked at: nothing is written.
-    pub fn column_or_super(
+    pub(super) fn column_or_super(
         &self,
-        keyspace: &[u8],
-        family: &Bytes,
+        family: &NamedFamily<'_>,
         insert: &ColumnOrSuper,
     ) -> Result<(), Error> {
         let check = |super_column: Option<&Bytes>, column: &NewColumn| {
-            let path = ColumnPath {
-                column_family: family.clone(),
-                super_column: super_column.cloned(),
-                column: Some(column.name.clone()),
-            };
-            let cf = self.column_path(keyspace, &path)?;
-            self.written_family(keyspace, family, false)?;
-            self.column_data(&cf, super_column.is_some(), column)
+            let cf = family.cf()?;
+            self.path_in(cf, super_column, Some(&column.name))?;
+            self.counting(cf, false)?;
+            self.column_data(cf, super_column.is_some(), column)
         };
         if let Some(column) = &insert.column {
             check(None, column)?;
@@ -79,14 +100,7 @@ impl Validation<'_> {
                  counter_super_column",
             ));
         }
-        let with_counters = counter.is_some() || counter_super.is_some();
-        if with_counters != cf.is_counter() {
-            let non = if with_counters { "non " } else { "" };
-            return Err(Error::invalid(format!(
-                "invalid operation for {non}commutative columnfamily {}",
-                cf.name
-            )));
-        }
+        self.counting(cf, counter.is_some() || counter_super.is_some())?;
         if let Some(column) = column {
             ttl(column.ttl_s)?;
             self.path_in(cf, None, Some(&column.name))?;
@@ -115,11 +129,10 @@ impl Validation<'_> {
             return Err(Error::invalid("Column timestamp is required"));
         }
         let definition = cf.column_metadata.get(&column.name);
-        let validator = match &cf.table {
-            Some(table) => table_cells::value_validator(table, &column.name),
-            None => cf.value_validator(&column.name).clone(),
-        };
-        let validator = marshal::at(&*validator, self.behaviour.release);
+        let of_table = cf.table.as_deref().map(|table| table_cells::value_validator(table, &column.name));
+        let of_column = || definition.map_or(&cf.default_validator, |definition| &definition.validator);
+        let validator = of_table.as_ref().unwrap_or_else(of_column);
+        let validator = marshal::at(&**validator, self.behaviour.release);
         if let Err(error) = validator.validate(value) {
             let (keyspace, family, why) = (&cf.keyspace, &cf.name, error.0);
             return Err(Error::invalid(if self.from(Release::V0_8) {
@@ -182,11 +195,12 @@ impl Validation<'_> {
     }
 
     /// What a batch deletes (to 0.6). 0.6 looks the column family up without asking whether the keyspace is there.
-    fn deletion(&self, keyspace: &[u8], family: &Bytes, deletion: &Deletion) -> Result<(), Error> {
-        let cf = self.find(keyspace, family);
+    fn deletion(&self, family: &NamedFamily<'_>, deletion: &Deletion) -> Result<(), Error> {
+        let (keyspace, name) = (family.keyspace, family.name);
+        let cf = self.find(keyspace, name);
         let Some(predicate) = &deletion.predicate else {
             if deletion.super_column.is_some() && !cf.is_some_and(|cf| cf.is_super()) {
-                return Err(super_on_standard("deletion of super_column", keyspace, family, deletion));
+                return Err(super_on_standard("deletion of super_column", keyspace, name, deletion));
             }
             // 0.6 asks for the column family of a row deletion only when it writes.
             return Ok(());
@@ -200,16 +214,15 @@ impl Validation<'_> {
             measure("supercolumn", super_column)?;
             return Err(Error::invalid(format!(
                 "supercolumn specified to ColumnFamily {} containing normal columns",
-                text_of(family)
+                text_of(name)
             )));
         }
-        self.defined(keyspace, family)?;
-        let cf = self.column_family(keyspace, family)?;
+        let cf = family.cf()?;
         if let Some(range) = &predicate.slice_range {
-            self.range(&cf, deletion.super_column.is_some(), range)?;
+            self.range(cf, deletion.super_column.is_some(), range)?;
         }
         if let Some(names) = &predicate.column_names {
-            self.names(&cf, deletion.super_column.as_ref(), names)?;
+            self.names(cf, deletion.super_column.as_ref(), names)?;
         }
         if predicate.slice_range.is_some() {
             return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));

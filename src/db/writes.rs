@@ -1,12 +1,10 @@
 //! Writes: insert, remove and batches.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use super::request::{
-    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, Deletion, MutationRequest, NewColumn,
-    RequestedRange, RowBatch,
+    ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Deletion, MutationRequest,
+    NewColumn, NewSuper, RequestedRange, RowBatch,
 };
 use super::validate::Validation;
 use super::{Database, Error};
@@ -40,11 +38,11 @@ impl Database {
         };
         let column = NewColumn { name, value: Some(value), timestamp: Some(timestamp), ttl_s: None };
         // What later releases define, earlier clients must keep to as well.
-        checks.written_family(keyspace, &path.column_family, false)?;
-        checks.key(&key, Some(&cf))?;
-        checks.column_data(&cf, path.super_column.is_some(), &column)?;
-        let change = self.column_change(&cf, path.super_column, column);
-        let mutation = Mutation::of(key, cf, vec![change]);
+        checks.counting(cf, false)?;
+        checks.key(&key, Some(cf))?;
+        checks.column_data(cf, path.super_column.is_some(), &column)?;
+        let change = self.column_change(cf, path.super_column, column);
+        let mutation = Mutation::of(key, cf.clone(), vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -61,11 +59,11 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.family_and_key(keyspace, &parent.column_family, &key, false)?;
-        checks.parent_for_write(&cf, &parent, &column.name)?;
-        checks.column_data(&cf, parent.super_column.is_some(), &column)?;
+        checks.parent_for_write(cf, &parent, &column.name)?;
+        checks.column_data(cf, parent.super_column.is_some(), &column)?;
         checks.write_consistency(keyspace, consistency)?;
-        let change = self.column_change(&cf, parent.super_column, column);
-        let mutation = Mutation::of(key, cf, vec![change]);
+        let change = self.column_change(cf, parent.super_column, column);
+        let mutation = Mutation::of(key, cf.clone(), vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -82,11 +80,11 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.family_and_key(keyspace, &parent.column_family, &key, true)?;
-        checks.counter_consistency(&cf, consistency)?;
-        checks.parent_for_write(&cf, &parent, &column.name)?;
+        checks.counter_consistency(cf, consistency)?;
+        checks.parent_for_write(cf, &parent, &column.name)?;
         let cell = Cell::increment(column.name, column.delta, self.parts.clock.next_micros());
         let change = Change::Cell { super_column: parent.super_column, cell };
-        let mutation = Mutation::of(key, cf, vec![change]);
+        let mutation = Mutation::of(key, cf.clone(), vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -127,14 +125,14 @@ impl Database {
         let catalog = self.catalog();
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.family_and_key(keyspace, &path.column_family, &key, with_counters)?;
-        checks.path_or_parent(&cf, &path)?;
+        checks.path_or_parent(cf, &path)?;
         if with_counters {
-            checks.counter_consistency(&cf, consistency)?;
+            checks.counter_consistency(cf, consistency)?;
         } else {
             checks.write_consistency(keyspace, consistency)?;
         }
-        let change = self.deletion_of(&cf, path.super_column, path.column, timestamp);
-        let mutation = Mutation::of(key, cf, vec![change]);
+        let change = self.deletion_of(cf, path.super_column, path.column, timestamp);
+        let mutation = Mutation::of(key, cf.clone(), vec![change]);
         self.apply(&catalog, keyspace, vec![mutation], consistency, behaviour).await
     }
 
@@ -151,8 +149,9 @@ impl Database {
         let checks = self.validation(&catalog, behaviour);
         checks.key(&key, None)?;
         for (family, inserts) in &families {
+            let family = checks.named_family(keyspace, family);
             for insert in inserts {
-                checks.column_or_super(keyspace, family, insert)?;
+                checks.column_or_super(&family, insert)?;
             }
         }
         let as_mutation = |insert| MutationRequest { insert: Some(insert), deletion: None };
@@ -233,25 +232,24 @@ impl Database {
             if requests.is_empty() {
                 continue;
             }
-            checks.keyspace(keyspace)?;
-            let cf = checks.column_family(keyspace, &family)?;
+            let cf = checks.family(keyspace, &family)?;
             let mut changes = Vec::with_capacity(requests.len());
             for request in requests {
-                self.add_changes(&cf, request, &mut changes);
+                self.add_changes(cf, request, &mut changes);
             }
             if !changes.is_empty() {
-                families.push(CfMutation { cf, changes });
+                families.push(CfMutation { cf: cf.clone(), changes });
             }
         }
         Ok((!families.is_empty()).then_some(Mutation { key: row.key, families }))
     }
 
-    fn add_changes(&self, cf: &Arc<CfDef>, request: MutationRequest, changes: &mut Vec<Change>) {
+    fn add_changes(&self, cf: &CfDef, request: MutationRequest, changes: &mut Vec<Change>) {
         if let Some(insert) = request.insert {
             self.add_insert(cf, insert, changes);
         }
         if let Some(deletion) = request.deletion {
-            self.add_deletion(cf, deletion, changes);
+            self.add_deletion(cf, *deletion, changes);
         }
     }
 
@@ -264,14 +262,14 @@ impl Database {
         if let Some(column) = insert.column {
             changes.push(self.column_change(cf, None, column));
         } else if let Some(super_column) = insert.super_column {
-            let name = super_column.name;
-            let columns = super_column.columns.into_iter();
-            changes.extend(columns.map(|column| self.column_change(cf, Some(name.clone()), column)));
+            let NewSuper { name, columns } = *super_column;
+            changes
+                .extend(columns.into_iter().map(|column| self.column_change(cf, Some(name.clone()), column)));
         } else if let Some(counter) = insert.counter {
-            changes.push(add(None, counter));
+            changes.push(add(None, *counter));
         } else if let Some(counters) = insert.counter_super {
-            let name = counters.name;
-            changes.extend(counters.columns.into_iter().map(|counter| add(Some(name.clone()), counter)));
+            let CounterSuper { name, columns } = *counters;
+            changes.extend(columns.into_iter().map(|counter| add(Some(name.clone()), counter)));
         }
     }
 
@@ -373,8 +371,9 @@ impl Validation<'_> {
     fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<(), Error> {
         self.key(&row.key, None)?;
         for (family, changes) in &row.families {
+            let named = self.named_family(keyspace, family);
             for change in changes {
-                self.mutation(keyspace, family, change)?;
+                self.mutation(&named, change)?;
             }
             if let Some(cf) = self.find(keyspace, family) {
                 self.key(&row.key, Some(cf))?;
@@ -393,15 +392,14 @@ impl Validation<'_> {
     ) -> Result<bool, Error> {
         let mut counts = false;
         for (family, changes) in &row.families {
-            self.keyspace(keyspace)?;
-            let cf = self.column_family(keyspace, family)?;
-            self.key(&row.key, Some(&cf))?;
+            let cf = self.family(keyspace, family)?;
+            self.key(&row.key, Some(cf))?;
             if cf.is_counter() {
-                self.counter_consistency(&cf, consistency)?;
+                self.counter_consistency(cf, consistency)?;
                 counts |= !changes.is_empty();
             }
             for change in changes {
-                self.mutation_in(&cf, change)?;
+                self.mutation_in(cf, change)?;
             }
         }
         Ok(counts)

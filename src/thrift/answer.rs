@@ -54,7 +54,10 @@ pub async fn answer(
     match Args::find(&mut reader) {
         Err(error) => refuse(out, ApplicationError::ProtocolError, &error.to_string())?,
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
-            Some(method) => run(service, session, method, args, header.seqid, transport, out).await?,
+            Some(method) => {
+                let args = args.of(method.name, method.args);
+                run(service, session, method, &args, header.seqid, transport, out).await?;
+            }
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
                 refuse(out, ApplicationError::UnknownMethod, &text)?;
@@ -88,7 +91,7 @@ async fn run(
     service: &Service,
     session: &mut Session,
     method: &'static Method,
-    args: Args<'_>,
+    args: &Args<'_>,
     seqid: i32,
     transport: Transport,
     out: &mut BytesMut,
@@ -111,8 +114,7 @@ async fn run(
         };
         Err(Failure::Failed(db::Error::invalid(text)))
     } else {
-        let args = args.of(method.name, method.args);
-        match check_old_user(session, method, &args) {
+        match check_old_user(session, method, args) {
             Ok(()) => run_on_newest(service, session, method, args, behaviour, out).await,
             Err(failure) => Err(failure),
         }
@@ -145,14 +147,13 @@ async fn run_on_newest(
     service: &Service,
     session: &mut Session,
     method: &'static Method,
-    args: Args<'_>,
+    args: &Args<'_>,
     behaviour: &'static Behaviour,
     out: &mut BytesMut,
 ) -> Result<(), Failure> {
     let (database, statements) = (&service.database, &*service.statements);
     if database.shares_schema() {
         let start = out.len();
-        let args = args.clone();
         let call = Call { database, statements, session, args, behaviour, out };
         match (method.run)(call).await {
             Err(Failure::Failed(db::Error::Unknown(_))) => {}

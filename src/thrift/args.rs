@@ -18,33 +18,45 @@ pub struct Arg {
 const ARGS_MAX: usize = 12;
 
 /// The arguments that a message holds, each at its place.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Args<'a> {
     /// The method, for errors.
     method: &'static str,
     declared: &'static [Arg],
-    found: [Option<(i16, TType, Reader<'a>)>; ARGS_MAX],
+    message: Reader<'a>,
+    found: [Option<Found>; ARGS_MAX],
+}
+
+/// An argument of a message: its id, its type, and how many bytes the message has from its value on.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    id: i16,
+    ttype: TType,
+    remaining: usize,
 }
 
 impl<'a> Args<'a> {
     /// Walks the whole argument struct. Arguments past the twelfth belong to no method and are passed over.
     pub fn find(reader: &mut Reader<'a>) -> Result<Args<'a>, WireError> {
-        let mut found = [const { None }; ARGS_MAX];
-        let mut at = 0;
+        let message = reader.clone();
+        let mut found = [None; ARGS_MAX];
+        let mut slots = found.iter_mut();
         while let Some((ttype, id)) = reader.field_begin()? {
-            if let Some(slot) = found.get_mut(at) {
-                *slot = Some((id, ttype, reader.clone()));
-                at += 1;
+            if let Some(slot) = slots.next() {
+                *slot = Some(Found { id, ttype, remaining: reader.remaining() });
             }
             reader.skip(ttype)?;
         }
-        Ok(Args { method: "", declared: &[], found })
+        Ok(Args { method: "", declared: &[], message, found })
     }
 
     /// Whether no argument that is declared came with another type: then this is the shape that was meant.
     pub fn fit(&self, declared: &[Arg]) -> bool {
-        self.found.iter().flatten().all(|(id, ttype, _)| {
-            declared.iter().find(|arg| arg.id == *id).is_none_or(|arg| arg.ttype == *ttype)
+        self.found.iter().map_while(Option::as_ref).enumerate().all(|(at, found)| {
+            // They mostly come as they are declared.
+            let in_its_place = declared.get(at).filter(|arg| arg.id == found.id);
+            let declared = in_its_place.or_else(|| declared.iter().find(|arg| arg.id == found.id));
+            declared.is_none_or(|arg| arg.ttype == found.ttype)
         })
     }
 
@@ -59,10 +71,10 @@ impl<'a> Args<'a> {
     /// The argument's value, if it came with its own type.
     pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
         let declared = self.declared.iter().find(|arg| arg.id == id)?;
-        let of_type =
-            |(found, ttype, _): &&(i16, TType, Reader<'a>)| *found == id && *ttype == declared.ttype;
+        let of_type = |found: &&Found| found.id == id && found.ttype == declared.ttype;
         // A field that comes twice counts as the last one, as generated readers have it.
-        self.found.iter().flatten().rfind(of_type).map(|(_, _, reader)| reader.clone())
+        let found = self.found.iter().flatten().rfind(of_type)?;
+        Some(self.message.clone().at(found.remaining))
     }
 
     /// The argument's value.
@@ -73,6 +85,11 @@ impl<'a> Args<'a> {
     pub fn missing(&self, id: i16) -> Failure {
         let name = self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name);
         Failure::missing(name, &format!("{}_args", self.method))
+    }
+
+    /// Bytes that are needed only while the call is run.
+    pub fn raw(&self, id: i16) -> Result<&'a [u8], Failure> {
+        Ok(self.required(id)?.raw()?)
     }
 
     pub fn bytes(&self, id: i16) -> Result<Bytes, Failure> {

@@ -128,7 +128,8 @@ pub fn find_method(
     session: &mut Session,
     transport: Transport,
 ) -> Option<&'static Method> {
-    let named = || methods::named(name).iter().copied();
+    let rows = methods::named(name);
+    let named = || rows.iter().copied();
     let of_shape = || named().filter(|method| args.fit(method.args));
     let likelier =
         if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };

@@ -1,5 +1,7 @@
 //! The API's structs, read into neutral requests.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::failure::Failure;
@@ -11,6 +13,9 @@ use crate::db::{
     RequestedRange, SlicePredicate,
 };
 use crate::util::Release;
+
+/// Pairs of a map that are looked through one by one for a key that comes again; of more, a hash tells.
+const FEW_PAIRS: usize = 16;
 
 /// Room that is made for a list before its elements are seen: an announced count may be a lie.
 const FIRST_ROOM: usize = 1024;
@@ -49,17 +54,23 @@ pub(super) fn map<'a, T>(
         )));
     }
     let mut pairs: Vec<(Bytes, T)> = Vec::with_capacity(count.min(FIRST_ROOM));
-    let mut places = std::collections::HashMap::with_capacity(count.min(FIRST_ROOM));
+    let mut places: HashMap<Bytes, usize> = HashMap::new();
     for _ in 0..count {
         let key = reader.bytes()?;
         let item = read(reader)?;
-        match places.get(&key) {
-            Some(&at) => {
-                let pair: &mut (Bytes, T) = &mut pairs[at];
-                pair.1 = item;
-            }
+        if pairs.len() == FEW_PAIRS && places.is_empty() {
+            places.extend(pairs.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)));
+        }
+        let place = match places.is_empty() {
+            true => pairs.iter().position(|(other, _)| *other == key),
+            false => places.get(&key).copied(),
+        };
+        match place {
+            Some(at) => pairs[at].1 = item,
             None => {
-                places.insert(key.clone(), pairs.len());
+                if !places.is_empty() {
+                    places.insert(key.clone(), pairs.len());
+                }
                 pairs.push((key, item));
             }
         }
@@ -300,9 +311,9 @@ pub fn column_or_super(reader: &mut Reader<'_>, release: Release) -> Result<Colu
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::Struct) => either.column = Some(column(reader, release)?),
-            (2, TType::Struct) => either.super_column = Some(super_column(reader, release)?),
-            (3, TType::Struct) => either.counter = Some(counter_column(reader)?),
-            (4, TType::Struct) => either.counter_super = Some(counter_super(reader)?),
+            (2, TType::Struct) => either.super_column = Some(Box::new(super_column(reader, release)?)),
+            (3, TType::Struct) => either.counter = Some(Box::new(counter_column(reader)?)),
+            (4, TType::Struct) => either.counter_super = Some(Box::new(counter_super(reader)?)),
             _ => reader.skip(ttype)?,
         }
     }
@@ -330,7 +341,7 @@ fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::Struct) => mutation.insert = Some(column_or_super(reader, release)?),
-            (2, TType::Struct) => mutation.deletion = Some(deletion(reader, release)?),
+            (2, TType::Struct) => mutation.deletion = Some(Box::new(deletion(reader, release)?)),
             _ => reader.skip(ttype)?,
         }
     }
@@ -370,4 +381,30 @@ pub fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> 
     }
     let Some(found) = found else { return missing("credentials", "AuthenticationRequest") };
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+
+    use super::*;
+    use crate::thrift::wire::Writer;
+
+    #[test]
+    fn a_key_that_comes_again_replaces_the_first_in_its_place() {
+        for keys in [1, FEW_PAIRS - 1, FEW_PAIRS, FEW_PAIRS + 1, 5 * FEW_PAIRS] {
+            let mut out = BytesMut::new();
+            let mut writer = Writer::new(&mut out);
+            writer.map_begin(TType::String, TType::String, 2 * keys);
+            for round in ["old", "new"] {
+                for key in 0..keys {
+                    writer.bytes(format!("{key}").as_bytes());
+                    writer.bytes(format!("{round} {key}").as_bytes());
+                }
+            }
+            let found = map(&mut Reader::over(&out), TType::String, |reader| Ok(reader.bytes()?)).unwrap();
+            let expected = (0..keys).map(|key| (format!("{key}").into(), format!("new {key}").into()));
+            assert_eq!(found, expected.collect::<Vec<(Bytes, Bytes)>>());
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl Writer<'_> {
     fn insert(&self, name: Bytes, value: &NewValue) -> Result<MutationRequest, CqlError> {
         let insert = match value {
             NewValue::Delta(delta) => ColumnOrSuper {
-                counter: Some(CounterColumn { name, delta: *delta }),
+                counter: Some(Box::new(CounterColumn { name, delta: *delta })),
                 ..ColumnOrSuper::default()
             },
             // The value of a counter is not looked at: it cannot be written.
@@ -132,6 +132,6 @@ impl Writer<'_> {
             super_column: None,
             predicate: has_names.then_some(predicate),
         };
-        MutationRequest { insert: None, deletion: Some(deletion) }
+        MutationRequest { insert: None, deletion: Some(Box::new(deletion)) }
     }
 }

@@ -26,10 +26,10 @@ pub const BATCH_INSERT: Method = Method {
 
 fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let families = types::insert_map(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, true, call.behaviour)?;
-        call.database.batch_insert(&keyspace, key, families, consistency, call.behaviour).await?;
+        call.database.batch_insert(keyspace, key, families, consistency, call.behaviour).await?;
         Ok(())
     })
 }
@@ -50,11 +50,11 @@ pub const BATCH_MUTATE: Method = Method {
 
 fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
+        let keyspace = call.args.raw(1)?;
         let rows = types::mutation_map(&mut call.args.required(2)?, call.behaviour.release)?;
         let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
         let consistency = call.args.consistency(3, true, call.behaviour)?;
-        call.database.batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
+        call.database.batch_mutate(keyspace, rows, consistency, call.behaviour).await?;
         Ok(())
     })
 }

@@ -38,7 +38,7 @@ pub struct Call<'a> {
     pub database: &'a Arc<Database>,
     pub statements: &'a PreparedStatements,
     pub session: &'a mut Session,
-    pub args: Args<'a>,
+    pub args: &'a Args<'a>,
     pub behaviour: &'static Behaviour,
     /// The reply, its header written; the method adds field 0.
     pub out: &'a mut BytesMut,

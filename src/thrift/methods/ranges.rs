@@ -29,13 +29,13 @@ pub const GET_KEY_RANGE: Method = Method {
 
 fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, family) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, family) = (call.args.raw(1)?, call.args.raw(2)?);
         let bounds = (call.args.bytes(3)?, call.args.bytes(4)?);
         let count = match call.args.optional(5) {
             Some(mut count) => count.i32()?,
             None => 100,
         };
-        let keys = call.database.get_key_range(&keyspace, &family, bounds, count, call.behaviour).await?;
+        let keys = call.database.get_key_range(keyspace, family, bounds, count, call.behaviour).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
         for key in &keys {
@@ -103,13 +103,13 @@ async fn range_slices(
     range: KeyRange,
     consistency_at: i16,
 ) -> Result<(), crate::thrift::failure::Failure> {
-    let keyspace = call.args.bytes(1)?;
+    let keyspace = call.args.raw(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
     let consistency = call.args.consistency(consistency_at, false, call.behaviour)?;
     let rows = call
         .database
-        .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
+        .get_range_slices(keyspace, &parent, &predicate, &range, consistency, call.behaviour)
         .await?;
     let release = call.behaviour.release;
     results::write_rows(&mut call.writer(), &rows, release);

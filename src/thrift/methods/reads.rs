@@ -40,10 +40,10 @@ pub const GET: Method = Method {
 
 fn get(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
+        let found = call.database.get(keyspace, &key, &path, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -72,11 +72,11 @@ pub const MULTIGET: Method = Method {
 
 fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
+        let keyspace = call.args.raw(1)?;
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let rows = call.database.multiget(&keyspace, &keys, &path, consistency, call.behaviour).await?;
+        let rows = call.database.multiget(keyspace, &keys, &path, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::Struct, rows.len());
@@ -114,14 +114,12 @@ pub const GET_SLICE: Method = Method {
 
 fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.consistency(5, false, call.behaviour)?;
-        let columns = call
-            .database
-            .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let columns =
+            call.database.get_slice(keyspace, &key, &parent, &predicate, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);
@@ -151,14 +149,14 @@ pub const MULTIGET_SLICE: Method = Method {
 
 fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let keyspace = call.args.bytes(1)?;
+        let keyspace = call.args.raw(1)?;
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.consistency(5, false, call.behaviour)?;
         let rows = call
             .database
-            .multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
+            .multiget_slice(keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
             .await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
@@ -191,10 +189,10 @@ pub const GET_COUNT: Method = Method {
 
 fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
-        let count = call.database.get_count(&keyspace, &key, &parent, consistency, call.behaviour).await?;
+        let count = call.database.get_count(keyspace, &key, &parent, consistency, call.behaviour).await?;
         call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
         Ok(())
     })

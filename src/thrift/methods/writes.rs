@@ -27,11 +27,11 @@ pub const INSERT: Method = Method {
 
 fn insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let written = (call.args.bytes(4)?, call.args.i64(5)?);
         let consistency = call.args.consistency(6, true, call.behaviour)?;
-        call.database.insert(&keyspace, key, path, written, consistency, call.behaviour).await?;
+        call.database.insert(keyspace, key, path, written, consistency, call.behaviour).await?;
         Ok(())
     })
 }
@@ -57,11 +57,11 @@ pub const REMOVE: Method = Method {
 
 fn remove(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let (keyspace, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
+        let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let timestamp = call.args.i64(4)?;
         let consistency = call.args.consistency(5, true, call.behaviour)?;
-        call.database.remove(&keyspace, key, path, timestamp, consistency, call.behaviour).await?;
+        call.database.remove(keyspace, key, path, timestamp, consistency, call.behaviour).await?;
         Ok(())
     })
 }

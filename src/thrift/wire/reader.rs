@@ -36,6 +36,13 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
+    /// The same reader further on: where so many bytes are left.
+    #[must_use]
+    pub fn at(mut self, remaining: usize) -> Reader<'a> {
+        self.rest = &self.rest[self.rest.len().saturating_sub(remaining)..];
+        self
+    }
+
     /// Any nonzero byte is true: some clients write 0xff.
     pub fn bool(&mut self) -> Result<bool, WireError> {
         Ok(self.array::<1>()? != [0])
@@ -114,12 +121,18 @@ impl<'a> Reader<'a> {
         self.skip_within(ttype, NESTING_MAX)
     }
 
+    /// In its place wherever it is called: a call for each scalar and text would cost as much again as passing them.
+    #[inline(always)]
     fn skip_within(&mut self, ttype: TType, levels: usize) -> Result<(), WireError> {
-        if let Some(length) = ttype.fixed_bytes() {
-            return self.take(length).map(drop);
+        match ttype.fixed_bytes() {
+            Some(length) => self.take(length).map(drop),
+            None if ttype == TType::String => self.raw().map(drop),
+            None => self.skip_container(ttype, levels),
         }
+    }
+
+    fn skip_container(&mut self, ttype: TType, levels: usize) -> Result<(), WireError> {
         match ttype {
-            TType::String => self.raw().map(drop),
             TType::Struct => {
                 let below = deeper(levels)?;
                 while let Some((field, _)) = self.field_begin()? {
@@ -144,7 +157,7 @@ impl<'a> Reader<'a> {
                 }
                 (0..count).try_for_each(|_| self.skip_within(element, below))
             }
-            // The rest has a fixed length but for Stop, which no field and no element of a nonempty list has.
+            // Left is Stop, which no field and no element of a nonempty list has.
             other => Err(WireError::UnknownType { at: self.position(), code: other.code() }),
         }
     }

@@ -1,7 +1,7 @@
 //! Finds the end of a message that has no frame around it.
 
 use super::header::{HeaderStart, check_name_length};
-use super::{TType, WireError};
+use super::{MessageHeader, Reader, TType, WireError};
 use crate::util::limits::NESTING_MAX;
 
 /// What a scan found.
@@ -65,6 +65,13 @@ impl MessageScanner {
     /// Goes on with the walk. `buffer` starts with the message, and holds what the last call saw and more. After
     /// `Complete` the next call starts at a new message; after an error the connection is of no more use.
     pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {
+        // Most messages have arrived whole: these are passed without a note of the place.
+        if self.open.is_empty()
+            && let Ok(length) = length_of_whole(buffer)
+            && length <= self.limit
+        {
+            return Ok(Scan::Complete(length));
+        }
         let walked = self.walk(buffer);
         if self.at > self.limit {
             return Err(WireError::MessageTooLong { length: self.at, limit: self.limit });
@@ -202,6 +209,14 @@ impl MessageScanner {
         }
         Ok(())
     }
+}
+
+/// The length of the message at the start of the buffer; an error where not all of it is there, or it is none.
+fn length_of_whole(buffer: &[u8]) -> Result<usize, WireError> {
+    let mut reader = Reader::over(buffer);
+    MessageHeader::read(&mut reader)?;
+    reader.skip(TType::Struct)?;
+    Ok(reader.position())
 }
 
 /// The `N` bytes at `at`, or how many are missing up to their end.

@@ -137,7 +137,7 @@ impl Row {
         let column = NewColumn { name: name.unwrap_or_default(), ..column };
         let insert = match super_column {
             Some(name) => ColumnOrSuper {
-                super_column: Some(NewSuper { name, columns: vec![column] }),
+                super_column: Some(Box::new(NewSuper { name, columns: vec![column] })),
                 ..ColumnOrSuper::default()
             },
             None => ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() },

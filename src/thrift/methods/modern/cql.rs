@@ -108,7 +108,7 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
 
 /// Runs the statement in arguments 1 and 2.
 pub(super) async fn execute_at(call: Call<'_>, consistency: ConsistencyLevel) -> Result<(), Failure> {
-    let text = query_text(&call.args)?;
+    let text = query_text(call.args)?;
     let keyspace = keyspace_of(&call);
     let options = options(consistency, Vec::new());
     let outcome = {
@@ -131,7 +131,7 @@ fn prepare(call: Call<'_>) -> CallFuture<'_> {
 
 /// Prepares the statement in arguments 1 and 2.
 pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
-    let text = query_text(&call.args)?;
+    let text = query_text(call.args)?;
     let keyspace = keyspace_of(&call);
     let statements = call.statements;
     if let Some(remote) = call.database.remote_cql() {

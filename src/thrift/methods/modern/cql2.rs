@@ -65,7 +65,7 @@ fn execute(call: Call<'_>) -> CallFuture<'_> {
             return cql::execute_at(call, ConsistencyLevel::One).await;
         }
         check_cql2(&call)?;
-        let text = query_text(&call.args)?;
+        let text = query_text(call.args)?;
         let keyspace = keyspace_of(&call);
         let outcome = cql2::execute(&state(&call, keyspace.as_deref()), &text).await?;
         answer(call, &outcome);
@@ -79,7 +79,7 @@ fn prepare(mut call: Call<'_>) -> CallFuture<'_> {
             return cql::prepare_cql3(call).await;
         }
         check_cql2(&call)?;
-        let (id, prepared) = call.session.own_statements.prepare(&query_text(&call.args)?)?;
+        let (id, prepared) = call.session.own_statements.prepare(&query_text(call.args)?)?;
         write_cql2_prepared(&mut call.writer(), id, prepared.markers);
         Ok(())
     })
