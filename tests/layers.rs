@@ -173,6 +173,15 @@ fn functions(code: &str) -> Vec<(String, usize)> {
 }
 
 #[test]
+fn one_function_is_unsafe() {
+    let found: Vec<String> = sources()
+        .into_iter()
+        .flat_map(|(name, code)| vec![name; code.matches("(unsafe_code").count()])
+        .collect();
+    assert_eq!(found, ["storage/embedded/log/mapping.rs"]);
+}
+
+#[test]
 fn no_committed_file_names_a_directory_of_one_machine() {
     let output = match Command::new("git").arg("-C").arg(repository()).args(["ls-files", "-z"]).output() {
         Ok(output) if output.status.success() => output.stdout,

@@ -43,14 +43,20 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     let subcomparator = mutation.cf.subcomparator().map(|sub| marshal::at(&**sub, behaviour.release));
     let mut row = ResolvedRow::default();
     let mut super_changes = Vec::new();
-    for change in mutation.changes {
+    let mut changes = mutation.changes.into_iter();
+    while let Some(change) = changes.next() {
         match change {
             Change::DeleteRow { deletion } => {
                 let earlier = row.deletion.filter(|_| behaviour.row_deletions_merge);
                 row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
             }
             Change::DeleteRange(range) => row.ranges.push(range),
-            Change::Cell { super_column: None, cell } => row.cells.push(cell),
+            Change::Cell { super_column: None, cell } => {
+                if row.cells.is_empty() {
+                    row.cells.reserve_exact(1 + changes.len());
+                }
+                row.cells.push(cell);
+            }
             Change::Cell { super_column: Some(name), cell } => {
                 super_changes.push((name, SuperChange::Cell(cell)));
             }
@@ -86,6 +92,9 @@ pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows
 
 /// Sorts cells by name and leaves one of each, as if they had met in the order in which they came.
 fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &Behaviour) -> Vec<Cell> {
+    if cells.is_sorted_by(|a, b| comparator.compare(&a.name, &b.name).is_lt()) {
+        return cells;
+    }
     cells.sort_by(|a, b| comparator.compare(&a.name, &b.name));
     cells.dedup_by(|new, old| {
         let is_same = comparator.compare(&old.name, &new.name).is_eq();

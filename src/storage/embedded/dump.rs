@@ -134,7 +134,7 @@ impl<'a> Reading<'a> {
     fn change_of(&mut self, key: &RowKey, value: &Bytes) -> Result<Option<Change>, StoreError> {
         let names = newest(&*self.cf.comparator);
         let Some(subcomparator) = self.cf.subcomparator() else {
-            let cell = decode_cell(key.tail(COLUMNS_LEVEL.len()), value, &*self.cf.comparator)?;
+            let cell = decode_cell(key.tail(COLUMNS_LEVEL.len()), value.clone(), &*self.cf.comparator)?;
             return Ok(cell.filter(|cell| !is_dropped(self.cf, cell)).and_then(|cell| {
                 let over = LevelRanges::of_row(&self.ranges, names).over(&cell.name);
                 let is_hidden = self.deletion.merged(over).shadows(cell.timestamp);
@@ -145,12 +145,14 @@ impl<'a> Reading<'a> {
             return Err(StoreError::Corrupt("an entry of a super row cannot be read".to_owned()));
         };
         let Some(at) = entry.cell_at else {
-            let Value::Deletion { deletion, name, .. } = value::decode(value)? else { return Ok(None) };
+            let Value::Deletion { deletion, name, .. } = value::decode(value.clone())? else {
+                return Ok(None);
+            };
             let name = self.enter(entry.ordered_super, deletion, name)?;
             return Ok(deletion.is_deleted().then_some(Change::DeleteSuper { name, deletion }));
         };
         let (holder, over) = self.holder_of(key, entry.ordered_super, at)?;
-        let Some(cell) = decode_cell(key.tail(at), value, &**subcomparator)? else { return Ok(None) };
+        let Some(cell) = decode_cell(key.tail(at), value.clone(), &**subcomparator)? else { return Ok(None) };
         let inside = LevelRanges::of_super(&self.ranges, &holder, names, newest(&**subcomparator));
         let is_hidden = over.merged(inside.over(&cell.name)).shadows(cell.timestamp);
         Ok((!is_hidden).then_some(Change::Cell { super_column: Some(holder), cell }))

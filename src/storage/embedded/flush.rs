@@ -22,6 +22,7 @@ use super::family::{Trees, generation_in, id_in};
 use super::inner::Inner;
 use super::long_keys::{self, Place};
 use super::memtable::Rows;
+use super::packed::PackedValue;
 use super::queue::QUEUE_FAMILY;
 use super::value;
 use crate::storage::StoreError;
@@ -39,7 +40,7 @@ pub fn flush(inner: &Inner) -> Result<(), StoreError> {
     if intake.frozen().is_none() {
         let next = intake.prepare_next()?;
         inner.ledger.note_log(*first, next.number())?;
-        intake.freeze(next)?;
+        drop(intake.freeze(next)?);
     }
     intake.sync()?;
     let Some(memtable) = intake.frozen() else { return Ok(()) };
@@ -82,20 +83,23 @@ fn ingest(inner: &Inner, trees: &Trees, rows: &Rows) -> Result<(), StoreError> {
     let mut long: Vec<(Vec<u8>, Option<Bytes>)> = Vec::new();
     let mut ingestion = tree.start_ingestion().map_err(engine_error)?;
     let mut last_pointer: Option<Vec<u8>> = None;
+    let mut whole = Vec::new();
     for (prefix, entries) in rows.all() {
         for (key, value) in entries.iter() {
-            let whole = [&prefix[..], key].concat();
+            whole.clear();
+            whole.extend_from_slice(&prefix);
+            whole.extend_from_slice(key);
             if whole.len() < long_keys::CHUNK {
                 let written = match value {
-                    Some(value) => ingestion.write(whole, value.clone()),
-                    None => ingestion.write_tombstone(whole),
+                    Some(value) => ingestion.write(&whole[..], value.as_slice()),
+                    None => ingestion.write_tombstone(&whole[..]),
                 };
                 written.map_err(engine_error)?;
                 continue;
             }
             // A pointer has the order of the keys that it leads to.
-            let Place { key, pointers, .. } = long_keys::place(whole);
-            long.push((key, value.clone()));
+            let Place { key, pointers, .. } = long_keys::place(std::mem::take(&mut whole));
+            long.push((key, value.map(PackedValue::to_bytes)));
             for (is_long, pointer) in pointers {
                 let pointed = Bytes::from(value::encode_pointer());
                 if is_long {

@@ -13,21 +13,20 @@ use super::disk_guard::DiskGuard;
 use super::dump::dump;
 use super::engine::{self, GcGraces, engine_error};
 use super::family::{Family, Trees, generation_in, id_in, id_in_name, long_name, number_of, tree_name};
-use super::group::{Group, Groups, Turn};
 use super::intake::Intake;
 use super::key::{ROW_END, RowPrefix};
 use super::ledger::{FamilyName, FamilyRecord, Ledger};
-use super::locks::{RowGuard, RowLocks};
+use super::locks::RowLocks;
 use super::log::{CommitLog, replay};
 use super::memtable::{Memory, View};
 use super::queue::{QUEUE_FAMILY, Queue};
-use super::row_cache::{CachedRow, Entry, RowCache, RowId};
-use super::row_source::{RowKey, RowSource};
+use super::row_cache::{CachedRow, RowCache, RowId};
+use super::row_source::RowSource;
 use super::scan::{RowPrefixes, scan};
 use super::setup::{EmbeddedOptions, Setup};
 use super::shield;
 use super::write::Writer;
-use super::write_batch::{BatchBuilder, WriteBatch};
+use super::write_batch::{BatchBuilder, Cached};
 use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
@@ -44,7 +43,6 @@ pub struct Inner {
     pub ledger: Ledger,
     pub queue: Queue,
     pub intake: Intake,
-    groups: Groups,
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
@@ -94,7 +92,6 @@ impl Inner {
             ledger,
             queue,
             intake,
-            groups: Groups::new(),
             locks: RowLocks::new(),
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
@@ -189,75 +186,28 @@ impl Inner {
         outcome
     }
 
-    /// Prepares mutations of different rows: decides what wins, under the rows' locks, and leaves the result to
-    /// whoever writes the group. `None`: nothing changes.
-    pub fn prepare(
-        &self,
-        mutations: Vec<Mutation>,
-        behaviour: &'static Behaviour,
-    ) -> Result<Option<Arc<Group>>, StoreError> {
+    /// Applies mutations of different rows: decides what wins, under the rows' locks, and makes it safe and visible.
+    pub fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.intake.check_open()?;
         self.check_room(mutations.iter().map(bytes_of).sum())?;
-        let locks = match &mutations[..] {
-            [mutation] => vec![self.lock_row(&mutation.key)],
-            mutations => {
-                let keys = mutations.iter().map(|mutation| &mutation.key[..]);
-                self.locks.lock(keys, || self.finish_all())
-            }
+        let _locks = match &mutations[..] {
+            [mutation] => vec![self.locks.lock_one(&mutation.key)],
+            mutations => self.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
         };
         let mut writer = Writer::new(self, behaviour);
         for mutation in mutations {
             writer.add(mutation)?;
         }
-        Ok(writer.finish()?.map(|batch| self.groups.add(batch, locks)))
+        self.commit(writer.finish())
     }
 
-    /// Locks a row. Who holds it may wait for its group to be written, by whoever comes first.
-    pub fn lock_row(&self, key: &[u8]) -> RowGuard {
-        self.locks.lock_one(key, || self.finish_all())
-    }
-
-    /// Writes a group, unless another is at it. What has become of it; `None` as long as nobody knows.
-    pub fn try_finish(&self, group: &Group) -> Option<Result<(), StoreError>> {
-        if group.outcome().is_none() {
-            self.write_group(self.groups.try_turn(group)?);
-        }
-        group.outcome()
-    }
-
-    /// Writes a group, or waits until another has.
-    pub fn finish(&self, group: &Group) {
-        self.write_group(self.groups.turn(group));
-    }
-
-    /// Writes all that waits to be written. What was taken before is written when this returns.
-    pub fn finish_all(&self) {
-        self.groups.turns().for_each(|turn| self.write_group(turn));
-    }
-
-    fn write_group(&self, turn: Turn<'_>) {
-        if turn.writes.is_empty() {
-            return;
-        }
-        let outcome = self.commit_all(turn.writes.iter().map(|write| &write.batch));
-        turn.end(outcome);
-    }
-
-    /// Makes a batch safe and visible. The caller holds the locks of its rows.
+    /// Makes a batch safe and visible, if it changes something. The caller holds the locks of its rows.
     pub fn commit(&self, batch: BatchBuilder) -> Result<(), StoreError> {
-        batch.finish()?.map_or(Ok(()), |batch| self.commit_all([&batch].into_iter()))
-    }
-
-    fn commit_all<'a>(
-        &self,
-        batches: impl Iterator<Item = &'a WriteBatch> + Clone,
-    ) -> Result<(), StoreError> {
-        self.intake.take(batches.clone()).inspect_err(|_| self.guard.suspect())?;
-        for batch in batches {
-            for (row, cached) in batch.record.rows().zip(&batch.cached) {
-                if let Some((id, cached)) = cached {
-                    self.row_cache.apply(id, cached, row.changes);
-                }
+        let Some(batch) = batch.finish()? else { return Ok(()) };
+        self.intake.take(&batch).inspect_err(|_| self.guard.suspect())?;
+        for (row, cached) in batch.rows() {
+            if let Some(Cached { id, row: cached, likely }) = cached {
+                self.row_cache.apply(id, cached, row.changes, *likely);
             }
         }
         Ok(())
@@ -269,7 +219,7 @@ impl Inner {
         let id = RowId { family: trees.number, key: key.clone() };
         let cached = match self.row_cache.get(&id) {
             None if self.row_cache.is_worth_loading(&id) => {
-                let _lock = self.lock_row(key);
+                let _lock = self.locks.lock_one(key);
                 Some(self.load_row(&id, &trees, &RowPrefix::of(key, &*self.partitioner))?)
             }
             cached => cached,
@@ -293,12 +243,7 @@ impl Inner {
         }
         let view = self.view();
         let source = RowSource::stored(trees, &view, row);
-        let entries = source.entries(&[], ROW_END, false);
-        // What comes from a table's block, or from a record, would keep all of it.
-        let owned = |(key, value): (RowKey, Bytes)| {
-            Entry::new(Bytes::copy_from_slice(key.as_slice()), Bytes::copy_from_slice(&value))
-        };
-        self.row_cache.load(id, entries.map(|entry| entry.map(owned)))
+        self.row_cache.load(id, row, source.entries(&[], ROW_END, false))
     }
 
     pub fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
@@ -443,7 +388,7 @@ impl Inner {
         let _no_flush = self.intake.first_segment.lock();
         let _altering = self.altering.lock();
         // Who writes has its trees in hand already: what it writes must not go to the generation that is dropped.
-        let _rows = self.locks.lock_all(|| self.finish_all());
+        let _rows = self.locks.lock_all();
         let family = self.family(cf)?;
         self.next_generation(cf, &family, false)
     }
@@ -453,7 +398,7 @@ impl Inner {
         self.intake.check_open()?;
         let _no_flush = self.intake.first_segment.lock();
         let _altering = self.altering.lock();
-        let _rows = self.locks.lock_all(|| self.finish_all());
+        let _rows = self.locks.lock_all();
         let Some(family) = self.recorded_family(cf)? else { return Ok(()) };
         self.next_generation(cf, &family, true)?;
         let mut families = self.families.write();
@@ -529,7 +474,7 @@ fn open_intake(options: &EmbeddedOptions, ledger: &Ledger) -> Result<Intake, Sto
                 )));
             }
         }
-        memory.restore(&row);
+        memory.apply(std::iter::once((row, None)));
         Ok(())
     })?;
     if replayed.number < last {

@@ -14,9 +14,9 @@ use fjall::Database;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
-use super::log::{CommitLog, NextSegment, SealedRecord};
+use super::log::{CommitLog, FullSegment, NextSegment};
 use super::memtable::{Memory, Memtable, View};
-use super::write_batch::WriteBatch;
+use super::write_batch::{Cached, WriteBatch};
 use crate::storage::StoreError;
 
 /// Bytes of the log at which its memtable is flushed, however small, as a multiple of the memtable's limit: they are
@@ -60,14 +60,14 @@ impl Intake {
         }
     }
 
-    /// Takes batches: from then on a killed process does not lose them, and everybody sees them. When this fails,
-    /// nothing has changed. The caller holds the locks of their rows.
-    pub fn take<'a>(&self, batches: impl Iterator<Item = &'a WriteBatch> + Clone) -> Result<(), StoreError> {
-        let records = batches.map(|batch| &batch.record);
+    /// Takes a batch: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
+    /// has changed. The caller holds the locks of its rows.
+    pub fn take(&self, batch: &WriteBatch) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.check_open()?;
-        self.log.append(records.clone())?;
-        self.memory.apply(records.flat_map(SealedRecord::rows));
+        self.log.append(&batch.record)?;
+        let rows = batch.rows();
+        self.memory.apply(rows.map(|(row, cached)| (row, cached.map(Cached::in_memtable))));
         Ok(())
     }
 
@@ -162,12 +162,13 @@ impl Intake {
         self.log.prepare_next()
     }
 
-    /// Ends the active memtable together with its segment. Nothing may be frozen yet.
-    pub fn freeze(&self, next: NextSegment) -> Result<(), StoreError> {
+    /// Ends the active memtable together with its segment, which is given back: writers need not wait for its end.
+    /// Nothing may be frozen yet.
+    pub fn freeze(&self, next: NextSegment) -> Result<FullSegment, StoreError> {
         let _no_writes = self.gate.write();
-        self.log.go_on_in(next)?;
+        let full = self.log.go_on_in(next)?;
         self.memory.freeze();
-        Ok(())
+        Ok(full)
     }
 
     /// Lets go of the frozen memtable and its segments: the engine's tables hold them, and the ledger says so.

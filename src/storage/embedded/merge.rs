@@ -1,11 +1,10 @@
 //! Entries of one row from memory and engine, as one.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use super::long_keys::{Entries, WholeKey};
 use super::memtable::{EntryMap, EntryRange};
+use super::packed::PackedValue;
 use super::row_source::RowKey;
 use crate::storage::StoreError;
 
@@ -24,7 +23,7 @@ pub struct MergedEntries<'a> {
 impl<'a> MergedEntries<'a> {
     /// Lays what memory knows, from `low` on and before `high`, over the engine's entries of the same stretch.
     pub fn new(
-        memory: &[Arc<EntryMap>],
+        memory: &[EntryMap],
         (low, high): (&[u8], &[u8]),
         engine: Entries<'a>,
         row_len: usize,
@@ -36,7 +35,7 @@ impl<'a> MergedEntries<'a> {
 
     /// Which of the memtables has the entry that comes next, and the newest of those that share its key.
     fn next_in_memory(&self) -> Option<usize> {
-        let mut best: Option<(usize, &Bytes)> = None;
+        let mut best: Option<(usize, &[u8])> = None;
         for (at, range) in self.memory.iter().enumerate() {
             let Some((key, _)) = range.peek(self.reversed) else { continue };
             let comes_first =
@@ -50,9 +49,10 @@ impl<'a> MergedEntries<'a> {
 
     /// Takes an entry from memory, and those of the same key that it hides.
     fn take(&mut self, at: usize) -> Option<(Bytes, Option<Bytes>)> {
-        let (key, value) = self.memory[at].peek(self.reversed)?.clone();
+        let (key, value) = self.memory[at].peek(self.reversed)?;
+        let (key, value) = (Bytes::copy_from_slice(key), value.map(PackedValue::to_bytes));
         for range in &mut self.memory {
-            if range.peek(self.reversed).is_some_and(|(other, _)| *other == key) {
+            if range.peek(self.reversed).is_some_and(|(other, _)| other == key) {
                 range.skip(self.reversed);
             }
         }
@@ -76,7 +76,7 @@ impl Iterator for MergedEntries<'_> {
             let engine_first = match (self.engine.peek(), self.memory[at].peek(self.reversed)) {
                 (Some(Ok((whole, _))), Some((key, _))) => {
                     let other = whole.as_slice().get(row_len..).unwrap_or_default();
-                    if self.reversed { other > &key[..] } else { other < &key[..] }
+                    if self.reversed { other > key } else { other < key }
                 }
                 // What cannot be read might be anything: it is told at once.
                 (Some(Err(_)), _) => true,

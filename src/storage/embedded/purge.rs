@@ -12,12 +12,13 @@ use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAcces
 
 use super::inner::Inner;
 use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
+use super::log::ChangeList;
 use super::queue::QueuedDeletion;
 use super::range_shadow::shadowed_by_ranges;
-use super::row_cache::{EntryChange, RowId};
+use super::row_cache::RowId;
 use super::row_source::RowSource;
 use super::value::{self, Value};
-use super::write_batch::BatchBuilder;
+use super::write_batch::{BatchBuilder, Cached};
 use crate::model::DeletionTime;
 use crate::storage::StoreError;
 use crate::util::Clock;
@@ -94,7 +95,7 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     // Looked at once: what has not passed for one question must not have for the next.
     let gc_before_s = i64::from(inner.clock.now_s()) - i64::from(gc_grace_s);
     loop {
-        let _lock = inner.lock_row(&row_key);
+        let _lock = inner.locks.lock_one(&row_key);
         // Under the lock: a truncate would put others in their place.
         let trees = family.trees.read().clone();
         let view = inner.view();
@@ -116,11 +117,11 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
                     let gone_s = made_at_s + i64::from(gc_grace_s);
                     inner.queue.add(&mut batch, gone_s, queued.family, &queued.marker);
                 }
-                None => changes.extend(swept.at_last),
+                None => changes.append(&swept.at_last),
             }
         }
         let id = RowId { family: trees.number, key: row_key.clone() };
-        let cached = inner.row_cache.get(&id).map(|cached| (id, cached));
+        let cached = inner.row_cache.get(&id).map(|row| Cached { id, row, likely: 0 });
         batch.add(trees.number, &row, &changes, cached);
         inner.commit(batch)?;
         if !has_more {
@@ -133,30 +134,32 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
 #[derive(Default)]
 struct Swept {
     /// What goes now: at most `SWEEP_BATCH`, and if so many, there may be more.
-    shadowed: Vec<EntryChange>,
+    shadowed: ChangeList,
     /// What becomes of the deletion itself, when gc_grace has passed and nothing else is left to be done.
-    at_last: Vec<EntryChange>,
+    at_last: ChangeList,
     /// The second of the deletion, if it is there still.
     made_at_s: Option<i32>,
 }
 
-fn removals(keys: Vec<Vec<u8>>) -> Vec<EntryChange> {
-    keys.into_iter().map(|key| (key.into(), None)).collect()
+fn removals(keys: Vec<Vec<u8>>) -> ChangeList {
+    let mut changes = ChangeList::default();
+    keys.iter().for_each(|key| changes.add(key, None));
+    changes
 }
 
 /// What is to be done about the deletion of a row or super column.
 fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<Swept, StoreError> {
     let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
     let shadowed = find_shadowed(source, marker, deletion)?;
-    let mut at_last = Vec::new();
+    let mut at_last = ChangeList::default();
     if let (Some(name), true) = (kept_name, shadowed.others_stay) {
         // The super column's other columns still need the name that is kept here.
-        at_last.push((marker.clone(), Some(value::encode_deletion(DeletionTime::LIVE, Some(&name)).into())));
+        at_last.add(marker, Some(&value::encode_deletion(DeletionTime::LIVE, Some(&name))));
     } else if deletion != DeletionTime::LIVE {
         // Where a row's deletion stood it may have to be said still that the row has ranges.
         let has_ranges = marker[..] == *ROW_MARKER && !source.row_deletions()?.1.is_empty();
-        let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE).into());
-        at_last.push((marker.clone(), left));
+        let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE));
+        at_last.add(marker, left.as_deref());
     }
     let made_at_s = Some(deletion.local_deletion_time);
     Ok(Swept { shadowed: removals(shadowed.keys), at_last, made_at_s })
@@ -181,10 +184,10 @@ fn sweep_range(
         return Ok(Some(swept));
     }
     swept.shadowed = removals(shadowed_by_ranges(source, &ranges, &cf, SWEEP_BATCH)?);
-    swept.at_last.push((marker.clone(), None));
+    swept.at_last.add(marker, None);
     if ranges.len() == 1 {
-        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None).into());
-        swept.at_last.push((Bytes::from_static(ROW_MARKER), left));
+        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None));
+        swept.at_last.add(ROW_MARKER, left.as_deref());
     }
     Ok(Some(swept))
 }
@@ -233,7 +236,7 @@ fn find_shadowed(
     let mut found = Shadowed { keys: Vec::new(), others_stay: false };
     for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
-        let is_shadowed = match value::decode(&value)? {
+        let is_shadowed = match value::decode(value)? {
             Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
             Value::Deletion { .. } | Value::Range(_) | Value::Pointer => false,
         };

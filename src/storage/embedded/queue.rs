@@ -14,6 +14,7 @@ use bytes::Bytes;
 
 use super::family::Trees;
 use super::key::RowPrefix;
+use super::log::ChangeList;
 use super::memtable::View;
 use super::row_source::RowSource;
 use super::write_batch::BatchBuilder;
@@ -66,12 +67,12 @@ impl Queue {
         // A negative due second sorts as a large one; no clock of ours gives one.
         let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
         let value = [&family.to_be_bytes()[..], marker].concat();
-        self.change(batch, place.into(), Some(value.into()));
+        self.change(batch, &place, Some(&value));
     }
 
     /// Takes a deletion off, as part of a batch.
     pub fn remove(&self, batch: &mut BatchBuilder, deletion: &QueuedDeletion) {
-        self.change(batch, deletion.place.clone(), None);
+        self.change(batch, &deletion.place, None);
     }
 
     /// The deletions that are due, at most so many.
@@ -106,7 +107,9 @@ impl Queue {
         Ok(())
     }
 
-    fn change(&self, batch: &mut BatchBuilder, place: Bytes, value: Option<Bytes>) {
-        batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), &[(place, value)], None);
+    fn change(&self, batch: &mut BatchBuilder, place: &[u8], value: Option<&[u8]>) {
+        let mut changes = ChangeList::default();
+        changes.add(place, value);
+        batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), &changes, None);
     }
 }

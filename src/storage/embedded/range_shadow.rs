@@ -26,13 +26,13 @@ pub fn shadowed_by_ranges(
     for entry in source.entries(COLUMNS_LEVEL, ROW_END, false) {
         let (key, value) = entry?;
         let is_shadowed = match cf.subcomparator() {
-            None => match decode_cell(key.tail(COLUMNS_LEVEL.len()), &value, &*cf.comparator)? {
+            None => match decode_cell(key.tail(COLUMNS_LEVEL.len()), value, &*cf.comparator)? {
                 Some(cell) => LevelRanges::of_row(ranges, names).over(&cell.name).shadows(cell.timestamp),
                 None => false,
             },
             Some(sub) => {
                 let Some((holder, at)) = holders.of_entry(&key, &value, &*cf.comparator)? else { continue };
-                let Some(cell) = decode_cell(key.tail(at), &value, &**sub)? else { continue };
+                let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
                 let inside = LevelRanges::of_super(ranges, &holder, names, newest_view(sub));
                 over.merged(inside.over(&cell.name)).shadows(cell.timestamp)
@@ -70,7 +70,7 @@ impl Holders {
     ) -> Result<Option<(Bytes, usize)>, StoreError> {
         let Some(entry) = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()) else { return Ok(None) };
         let Some(at) = entry.cell_at else {
-            if let Value::Deletion { name: Some(name), .. } = value::decode(value)? {
+            if let Value::Deletion { name: Some(name), .. } = value::decode(value.clone())? {
                 self.kept = Some((entry.ordered_super, name));
             }
             return Ok(None);

@@ -11,15 +11,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use parking_lot::{RwLock, RwLockReadGuard};
-use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, Weighter};
+use smallvec::SmallVec;
+
+use super::key::RowPrefix;
+use super::log::{Change, Changes};
+use super::memtable::RowPlace;
+use super::packed::PackedEntries;
+use crate::storage::StoreError;
 
 /// Rows of more entries than this are left to the engine.
 const ENTRIES_MAX: usize = 1024;
 /// Rows of more bytes than this are left to the engine.
 const ROW_BYTES_MAX: usize = 64 * 1024;
-/// What an entry or a row costs beside its bytes.
-const OVERHEAD_BYTES: usize = 96;
+/// What a row costs beside its entries and its key: its prefix, its place in the memtable and in the cache.
+const OVERHEAD_BYTES: usize = 320;
+/// Bytes of a key that is kept beside its row's place.
+const SHORT_KEY: usize = 24;
 /// Rows that touches are remembered of: a bit each.
 const SEEN_BITS: usize = 1 << 20;
 
@@ -31,36 +40,33 @@ pub struct RowId {
     pub key: Bytes,
 }
 
-/// One entry: its key relative to the row, and its value as the engine has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The key's first bytes, so that to compare two keys is seldom to look them up.
-    head: u128,
-    pub key: Bytes,
-    pub value: Bytes,
+/// The same as the cache keeps it: short keys lie beside the row's place, where they are compared at no cost.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct KeptId {
+    family: u64,
+    key: SmallVec<[u8; SHORT_KEY]>,
 }
-/// A change to one entry: its relative key, and its new value or `None` for its removal.
-pub type EntryChange = (Bytes, Option<Bytes>);
+
+impl Equivalent<KeptId> for RowId {
+    fn equivalent(&self, kept: &KeptId) -> bool {
+        self.family == kept.family && self.key[..] == kept.key[..]
+    }
+}
 
 /// A row in the cache.
 #[derive(Debug)]
 pub struct CachedRow {
-    /// `None`: the row is too large to be kept.
-    content: RwLock<Option<Content>>,
+    /// All entries of the row; `None`: it is too large to be kept.
+    content: RwLock<Option<PackedEntries>>,
     /// Its bytes when the cache was last told.
     weighed: AtomicUsize,
-}
-
-/// All entries of a row, in order.
-#[derive(Debug, Default)]
-struct Content {
-    entries: Vec<Entry>,
-    /// What they take, `OVERHEAD_BYTES` each included.
-    bytes: usize,
+    prefix: RowPrefix,
+    /// Where the memtable has it that was last written to.
+    pub in_memtable: RowPlace,
 }
 
 /// The entries of a row as they are now. Writers wait while they are looked at.
-pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, [Entry]>;
+pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, PackedEntries>;
 
 /// A row and its weight when it was put in: the cache must not see it change.
 #[derive(Debug, Clone)]
@@ -72,102 +78,62 @@ struct Weighed {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<RowId, Weighed> for ByBytes {
-    fn weight(&self, id: &RowId, weighed: &Weighed) -> u64 {
+impl Weighter<KeptId, Weighed> for ByBytes {
+    fn weight(&self, id: &KeptId, weighed: &Weighed) -> u64 {
         weighed.bytes + (id.key.len() + OVERHEAD_BYTES) as u64
     }
 }
 
 /// The cache. Its size is a limit on bytes.
 pub struct RowCache {
-    rows: Cache<RowId, Weighed, ByBytes, std::hash::RandomState>,
+    rows: Cache<KeptId, Weighed, ByBytes, std::hash::RandomState>,
     seen: Doorkeeper,
 }
 
-/// The first bytes of a key as a number. Of two keys with different numbers, the smaller has the smaller one.
-fn head_of(key: &[u8]) -> u128 {
-    let mut head = [0; 16];
-    let length = key.len().min(head.len());
-    head[..length].copy_from_slice(&key[..length]);
-    u128::from_be_bytes(head)
+/// Whether a row of this size is kept.
+fn fits(entries: &PackedEntries) -> bool {
+    entries.len() <= ENTRIES_MAX && entries.bytes() <= ROW_BYTES_MAX
 }
 
-impl Entry {
-    pub fn new(key: Bytes, value: Bytes) -> Entry {
-        Entry { head: head_of(&key), key, value }
+/// Makes a change. Says where its key stands or stood.
+fn change(entries: &mut PackedEntries, (key, value): Change<'_>, likely: usize) -> usize {
+    if value.is_some() {
+        return entries.put(key, value, likely);
     }
-
-    fn bytes(&self) -> usize {
-        self.key.len() + self.value.len() + OVERHEAD_BYTES
+    let found = entries.search(key, likely);
+    if let Ok(at) = found {
+        entries.remove(at);
     }
-
-    fn compare(&self, head: u128, key: &[u8]) -> std::cmp::Ordering {
-        self.head.cmp(&head).then_with(|| self.key[..].cmp(key))
-    }
-}
-
-/// Where a key stands among entries in order, or would stand. `likely` is where to look first: who asks for several
-/// keys asks for neighbours.
-pub fn search(entries: &[Entry], key: &[u8], likely: usize) -> Result<usize, usize> {
-    let head = head_of(key);
-    if entries.get(likely).is_some_and(|entry| entry.compare(head, key).is_eq()) {
-        return Ok(likely);
-    }
-    entries.binary_search_by(|entry| entry.compare(head, key))
-}
-
-impl Content {
-    /// Whether a row of this size is kept.
-    fn fits(&self) -> bool {
-        self.entries.len() <= ENTRIES_MAX && self.bytes <= ROW_BYTES_MAX
-    }
-
-    fn push(&mut self, entry: Entry) {
-        self.bytes += entry.bytes();
-        self.entries.push(entry);
-    }
-
-    /// Makes a change. It is part of a record, of which no more is kept than what is needed. Says where its key stands
-    /// or stood.
-    fn apply(&mut self, (key, value): EntryChange, likely: usize) -> usize {
-        let value = value.map(|value| Bytes::copy_from_slice(&value));
-        let found = search(&self.entries, &key, likely);
-        match (found, value) {
-            (Ok(at), Some(value)) => {
-                let old = std::mem::replace(&mut self.entries[at].value, value);
-                self.bytes = self.bytes + self.entries[at].value.len() - old.len();
-            }
-            (Ok(at), None) => self.bytes -= self.entries.remove(at).bytes(),
-            (Err(at), Some(value)) => {
-                let entry = Entry::new(Bytes::copy_from_slice(&key), value);
-                self.bytes += entry.bytes();
-                self.entries.insert(at, entry);
-            }
-            (Err(_), None) => {}
-        }
-        found.unwrap_or_else(|at| at)
-    }
+    found.unwrap_or_else(|at| at)
 }
 
 impl CachedRow {
-    /// The row's entries; `None` when it is too large to be kept.
-    pub fn view(&self) -> Option<RowView<'_>> {
-        RwLockReadGuard::try_map(self.content.read(), |content| {
-            content.as_ref().map(|kept| &kept.entries[..])
-        })
-        .ok()
+    /// What the keys of all its entries begin with.
+    pub fn prefix(&self) -> &RowPrefix {
+        &self.prefix
     }
 
-    /// Makes changes; returns the bytes that the row now takes.
-    fn apply(&self, changes: impl Iterator<Item = EntryChange>) -> usize {
+    /// The row's entries; `None` when it is too large to be kept.
+    pub fn view(&self) -> Option<RowView<'_>> {
+        RwLockReadGuard::try_map(self.content.read(), Option::as_ref).ok()
+    }
+
+    /// Makes changes, and looks first where they are likely to belong; returns the bytes that the row now takes.
+    fn apply(&self, changes: Changes<'_>, mut likely: usize) -> usize {
         let mut guard = self.content.write();
-        let Some(content) = guard.as_mut() else { return 0 };
-        changes.fold(0, |likely, change| content.apply(change, likely) + 1);
-        if content.fits() {
-            return content.bytes;
+        let Some(entries) = guard.as_mut() else { return 0 };
+        for made in changes {
+            // What is too large for any row is not copied into this one.
+            let is_large = made.1.is_some_and(|value| value.len() > ROW_BYTES_MAX);
+            if !is_large {
+                likely = change(entries, made, likely) + 1;
+            }
+            if is_large || !fits(entries) {
+                *guard = None;
+                return 0;
+            }
         }
-        *guard = None;
-        0
+        entries.bytes()
     }
 }
 
@@ -191,39 +157,46 @@ impl RowCache {
         self.seen.touch(id)
     }
 
-    /// Loads a row from its entries in order, which keep nothing larger than themselves. The caller holds the row's lock. That a row is too large is noted.
-    pub fn load(
+    /// Loads a row from its entries in order. The caller holds the row's lock. That a row is too large is noted.
+    pub fn load<Key: AsRef<[u8]>>(
         &self,
         id: &RowId,
-        entries: impl Iterator<Item = Result<Entry, crate::storage::StoreError>>,
-    ) -> Result<Arc<CachedRow>, crate::storage::StoreError> {
-        let mut content = Content::default();
+        prefix: &RowPrefix,
+        entries: impl Iterator<Item = Result<(Key, Bytes), StoreError>>,
+    ) -> Result<Arc<CachedRow>, StoreError> {
+        let mut content = PackedEntries::default();
         for entry in entries {
-            content.push(entry?);
-            if !content.fits() {
-                return Ok(self.put(id, None));
+            let (key, value) = entry?;
+            content.push(key.as_ref(), &value);
+            if !fits(&content) {
+                return Ok(self.put(id, prefix, None));
             }
         }
-        Ok(self.put(id, Some(content)))
+        Ok(self.put(id, prefix, Some(content)))
     }
 
-    fn put(&self, id: &RowId, content: Option<Content>) -> Arc<CachedRow> {
-        let bytes = content.as_ref().map_or(0, |content| content.bytes);
-        let row = Arc::new(CachedRow { content: RwLock::new(content), weighed: AtomicUsize::new(0) });
+    fn put(&self, id: &RowId, prefix: &RowPrefix, content: Option<PackedEntries>) -> Arc<CachedRow> {
+        let bytes = content.as_ref().map_or(0, PackedEntries::bytes);
+        let row = Arc::new(CachedRow {
+            content: RwLock::new(content),
+            weighed: AtomicUsize::new(0),
+            prefix: prefix.clone(),
+            in_memtable: RowPlace::default(),
+        });
         self.weigh(id, row.clone(), bytes);
         row
     }
 
     fn weigh(&self, id: &RowId, row: Arc<CachedRow>, bytes: usize) {
         row.weighed.store(bytes, Ordering::Relaxed);
-        // The key may be a slice of a request, which would be kept with it.
-        let id = RowId { family: id.family, key: Bytes::copy_from_slice(&id.key) };
+        let id = KeptId { family: id.family, key: SmallVec::from_slice(&id.key) };
         self.rows.insert(id, Weighed { row, bytes: bytes as u64 });
     }
 
-    /// Makes changes that the log has taken. The caller has held the row's lock since it found the row here.
-    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: impl Iterator<Item = EntryChange>) {
-        let now = row.apply(changes);
+    /// Makes changes that the log has taken; `likely` is where to look first. The caller has held the row's lock since
+    /// it found the row here.
+    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>, likely: usize) {
+        let now = row.apply(changes, likely);
         let weighed = row.weighed.load(Ordering::Relaxed);
         if now.abs_diff(weighed) > 1024 || now == 0 && weighed > 0 {
             self.weigh(id, row.clone(), now);
@@ -265,10 +238,7 @@ impl Doorkeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn entry(key: &'static str, value: &'static str) -> Entry {
-        Entry::new(Bytes::from_static(key.as_bytes()), Bytes::from_static(value.as_bytes()))
-    }
+    use crate::storage::embedded::log::ChangeList;
 
     fn id(key: &'static str) -> RowId {
         RowId { family: 1, key: Bytes::from_static(key.as_bytes()) }
@@ -277,26 +247,22 @@ mod tests {
     #[test]
     fn changes_keep_the_order_and_large_rows_are_let_go() {
         let cache = RowCache::new(1 << 20);
-        let row = cache.load(&id("r"), [Ok(entry("a", "1")), Ok(entry("c", "3"))].into_iter()).unwrap();
-        let (b, c) = (Bytes::from_static(b"b"), Bytes::from_static(b"c"));
-        cache.apply(&id("r"), &row, [(b, Some(Bytes::from_static(b"2"))), (c, None)].into_iter());
-        assert_eq!(*row.view().unwrap(), [entry("a", "1"), entry("b", "2")]);
-        let large = Bytes::from(vec![0; ROW_BYTES_MAX]);
-        cache.apply(&id("r"), &row, [(Bytes::from_static(b"d"), Some(large))].into_iter());
+        let entry = |key: &'static str, value| Ok((key, Bytes::from_static(value)));
+        let row = cache
+            .load(&id("r"), &RowPrefix::fixed(b"r"), [entry("a", b"1"), entry("c", b"3")].into_iter())
+            .unwrap();
+        let mut changes = ChangeList::default();
+        changes.add(b"b", Some(b"2"));
+        changes.add(b"c", None);
+        cache.apply(&id("r"), &row, changes.iter(), 0);
+        let view = row.view().unwrap();
+        let entries: Vec<_> = view.iter().filter_map(|(key, value)| Some((key, value?.as_slice()))).collect();
+        assert_eq!(entries, [(&b"a"[..], &b"1"[..]), (b"b", b"2")]);
+        drop(view);
+        let mut changes = ChangeList::default();
+        changes.add(b"d", Some(&vec![0; ROW_BYTES_MAX]));
+        cache.apply(&id("r"), &row, changes.iter(), 0);
         assert!(row.view().is_none());
-    }
-
-    #[test]
-    fn keys_that_begin_alike_are_told_apart() {
-        let keys: [&[u8]; 5] =
-            [b"", b"\0", b"sixteen bytes on", b"sixteen bytes on\0", b"sixteen bytes on and on"];
-        let entries = keys.map(|key| Entry::new(Bytes::from_static(key), Bytes::new()));
-        for (at, key) in keys.iter().enumerate() {
-            for likely in 0..6 {
-                assert_eq!(search(&entries, key, likely), Ok(at));
-            }
-        }
-        assert_eq!(search(&entries, b"sixteen bytes on a", 0), Err(4));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl RowSource<'_> {
 
     /// The row's deletion, and its tombstones of runs of names.
     pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
-        let marker = self.get(ROW_MARKER)?.map(|value| value::decode(&value)).transpose()?;
+        let marker = self.get(ROW_MARKER)?.map(value::decode).transpose()?;
         let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
             return Ok((DeletionTime::LIVE, Vec::new()));
         };
@@ -76,7 +76,7 @@ impl RowSource<'_> {
         if has_ranges {
             for entry in self.entries(RANGES, RANGES_END, false) {
                 let (_, value) = entry?;
-                if let Value::Range(range) = value::decode(&value)? {
+                if let Value::Range(range) = value::decode(value)? {
                     ranges.push(range);
                 }
             }
@@ -91,7 +91,7 @@ impl RowSource<'_> {
 
     /// The deletion that stands at a key, and the name that is kept there.
     pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
-        match self.get(marker)?.map(|value| value::decode(&value)).transpose()? {
+        match self.get(marker)?.map(value::decode).transpose()? {
             Some(Value::Deletion { deletion, name, .. }) => Ok((deletion, name)),
             _ => Ok((DeletionTime::LIVE, None)),
         }
@@ -137,7 +137,7 @@ impl RowSource<'_> {
                 } else {
                     Bytes::copy_from_slice(&key[level.len()..])
                 };
-                Ok(decode_cell(tail, &value, names.stored)?.map(|cell| (key, cell)))
+                Ok(decode_cell(tail, value, names.stored)?.map(|cell| (key, cell)))
             }
             StoredOrder::WithinPrefix(prefix) => {
                 let start = [level, &group_prefix(names.stored, prefix, name)].concat();
@@ -145,7 +145,7 @@ impl RowSource<'_> {
                 key::increment(&mut end);
                 for entry in self.entries(&start, &end, false) {
                     let (key, value) = entry?;
-                    let cell = decode_cell(key.tail(level.len()), &value, names.stored)?;
+                    let cell = decode_cell(key.tail(level.len()), value, names.stored)?;
                     if let Some(cell) = cell
                         && names.view.compare(&cell.name, name).is_eq()
                     {
@@ -191,9 +191,7 @@ impl RowSource<'_> {
         let (low, high) = slice_bounds(level, names, range, false);
         let entries = self.entries(&low, &high, range.reversed);
         let cells = entries.filter_map(move |entry| {
-            entry
-                .and_then(|(key, value)| decode_cell(key.tail(level.len()), &value, names.stored))
-                .transpose()
+            entry.and_then(|(key, value)| decode_cell(key.tail(level.len()), value, names.stored)).transpose()
         });
         match names.view.stored_order() {
             StoredOrder::Exact => Box::new(cells),
@@ -288,7 +286,7 @@ fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bo
 /// A cell from what stands behind its level in the key, and its value. `None` for what is no cell.
 pub fn decode_cell(
     ordered: Bytes,
-    value: &Bytes,
+    value: Bytes,
     comparator: &dyn AbstractType,
 ) -> Result<Option<Cell>, StoreError> {
     let Value::Cell { timestamp, kind, name, data } = value::decode(value)? else { return Ok(None) };
@@ -312,7 +310,8 @@ fn super_name_of(
     comparator: &dyn AbstractType,
 ) -> Result<Option<Bytes>, StoreError> {
     let Some(parsed) = SuperEntry::parse(entry.as_slice(), columns_len) else { return Ok(None) };
-    if let (None, Value::Deletion { name: Some(name), .. }) = (parsed.cell_at, value::decode(value)?) {
+    if let (None, Value::Deletion { name: Some(name), .. }) = (parsed.cell_at, value::decode(value.clone())?)
+    {
         return Ok(Some(name));
     }
     key::name_of(parsed.ordered_super.into(), comparator).map(Some).ok_or_else(|| nameless(comparator))
@@ -355,9 +354,9 @@ impl<'a> SuperColumns<'a> {
         let mut cells = Vec::new();
         while let Some((entry, key, value)) = self.next_of(&ordered)? {
             match entry.cell_at {
-                Some(at) => cells.extend(decode_cell(key.tail(at), &value, self.subnames.stored)?),
+                Some(at) => cells.extend(decode_cell(key.tail(at), value, self.subnames.stored)?),
                 None => {
-                    if let Value::Deletion { deletion: found, name: kept, .. } = value::decode(&value)? {
+                    if let Value::Deletion { deletion: found, name: kept, .. } = value::decode(value)? {
                         deletion = found;
                         kept_name = kept;
                     }

@@ -1,7 +1,6 @@
 //! One row's entries, wherever they are: in memory and the engine, or in the cache. Keys are relative to the row.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -10,7 +9,8 @@ use super::key::{ROW_MARKER, RowPrefix};
 use super::long_keys::{Entries, WholeKey};
 use super::memtable::{EntryMap, View};
 use super::merge::MergedEntries;
-use super::row_cache::{Entry, RowView, search};
+use super::packed::{PackedValue, PackedWalk};
+use super::row_cache::RowView;
 use crate::storage::StoreError;
 
 /// The place that a row is read from, at one moment.
@@ -22,6 +22,8 @@ pub enum RowSource<'a> {
 /// A row as the cache has it.
 pub struct CachedView<'a> {
     entries: RowView<'a>,
+    /// Where the first key that was asked for stands.
+    first: Cell<Option<usize>>,
     /// Where the next key to be asked for is likely to stand.
     likely: Cell<usize>,
 }
@@ -32,13 +34,13 @@ pub struct StoredRow<'a> {
     view: &'a View,
     row: &'a RowPrefix,
     /// What memory knows of it, newest first.
-    memory: Vec<Arc<EntryMap>>,
+    memory: Vec<EntryMap>,
 }
 
 impl<'a> RowSource<'a> {
     /// The row in the cache.
     pub fn cached(entries: RowView<'a>) -> RowSource<'a> {
-        RowSource::Cached(CachedView { entries, likely: Cell::new(0) })
+        RowSource::Cached(CachedView { entries, first: Cell::new(None), likely: Cell::new(0) })
     }
 
     /// The row of a generation that has this prefix, in memory and engine.
@@ -50,7 +52,7 @@ impl<'a> RowSource<'a> {
 impl StoredRow<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self.memory.iter().find_map(|map| map.get(key)) {
-            Some((_, value)) => Ok(value.clone()),
+            Some(value) => Ok(value.map(PackedValue::to_bytes)),
             None => self.trees.get(&self.view.snapshot, &self.row.entry(key)),
         }
     }
@@ -66,21 +68,42 @@ impl StoredRow<'_> {
     }
 }
 
+impl CachedView<'_> {
+    fn get(&self, key: &[u8]) -> Option<PackedValue<'_>> {
+        // The row's deletion stands first or not at all, and every read asks for it.
+        if key == ROW_MARKER {
+            return if self.entries.key(0) == ROW_MARKER { self.entries.value(0) } else { None };
+        }
+        let found = self.entries.search(key, self.likely.get());
+        let place = found.unwrap_or_else(|at| at);
+        self.first.set(self.first.get().or(Some(place)));
+        self.likely.set(place + 1);
+        self.entries.value(found.ok()?)
+    }
+}
+
 impl RowSource<'_> {
     /// The value of one entry.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self {
             RowSource::Stored(row) => row.get(key),
-            RowSource::Cached(row) => {
-                // The row's deletion stands first or not at all, and every read asks for it.
-                if key == ROW_MARKER {
-                    let first = row.entries.first().filter(|first| first.key[..] == *ROW_MARKER);
-                    return Ok(first.map(|first| first.value.clone()));
-                }
-                let found = search(&row.entries, key, row.likely.get());
-                row.likely.set(found.unwrap_or_else(|at| at) + 1);
-                Ok(found.ok().map(|at| row.entries[at].value.clone()))
-            }
+            RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
+        }
+    }
+
+    /// Where in the cache the first entry stands that was asked for.
+    pub fn first_place(&self) -> usize {
+        match self {
+            RowSource::Stored(_) => 0,
+            RowSource::Cached(row) => row.first.get().unwrap_or_default(),
+        }
+    }
+
+    /// The value of one entry, looked at where it lies.
+    pub fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, StoreError> {
+        match self {
+            RowSource::Stored(row) => Ok(row.get(key)?.map(|value| look(&value))),
+            RowSource::Cached(row) => Ok(row.get(key).map(|value| look(value.as_slice()))),
         }
     }
 
@@ -88,23 +111,8 @@ impl RowSource<'_> {
     pub fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {
             RowSource::Stored(row) => row.entries(low, high, reversed),
-            RowSource::Cached(CachedView { entries, .. }) => {
-                let from = first_not_below(entries, low);
-                let to = first_not_below(entries, high);
-                RowEntries::Cached { entries: entries.get(from..to).unwrap_or(&[]).iter(), reversed }
-            }
+            RowSource::Cached(row) => RowEntries::Cached(PackedWalk::new(&row.entries, low, high, reversed)),
         }
-    }
-}
-
-/// Where the first entry stands whose key is not below this. Open slices ask for the ends.
-fn first_not_below(entries: &[Entry], bound: &[u8]) -> usize {
-    if entries.first().is_none_or(|first| &first.key[..] >= bound) {
-        0
-    } else if entries.last().is_some_and(|last| &last.key[..] < bound) {
-        entries.len()
-    } else {
-        search(entries, bound, 0).unwrap_or_else(|at| at)
     }
 }
 
@@ -112,7 +120,7 @@ fn first_not_below(entries: &[Entry], bound: &[u8]) -> usize {
 pub enum RowEntries<'a> {
     Engine { entries: Entries<'a>, row_len: usize },
     Merged(Box<MergedEntries<'a>>),
-    Cached { entries: std::slice::Iter<'a, Entry>, reversed: bool },
+    Cached(PackedWalk<'a>),
 }
 
 impl Iterator for RowEntries<'_> {
@@ -125,9 +133,9 @@ impl Iterator for RowEntries<'_> {
                 Some(entry.map(|(whole, value)| (RowKey::Engine { whole, row_len: *row_len }, value)))
             }
             RowEntries::Merged(entries) => entries.next(),
-            RowEntries::Cached { entries, reversed } => {
-                let entry = if *reversed { entries.next_back()? } else { entries.next()? };
-                Some(Ok((RowKey::Memory(entry.key.clone()), entry.value.clone())))
+            RowEntries::Cached(entries) => {
+                let (key, value) = entries.next()?;
+                Some(Ok((RowKey::Memory(key), value)))
             }
         }
     }
@@ -137,6 +145,12 @@ impl Iterator for RowEntries<'_> {
 pub enum RowKey {
     Engine { whole: WholeKey, row_len: usize },
     Memory(Bytes),
+}
+
+impl AsRef<[u8]> for RowKey {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
 }
 
 impl RowKey {

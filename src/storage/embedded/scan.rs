@@ -131,7 +131,8 @@ impl<'a> RowPrefixes<'a> {
     /// Whether something of a row is left: memory may say that all its entries are removed.
     fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
         let memory = self.view.row(self.trees.number, row.as_bytes());
-        if !memory.iter().any(|map| map.has_removals()) {
+        // A row that is being made for its first write is empty for a moment.
+        if !memory.iter().any(|map| map.is_empty() || map.has_removals()) {
             return Ok(true);
         }
         let source = RowSource::stored(self.trees, self.view, row);

@@ -18,7 +18,7 @@
 //! All numbers are big-endian.
 
 use byteorder::{BigEndian, ByteOrder};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use crate::model::{Cell, CellKind, DeletionTime, RangeDeletion};
 use crate::storage::StoreError;
@@ -38,8 +38,8 @@ const WITH_RANGES: u8 = 0x40;
 /// What is left of byte 1 without its flags.
 const KIND: u8 = 0x3F;
 
-/// Format, kind and timestamp.
-const HEAD: usize = 10;
+/// Bytes of format, kind and timestamp.
+pub const HEAD: usize = 10;
 
 /// A stored value, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +61,15 @@ pub enum Value {
     Pointer,
 }
 
-fn head(kind: u8, timestamp: i64, name: Option<&[u8]>, more: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEAD + 8 + name.map_or(0, <[u8]>::len) + more);
+fn put_head(kind: u8, timestamp: i64, name: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(FORMAT);
     out.push(if name.is_some() { kind | WITH_NAME } else { kind });
     out.extend_from_slice(&timestamp.to_be_bytes());
+}
+
+fn head(kind: u8, timestamp: i64, name: Option<&[u8]>, more: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEAD + 8 + name.map_or(0, <[u8]>::len) + more);
+    put_head(kind, timestamp, name, &mut out);
     out
 }
 
@@ -78,35 +82,24 @@ fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
 }
 
 /// Writes a cell; `name` where the key does not tell it.
-pub fn encode_cell(cell: &Cell, name: Option<&[u8]>) -> Vec<u8> {
+pub fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
+    let timestamp = cell.timestamp;
     match cell.kind {
-        CellKind::Live => {
-            let mut out = head(LIVE, cell.timestamp, name, cell.value.len());
-            put_name(name, &mut out);
-            out.extend_from_slice(&cell.value);
-            out
-        }
+        CellKind::Live => put_head(LIVE, timestamp, name, out),
         CellKind::Expiring { ttl_s, expires_at_s } => {
-            let mut out = head(EXPIRING, cell.timestamp, name, 8 + cell.value.len());
+            put_head(EXPIRING, timestamp, name, out);
             out.extend_from_slice(&expires_at_s.to_be_bytes());
             out.extend_from_slice(&ttl_s.to_be_bytes());
-            put_name(name, &mut out);
-            out.extend_from_slice(&cell.value);
-            out
         }
-        CellKind::Counter | CellKind::Increment => {
-            let mut out = head(COUNTER, cell.timestamp, name, cell.value.len());
-            put_name(name, &mut out);
-            out.extend_from_slice(&cell.value);
-            out
-        }
+        CellKind::Counter | CellKind::Increment => put_head(COUNTER, timestamp, name, out),
         CellKind::Deleted { local_deletion_time } => {
-            let mut out = head(TOMBSTONE, cell.timestamp, name, 0);
+            put_head(TOMBSTONE, timestamp, name, out);
             out.extend_from_slice(&local_deletion_time.to_be_bytes());
-            put_name(name, &mut out);
-            out
+            return put_name(name, out);
         }
     }
+    put_name(name, out);
+    out.extend_from_slice(&cell.value);
 }
 
 /// Writes the deletion of a row or of a super column.
@@ -161,12 +154,33 @@ pub fn tombstone_since(value: &[u8]) -> Option<i32> {
     }
 }
 
-/// Reads a stored value.
-pub fn decode(value: &Bytes) -> Result<Value, StoreError> {
-    read(value).ok_or_else(|| {
-        let shown = &value[..value.len().min(32)];
-        StoreError::Corrupt(format!("a stored value of {} bytes begins {shown:02x?}", value.len()))
-    })
+/// The timestamp of a live cell that does not expire, without taking it apart; `None` for all else.
+pub fn live_timestamp(value: &[u8]) -> Option<i64> {
+    if *value.first()? != FORMAT || *value.get(1)? & KIND != LIVE {
+        return None;
+    }
+    value.get(2..HEAD).map(BigEndian::read_i64)
+}
+
+/// Reads a stored value. Its parts are parts of it.
+pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
+    match read(&value) {
+        Some((Value::Cell { timestamp, kind, name, .. }, Some(data_at))) => {
+            value.advance(data_at.min(value.len()));
+            Ok(Value::Cell { timestamp, kind, name, data: value })
+        }
+        Some((value, _)) => Ok(value),
+        None => {
+            let shown = &value[..value.len().min(32)];
+            let length = value.len();
+            Err(StoreError::Corrupt(format!("a stored value of {length} bytes begins {shown:02x?}")))
+        }
+    }
+}
+
+/// Reads a stored value that lies in something larger.
+pub fn decode_slice(value: &[u8]) -> Result<Value, StoreError> {
+    decode(Bytes::copy_from_slice(value))
 }
 
 /// A length and a name at a place, and where they end.
@@ -177,14 +191,15 @@ fn name_at_place(value: &Bytes, at: usize) -> Option<(Bytes, usize)> {
     Some((value.slice(at + 4..end), end))
 }
 
-fn read(value: &Bytes) -> Option<Value> {
+/// A stored value without its data, and where these begin.
+fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
     if *value.first()? != FORMAT {
         return None;
     }
     let flags = *value.get(1)?;
     let (kind, has_name) = (flags & KIND, flags & WITH_NAME != 0);
     if kind == POINTER {
-        return Some(Value::Pointer);
+        return Some((Value::Pointer, None));
     }
     let timestamp = BigEndian::read_i64(value.get(2..HEAD)?);
     let seconds_at = HEAD;
@@ -200,34 +215,28 @@ fn read(value: &Bytes) -> Option<Value> {
         (None, name_at)
     };
     let seconds = || value.get(seconds_at..seconds_at + 4).map(BigEndian::read_i32);
-    let data = || value.slice(data_at.min(value.len())..);
-    match kind {
-        LIVE => Some(Value::Cell { timestamp, kind: CellKind::Live, name, data: data() }),
-        COUNTER => Some(Value::Cell { timestamp, kind: CellKind::Counter, name, data: data() }),
+    let cell = |kind| Value::Cell { timestamp, kind, name: name.clone(), data: Bytes::new() };
+    let deletion = |seconds| DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds };
+    Some(match kind {
+        LIVE => (cell(CellKind::Live), Some(data_at)),
+        COUNTER => (cell(CellKind::Counter), Some(data_at)),
         EXPIRING => {
             let ttl_s = value.get(HEAD + 4..HEAD + 8).map(BigEndian::read_i32)?;
-            let kind = CellKind::Expiring { ttl_s, expires_at_s: seconds()? };
-            Some(Value::Cell { timestamp, kind, name, data: data() })
+            (cell(CellKind::Expiring { ttl_s, expires_at_s: seconds()? }), Some(data_at))
         }
-        TOMBSTONE => Some(Value::Cell {
-            timestamp,
-            kind: CellKind::Deleted { local_deletion_time: seconds()? },
-            name,
-            data: Bytes::new(),
-        }),
-        DELETION => Some(Value::Deletion {
-            deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds()? },
-            name,
-            has_ranges: flags & WITH_RANGES != 0,
-        }),
+        TOMBSTONE => (cell(CellKind::Deleted { local_deletion_time: seconds()? }), None),
+        DELETION => {
+            let has_ranges = flags & WITH_RANGES != 0;
+            (Value::Deletion { deletion: deletion(seconds()?), name, has_ranges }, None)
+        }
         RANGE => {
             let (start, start_end) = name_at_place(value, data_at)?;
             let (finish, _) = name_at_place(value, start_end)?;
-            let deletion = DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: seconds()? };
-            Some(Value::Range(RangeDeletion { super_column: name, start, finish, deletion }))
+            let deletion = deletion(seconds()?);
+            (Value::Range(RangeDeletion { super_column: name, start, finish, deletion }), None)
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -270,9 +279,12 @@ mod tests {
                 _ => (None, data),
             };
             let cell = Cell { name: Bytes::new(), value: data.clone(), timestamp, kind };
-            let encoded = Bytes::from(encode_cell(&cell, name.as_deref()));
+            let mut encoded = Vec::new();
+            encode_cell(&cell, name.as_deref(), &mut encoded);
+            let encoded = Bytes::from(encoded);
             prop_assert_eq!(tombstone_since(&encoded), since);
-            prop_assert_eq!(decode(&encoded).unwrap(), Value::Cell { timestamp, kind, name, data });
+            prop_assert_eq!(live_timestamp(&encoded), (kind == CellKind::Live).then_some(timestamp));
+            prop_assert_eq!(decode(encoded.clone()).unwrap(), Value::Cell { timestamp, kind, name, data });
         }
 
         #[test]
@@ -284,13 +296,13 @@ mod tests {
             let range = RangeDeletion { super_column: super_column.clone(), start, finish, deletion };
             let encoded = Bytes::from(encode_range(&range));
             prop_assert_eq!(tombstone_since(&encoded), None);
-            prop_assert_eq!(decode(&encoded).unwrap(), Value::Range(range));
+            prop_assert_eq!(decode(encoded.clone()).unwrap(), Value::Range(range));
             let with_ranges = Bytes::from(encode_deletion_with_ranges(deletion));
             let expected = Value::Deletion { deletion, name: None, has_ranges: true };
-            prop_assert_eq!(decode(&with_ranges).unwrap(), expected);
+            prop_assert_eq!(decode(with_ranges).unwrap(), expected);
             let plain = Bytes::from(encode_deletion(deletion, super_column.as_deref()));
             let expected = Value::Deletion { deletion, name: super_column, has_ranges: false };
-            prop_assert_eq!(decode(&plain).unwrap(), expected);
+            prop_assert_eq!(decode(plain).unwrap(), expected);
         }
 
         #[test]
@@ -302,8 +314,8 @@ mod tests {
             if let (Some(kind), true) = (kind, bytes.len() > 1) {
                 bytes[..2].copy_from_slice(&[FORMAT, kind]);
             }
-            let _ = decode(&Bytes::from(bytes.clone()));
-            let _ = tombstone_since(&bytes);
+            let _ = decode(Bytes::from(bytes.clone()));
+            let _ = (tombstone_since(&bytes), live_timestamp(&bytes));
         }
     }
 }

@@ -1,18 +1,20 @@
 //! Turns mutations into one batch of entries. What a row holds is read first, so that only winners are written.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::family::{Family, Trees};
+use super::family::Family;
 use super::inner::Inner;
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
+use super::log::ChangeList;
 use super::memtable::View;
-use super::row_cache::{CachedRow, EntryChange, RowId};
+use super::row_cache::RowId;
 use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
 use super::value::{self, Value};
-use super::write_batch::{BatchBuilder, WriteBatch};
+use super::write_batch::{BatchBuilder, Cached};
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{
     Behaviour, Cell, CellKind, CfMutation, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
@@ -47,35 +49,40 @@ impl<'a> Writer<'a> {
     }
 
     /// What has been prepared: good until the rows' locks are opened.
-    pub fn finish(self) -> Result<Option<WriteBatch>, StoreError> {
-        self.batch.finish()
+    pub fn finish(self) -> BatchBuilder {
+        self.batch
     }
 
     /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
     pub fn add(&mut self, mutation: Mutation) -> Result<(), StoreError> {
-        let row = RowPrefix::of(&mutation.key, &*self.inner.partitioner);
         let mutation = mutation.joined();
         for change in mutation.families {
             if !change.changes.is_empty() {
-                self.add_family(&mutation.key, &row, change)?;
+                self.add_family(&mutation.key, change)?;
             }
         }
         Ok(())
     }
 
-    fn add_family(&mut self, key: &Bytes, row: &RowPrefix, change: CfMutation) -> Result<(), StoreError> {
+    fn add_family(&mut self, key: &Bytes, change: CfMutation) -> Result<(), StoreError> {
         let cf = change.cf.clone();
         let family = self.inner.family(&cf)?;
         let trees = family.trees.read().clone();
         let resolved = resolve(change, self.behaviour);
         let id = RowId { family: trees.number, key: key.clone() };
-        let cached = self.cached_row(&id, &trees, row)?;
-        let view = cached.as_ref().and_then(|cached| cached.view());
-        let source = match view {
+        let found = self.inner.row_cache.get(&id);
+        let row = match &found {
+            Some(cached) => Cow::Borrowed(cached.prefix()),
+            None => Cow::Owned(RowPrefix::of(key, &*self.inner.partitioner)),
+        };
+        let is_loaded = found.is_none() && self.inner.row_cache.is_worth_loading(&id);
+        let loaded = is_loaded.then(|| self.inner.load_row(&id, &trees, &row)).transpose()?;
+        let cached = found.as_ref().or(loaded.as_ref());
+        let source = match cached.and_then(|cached| cached.view()) {
             Some(view) => RowSource::cached(view),
             None => {
                 let view = self.view.get_or_insert_with(|| self.inner.view());
-                RowSource::stored(&trees, view, row)
+                RowSource::stored(&trees, view, &row)
             }
         };
         let mut changes = RowChanges {
@@ -84,18 +91,16 @@ impl<'a> Writer<'a> {
             now_s: self.inner.clock.now_s(),
             cf: &cf,
             family: &family,
-            row,
+            row: &row,
             source: &source,
             batch: &mut self.batch,
-            changes: Vec::with_capacity(resolved.cells.len() + 1),
+            changes: ChangeList::with_room_for(resolved.cells.len()),
         };
         if let Some(deletion) = resolved.deletion {
             changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
         }
         let names = Names::new(&*cf.comparator, self.behaviour.release);
-        for range in &resolved.ranges {
-            changes.add_range(range)?;
-        }
+        changes.add_ranges(&resolved.ranges)?;
         // What is shadowed matters to counters only: they begin anew.
         let (outer, ranges) =
             if resolved.counts() { changes.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
@@ -107,27 +112,11 @@ impl<'a> Writer<'a> {
         for super_column in resolved.supers {
             changes.add_super(super_column, names, outer, &ranges)?;
         }
-        let changes = changes.changes;
+        let (changes, likely) = (changes.changes, source.first_place());
         drop(source);
-        let cached = cached.clone().map(|cached| (id, cached));
-        self.batch.add(trees.number, row, &changes, cached);
+        let cached = cached.map(|cached| Cached { id, row: cached.clone(), likely });
+        self.batch.add(trees.number, &row, &changes, cached);
         Ok(())
-    }
-
-    /// The row in the cache; loaded there when it is touched often enough.
-    fn cached_row(
-        &self,
-        id: &RowId,
-        trees: &Trees,
-        row: &RowPrefix,
-    ) -> Result<Option<Arc<CachedRow>>, StoreError> {
-        match self.inner.row_cache.get(id) {
-            Some(cached) => Ok(Some(cached)),
-            None if self.inner.row_cache.is_worth_loading(id) => {
-                self.inner.load_row(id, trees, row).map(Some)
-            }
-            None => Ok(None),
-        }
     }
 }
 
@@ -143,7 +132,7 @@ struct RowChanges<'a> {
     source: &'a RowSource<'a>,
     /// Takes notes of new deletions for the sweeper.
     batch: &'a mut BatchBuilder,
-    changes: Vec<EntryChange>,
+    changes: ChangeList,
 }
 
 impl RowChanges<'_> {
@@ -151,9 +140,9 @@ impl RowChanges<'_> {
     fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
         let (stored, mut ranges) = self.source.row_deletions()?;
         let mut deletion = stored;
-        for (key, value) in &self.changes {
-            match value.as_ref().map(value::decode).transpose()? {
-                Some(Value::Deletion { deletion: new, .. }) if key[..] == *ROW_MARKER => deletion = new,
+        for (key, value) in self.changes.iter() {
+            match value.map(value::decode_slice).transpose()? {
+                Some(Value::Deletion { deletion: new, .. }) if key == ROW_MARKER => deletion = new,
                 Some(Value::Range(new)) => {
                     ranges.retain(|old| !old.is_of_same_names(&new));
                     ranges.push(new);
@@ -166,9 +155,8 @@ impl RowChanges<'_> {
 
     /// The deletion of a super column as it will be.
     fn deletion(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
-        let changed = self.changes.iter().rev().find(|(key, _)| key[..] == *marker);
-        match changed {
-            Some((_, Some(value))) => match value::decode(value)? {
+        match self.changes.get(marker) {
+            Some(Some(value)) => match value::decode_slice(value)? {
                 Value::Deletion { deletion, .. } => Ok(deletion),
                 _ => Ok(DeletionTime::LIVE),
             },
@@ -176,36 +164,34 @@ impl RowChanges<'_> {
         }
     }
 
-    /// Adds the tombstone of a run of names, and notes at the row's deletion that there is one.
-    fn add_range(&mut self, new: &RangeDeletion) -> Result<(), StoreError> {
-        let key = key::range(new);
-        let changed = self.changes.iter().rev().find(|(other, _)| other[..] == key[..]);
-        let old = match changed {
-            Some((_, value)) => value.clone(),
-            None => self.source.get(&key)?,
-        };
-        let mut merged = new.clone();
-        if let Some(Value::Range(old)) = old.as_ref().map(value::decode).transpose()? {
-            merged.deletion = old.deletion.merged(new.deletion);
-            if merged.deletion == old.deletion {
-                return Ok(());
+    /// Adds tombstones of runs of names, and notes at the row's deletion that there are some.
+    fn add_ranges(&mut self, ranges: &[RangeDeletion]) -> Result<(), StoreError> {
+        // Of the same names there may be several.
+        let mut by_key: BTreeMap<Vec<u8>, RangeDeletion> = BTreeMap::new();
+        for range in ranges {
+            let merged = by_key.entry(key::range(range)).or_insert_with(|| range.clone());
+            merged.deletion = merged.deletion.merged(range.deletion);
+        }
+        let mut is_changed = false;
+        for (key, mut merged) in by_key {
+            let old = self.source.get(&key)?;
+            if let Some(Value::Range(old)) = old.map(value::decode).transpose()? {
+                merged.deletion = old.deletion.merged(merged.deletion);
+                if merged.deletion == old.deletion {
+                    continue;
+                }
+            } else {
+                let due = i64::from(self.now_s) + FIRST_TIDY_S;
+                self.inner.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
             }
-        } else {
-            let due = i64::from(self.now_s) + FIRST_TIDY_S;
-            self.inner.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
+            self.changes.add(&key, Some(&value::encode_range(&merged)));
+            is_changed = true;
         }
-        let deletion = self.deletion(ROW_MARKER)?;
-        self.set(&key, value::encode_range(&merged));
-        self.set(ROW_MARKER, value::encode_deletion_with_ranges(deletion));
+        if is_changed {
+            let deletion = self.deletion(ROW_MARKER)?;
+            self.changes.set(ROW_MARKER, Some(&value::encode_deletion_with_ranges(deletion)));
+        }
         Ok(())
-    }
-
-    /// Changes an entry that may have been changed before: none may stand twice in a batch.
-    fn set(&mut self, key: &[u8], value: Vec<u8>) {
-        match self.changes.iter_mut().find(|(other, _)| other[..] == *key) {
-            Some((_, old)) => *old = Some(value.into()),
-            None => self.changes.push((Bytes::copy_from_slice(key), Some(value.into()))),
-        }
     }
 
     fn add_super(
@@ -251,11 +237,11 @@ impl RowChanges<'_> {
         let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
         let Some(cell) = met(old, cell, self.behaviour, shadows) else { return Ok(()) };
         if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
-            self.changes.push((old_key.into(), None));
+            self.changes.add(&old_key, None);
         }
         let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
-        let value = value::encode_cell(&cell, kept_name);
-        self.changes.push((key.into(), Some(value.into())));
+        let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
+        self.changes.add_written(&key, about, |out| value::encode_cell(&cell, kept_name, out));
         Ok(())
     }
 
@@ -268,12 +254,23 @@ impl RowChanges<'_> {
         names: Names<'_>,
     ) -> Result<Option<Met>, StoreError> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
+            if cell.kind != CellKind::Increment {
+                let timestamp = match self.source.look_at(key, value::live_timestamp)? {
+                    None => return Ok(None),
+                    Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
+                };
+                if let Some(timestamp) = timestamp {
+                    // Of two cells with different timestamps nobody asks for the values.
+                    let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
+                    return Ok(Some(Met { key: None, cell }));
+                }
+            }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
             // Where the key is the name, the new cell's own name spares a copy.
             let is_name = names.stored.ordered_is_name();
             let ordered =
                 if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
-            decode_cell(ordered, &value, names.stored)?.map(|cell| Met { key: None, cell })
+            decode_cell(ordered, value, names.stored)?.map(|cell| Met { key: None, cell })
         } else {
             let found = self.source.find_cell(level, &cell.name, names)?;
             found.map(|(key, cell)| Met { key: Some(key), cell })
@@ -290,11 +287,10 @@ impl RowChanges<'_> {
         deletion: DeletionTime,
         kept_name: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let (old, old_name, has_ranges) =
-            match self.source.get(&marker)?.map(|value| value::decode(&value)).transpose()? {
-                Some(Value::Deletion { deletion, name, has_ranges }) => (Some(deletion), name, has_ranges),
-                _ => (None, None, false),
-            };
+        let (old, old_name, has_ranges) = match self.source.get(&marker)?.map(value::decode).transpose()? {
+            Some(Value::Deletion { deletion, name, has_ranges }) => (Some(deletion), name, has_ranges),
+            _ => (None, None, false),
+        };
         let merged = old.map_or(deletion, |old| old.merged(deletion));
         if old == Some(merged) {
             return Ok(());
@@ -312,7 +308,7 @@ impl RowChanges<'_> {
         } else {
             value::encode_deletion(merged, kept_name)
         };
-        self.changes.push((marker.into(), Some(value.into())));
+        self.changes.add(&marker, Some(&value));
         Ok(())
     }
 }

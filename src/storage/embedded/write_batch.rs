@@ -3,12 +3,18 @@
 use std::sync::Arc;
 
 use super::key::RowPrefix;
-use super::log::{RecordBuilder, SealedRecord};
-use super::row_cache::{CachedRow, EntryChange, RowId};
+use super::log::{ChangeList, RecordBuilder, RowRecord, SealedRecord};
+use super::memtable::RowPlace;
+use super::row_cache::{CachedRow, RowId};
 use crate::storage::StoreError;
 
 /// A row in the row cache.
-pub type Cached = (RowId, Arc<CachedRow>);
+pub struct Cached {
+    pub id: RowId,
+    pub row: Arc<CachedRow>,
+    /// Where among its entries the first change is likely to belong, in the cache and in the memtable.
+    pub likely: usize,
+}
 
 /// Changes in the making, to any rows of any column families.
 #[derive(Default)]
@@ -21,12 +27,26 @@ pub struct BatchBuilder {
 pub struct WriteBatch {
     pub record: SealedRecord,
     /// For each row of the record, the row in the cache, if it is there.
-    pub cached: Vec<Option<Cached>>,
+    cached: Vec<Option<Cached>>,
+}
+
+impl Cached {
+    /// Where the row is in the memtable, and where in it the first change is likely to belong.
+    pub fn in_memtable(&self) -> (&RowPlace, usize) {
+        (&self.row.in_memtable, self.likely)
+    }
+}
+
+impl WriteBatch {
+    /// Its rows, each with the row in the cache.
+    pub fn rows(&self) -> impl Iterator<Item = (RowRecord<'_>, Option<&Cached>)> {
+        self.record.rows().zip(self.cached.iter().map(Option::as_ref))
+    }
 }
 
 impl BatchBuilder {
     /// Adds changes to a row of a generation of a column family, if there are any.
-    pub fn add(&mut self, family: u64, row: &RowPrefix, changes: &[EntryChange], cached: Option<Cached>) {
+    pub fn add(&mut self, family: u64, row: &RowPrefix, changes: &ChangeList, cached: Option<Cached>) {
         if !changes.is_empty() {
             self.record.row(family, row.as_bytes(), changes);
             self.cached.push(cached);

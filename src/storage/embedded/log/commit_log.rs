@@ -1,7 +1,7 @@
 //! The log that writes are appended to.
 //!
-//! A write is handed to the operating system by whoever makes it, under a short lock: no other thread needs to wake
-//! up for it. The disk is waited for outside of that lock.
+//! A write is handed to the operating system by whoever makes it, under a short lock, and mostly by storing it in
+//! memory that is the file's: no other thread needs to wake up for it. The disk is waited for outside of that lock.
 
 use std::fs::{self, File};
 use std::io;
@@ -32,6 +32,9 @@ struct Current {
 
 /// A segment that is ready to be written to.
 pub struct NextSegment(Segment);
+
+/// A segment that is not written to any more.
+pub struct FullSegment(#[expect(dead_code, reason = "it is kept to be dropped")] Segment);
 
 impl NextSegment {
     pub fn number(&self) -> u64 {
@@ -75,11 +78,11 @@ impl CommitLog {
         }
     }
 
-    /// Hands records to the operating system, all or none.
-    pub fn append<'a>(&self, records: impl Iterator<Item = &'a SealedRecord>) -> Result<(), StoreError> {
+    /// Hands a record to the operating system, all of it or nothing.
+    pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let mut current = self.current.lock();
         let before = current.segment.length;
-        current.segment.append(records).map_err(|error| io_error(&error))?;
+        current.segment.append(record).map_err(|error| io_error(&error))?;
         self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
         Ok(())
     }
@@ -90,14 +93,15 @@ impl CommitLog {
         Segment::create(&self.directory, number).map(NextSegment).map_err(|error| io_error(&error))
     }
 
-    /// From now on writes go to the next segment. When it cannot be begun they go on in the old one.
-    pub fn go_on_in(&self, mut next: NextSegment) -> Result<(), StoreError> {
+    /// From now on writes go to the next segment; gives the one before, which is cut to its length when it is dropped.
+    /// When the next cannot be begun they go on in the old one.
+    pub fn go_on_in(&self, mut next: NextSegment) -> Result<FullSegment, StoreError> {
         let mut current = self.current.lock();
         next.0.begin(current.segment.length).map_err(|error| io_error(&error))?;
         self.bytes.store(next.0.length, Ordering::Relaxed);
         let full = std::mem::replace(&mut current.segment, next.0);
-        current.unsynced.push(full.file);
-        Ok(())
+        current.unsynced.push(full.file.clone());
+        Ok(FullSegment(full))
     }
 
     /// Waits until the disk has all that was appended before. When this fails, nobody knows what it has.

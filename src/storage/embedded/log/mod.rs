@@ -3,15 +3,20 @@
 //! ```text
 //!   CommitLog   appends to the last segment, syncs, starts another one, removes old ones
 //!   Segment     a file: a head, then records
+//!   Mapping     the end of that file as memory, where records are stored without a call of the system
 //!   record      one write of any number of rows: length, checksums, payload
+//!   changes     what becomes of the entries of one row
 //!   replay      reads segments back, and tells a torn end from damage
 //! ```
 
+mod changes;
 mod commit_log;
+mod mapping;
 mod record;
 mod replay;
 mod segment;
 
-pub use commit_log::{CommitLog, NextSegment};
-pub use record::{Changes, RecordBuilder, RowRecord, SealedRecord};
+pub use changes::{Change, ChangeList, Changes};
+pub use commit_log::{CommitLog, FullSegment, NextSegment};
+pub use record::{RecordBuilder, RowRecord, SealedRecord};
 pub use replay::replay;

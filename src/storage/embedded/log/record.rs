@@ -3,8 +3,7 @@
 //! ```text
 //!   head      u32 length of the payload | u32 CRC-32 of the payload | u32 CRC-32 of where it stands and of the head
 //!   payload   rows, one after another
-//!   row       u32 column family | u32 generation | u32 length, prefix | u32 entries, each:
-//!             u32 length, key relative to the row | u32 length, value, or FF FF FF FF for its removal
+//!   row       u32 column family | u32 generation | u32 length, prefix | u32 entries, each as in `changes`
 //! ```
 //!
 //! Numbers are big-endian. Changes say what an entry becomes, not how it changes: to replay a record twice is to
@@ -13,15 +12,14 @@
 use std::ops::Range;
 
 use byteorder::{BigEndian, ByteOrder};
-use bytes::{Buf, Bytes};
 
+use super::changes::{ChangeList, Changes, put_bytes, take_bytes, take_number};
 use crate::storage::StoreError;
-use crate::storage::embedded::row_cache::EntryChange;
 
 /// Bytes of a record's head.
 pub const HEAD: usize = 12;
-/// In the place of a value's length: the entry is removed.
-const REMOVED: u32 = u32::MAX;
+/// Where in the head its own checksum begins, which is written last.
+pub const HEAD_SUM: usize = 8;
 
 /// A payload in the making.
 #[derive(Default)]
@@ -30,9 +28,9 @@ pub struct RecordBuilder {
     rows: Vec<Range<usize>>,
 }
 
-/// A record that only lacks its place. Its payload is shared with those who keep parts of it.
+/// A record that only lacks its place.
 pub struct SealedRecord {
-    pub payload: Bytes,
+    pub payload: Vec<u8>,
     /// Where each of its rows stands.
     rows: Vec<Range<usize>>,
     length: u32,
@@ -40,44 +38,23 @@ pub struct SealedRecord {
 }
 
 /// What a record says of one row.
-#[derive(Debug, Clone)]
-pub struct RowRecord {
+#[derive(Debug, Clone, Copy)]
+pub struct RowRecord<'a> {
     /// Column family and generation.
     pub family: u64,
-    pub prefix: Bytes,
-    pub changes: Changes,
-}
-
-/// What becomes of some entries: a part of a record.
-#[derive(Debug, Clone)]
-pub struct Changes {
-    /// How many there are.
-    count: u32,
-    rest: Rest,
+    pub prefix: &'a [u8],
+    pub changes: Changes<'a>,
 }
 
 impl RecordBuilder {
     /// Adds a row and what becomes of its entries.
-    pub fn row(&mut self, family: u64, prefix: &[u8], changes: &[EntryChange]) {
-        let bytes_of = |(key, value): &EntryChange| 8 + key.len() + value.as_ref().map_or(0, Bytes::len);
-        self.bytes.reserve(16 + prefix.len() + changes.iter().map(bytes_of).sum::<usize>());
+    pub fn row(&mut self, family: u64, prefix: &[u8], changes: &ChangeList) {
+        self.bytes.reserve(12 + prefix.len() + changes.written_len());
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&family.to_be_bytes());
-        self.put_bytes(prefix);
-        self.bytes.extend_from_slice(&length_of(changes.len()).to_be_bytes());
-        for (key, value) in changes {
-            self.put_bytes(key);
-            match value {
-                Some(value) => self.put_bytes(value),
-                None => self.bytes.extend_from_slice(&REMOVED.to_be_bytes()),
-            }
-        }
+        put_bytes(prefix, &mut self.bytes);
+        changes.write_to(&mut self.bytes);
         self.rows.push(begin..self.bytes.len());
-    }
-
-    fn put_bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(&length_of(bytes.len()).to_be_bytes());
-        self.bytes.extend_from_slice(bytes);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -90,13 +67,8 @@ impl RecordBuilder {
             return Err(StoreError::Io("a write of 4 GiB does not fit into the write log".to_owned()));
         };
         let sum = crc32fast::hash(&self.bytes);
-        Ok(SealedRecord { payload: self.bytes.into(), rows: self.rows, length, sum })
+        Ok(SealedRecord { payload: self.bytes, rows: self.rows, length, sum })
     }
-}
-
-/// Names and values have at most 256 MiB, as the messages have that bring them, and so have their number.
-fn length_of(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(REMOVED - 1)
 }
 
 impl SealedRecord {
@@ -112,38 +84,18 @@ impl SealedRecord {
     }
 
     /// Its rows, in the order in which they were added.
-    pub fn rows(&self) -> impl Iterator<Item = RowRecord> {
-        self.rows.iter().filter_map(|range| Rest(self.payload.slice(range.clone())).row())
+    pub fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
+        self.rows.iter().filter_map(|range| RowRecord::read(&mut &self.payload[range.clone()]))
     }
 }
 
-impl RowRecord {
-    /// The same with bytes of its own.
-    pub fn to_owned(&self) -> RowRecord {
-        let copy = Bytes::copy_from_slice;
-        let changes = Changes { count: self.changes.count, rest: Rest(copy(&self.changes.rest.0)) };
-        RowRecord { family: self.family, prefix: copy(&self.prefix), changes }
-    }
-}
-
-impl Changes {
-    /// How many are left.
-    pub fn left(&self) -> usize {
-        usize::try_from(self.count).unwrap_or(usize::MAX)
-    }
-
-    /// About how many bytes they take.
-    pub fn bytes(&self) -> usize {
-        self.rest.0.len()
-    }
-}
-
-impl Iterator for Changes {
-    type Item = EntryChange;
-
-    fn next(&mut self) -> Option<EntryChange> {
-        self.count = self.count.checked_sub(1)?;
-        self.rest.change()
+impl<'a> RowRecord<'a> {
+    /// The beginning of a row; its entries are left.
+    fn read(bytes: &mut &'a [u8]) -> Option<RowRecord<'a>> {
+        let (id, generation) = (take_number(bytes)?, take_number(bytes)?);
+        let prefix = take_bytes(bytes)?;
+        let family = u64::from(id) << 32 | u64::from(generation);
+        Some(RowRecord { family, prefix, changes: Changes::read(bytes)? })
     }
 }
 
@@ -165,59 +117,15 @@ pub fn read_head(segment: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize,
 }
 
 /// What a payload says. `None` when its parts do not add up.
-pub fn rows_of(payload: &Bytes) -> Option<Vec<RowRecord>> {
-    let mut rest = Rest(payload.clone());
+pub fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
+    let mut rest = payload;
     let mut rows = Vec::new();
-    while !rest.0.is_empty() {
-        let mut row = rest.row()?;
-        for _ in 0..row.changes.count {
-            rest.change()?;
-        }
-        let changes = &mut row.changes.rest.0;
-        changes.truncate(changes.len() - rest.0.len());
+    while !rest.is_empty() {
+        let row = RowRecord::read(&mut rest)?;
+        rest = row.changes.end()?;
         rows.push(row);
     }
     Some(rows)
-}
-
-/// What is left of a payload.
-#[derive(Debug, Clone)]
-struct Rest(Bytes);
-
-impl Rest {
-    /// The beginning of a row; its entries are left.
-    fn row(&mut self) -> Option<RowRecord> {
-        let (id, generation) = (self.number()?, self.number()?);
-        let prefix = self.bytes()?;
-        let count = self.number()?;
-        let family = u64::from(id) << 32 | u64::from(generation);
-        Some(RowRecord { family, prefix, changes: Changes { count, rest: self.clone() } })
-    }
-
-    fn change(&mut self) -> Option<EntryChange> {
-        let key = self.bytes()?;
-        let value = match self.number()? {
-            REMOVED => None,
-            length => Some(self.take(length)?),
-        };
-        Some((key, value))
-    }
-
-    fn take(&mut self, length: u32) -> Option<Bytes> {
-        let length = usize::try_from(length).ok()?;
-        (length <= self.0.len()).then(|| self.0.split_to(length))
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        let number = BigEndian::read_u32(self.0.get(..4)?);
-        self.0.advance(4);
-        Some(number)
-    }
-
-    fn bytes(&mut self) -> Option<Bytes> {
-        let length = self.number()?;
-        self.take(length)
-    }
 }
 
 #[cfg(test)]
@@ -225,8 +133,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn bytes(longest: usize) -> impl Strategy<Value = Bytes> {
-        prop::collection::vec(any::<u8>(), 0..longest).prop_map(Bytes::from)
+    fn bytes(longest: usize) -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(any::<u8>(), 0..longest)
+    }
+
+    type Owned = (u64, Vec<u8>, Vec<(Vec<u8>, Option<Vec<u8>>)>);
+
+    fn owned(row: RowRecord<'_>) -> Owned {
+        let changes = row.changes.map(|(key, value)| (key.to_vec(), value.map(<[u8]>::to_vec)));
+        (row.family, row.prefix.to_vec(), changes.collect())
     }
 
     proptest! {
@@ -241,25 +156,26 @@ mod tests {
         ) {
             let mut builder = RecordBuilder::default();
             for (family, prefix, changes) in &rows {
-                builder.row(*family, prefix, changes);
+                let mut list = ChangeList::default();
+                changes.iter().for_each(|(key, value)| list.add(key, value.as_deref()));
+                builder.row(*family, prefix, &list);
             }
             let sealed = builder.seal().unwrap();
             let mut record = Vec::new();
             sealed.write_at(segment, offset, &mut record);
             let head: [u8; HEAD] = record[..HEAD].try_into().unwrap();
-            let payload = Bytes::copy_from_slice(&record[HEAD..]);
+            let payload = &record[HEAD..];
             prop_assert_eq!(
-                read_head(segment, offset, &head), Some((payload.len(), crc32fast::hash(&payload)))
+                read_head(segment, offset, &head), Some((payload.len(), crc32fast::hash(payload)))
             );
             prop_assert_eq!(read_head(segment, offset.wrapping_add(1), &head), None);
-            let as_added = |row: RowRecord| (row.family, row.prefix, row.changes.collect::<Vec<_>>());
-            prop_assert_eq!(&sealed.rows().map(as_added).collect::<Vec<_>>(), &rows);
-            prop_assert_eq!(rows_of(&payload).unwrap().into_iter().map(as_added).collect::<Vec<_>>(), rows);
+            prop_assert_eq!(&sealed.rows().map(owned).collect::<Vec<_>>(), &rows);
+            prop_assert_eq!(rows_of(payload).unwrap().into_iter().map(owned).collect::<Vec<_>>(), rows);
         }
 
         #[test]
         fn foreign_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let _ = rows_of(&Bytes::from(bytes));
+            let _ = rows_of(&bytes);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Reads a log back.
 //!
-//! A process that is killed while it writes leaves the beginning of a record at the end of the last segment; a
-//! machine that loses its power may also leave whole pages of zeros, in the place of what it had not written yet.
+//! A process that is killed while it writes leaves a part of a record at the end of the last segment: where room was
+//! allocated ahead, one without the checksum of its head, which is written last; elsewhere its beginning. A machine that
+//! loses its power may also leave whole pages of zeros, in the place of what it had not written yet.
 //! Nothing in such an end was acknowledged as synced, and it is cut off. Anything else that cannot be read is damage,
 //! be it in the last record: then nothing is opened, for what follows might be acknowledged.
 //!
 //! ```text
 //!   the file ends within a head, or before the payload's length     torn
+//!   no checksum of the head, and no good head behind it             torn
 //!   zeros over a whole page, or over the rest of one                torn
 //!   a checksum is wrong otherwise                                   damaged
 //! ```
@@ -17,12 +19,15 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::record::{HEAD, RowRecord, read_head, rows_of};
+use super::record::{HEAD, HEAD_SUM, RowRecord, read_head, rows_of};
 use super::segment::{SEGMENT_HEAD, number_of, path_of, read_segment_head};
 use crate::storage::StoreError;
 
 /// Unit in which disks lose what was not synced.
 const PAGE: usize = 4096;
+
+/// Zeros that a record may well end with.
+const OWN_ZEROS_MAX: usize = 64;
 
 /// Where a log goes on.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +45,7 @@ pub struct Replayed {
 pub fn replay(
     directory: &Path,
     (first, last): (u64, u64),
-    mut each: impl FnMut(RowRecord) -> Result<(), StoreError>,
+    mut each: impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
 ) -> Result<Replayed, StoreError> {
     let mut replayed = Replayed { number: first, length: 0, earlier: 0 };
     let end = segments_of(directory)?.last().copied().unwrap_or(0).max(last);
@@ -97,7 +102,7 @@ fn replay_segment(
     path: &Path,
     number: u64,
     bytes: &Bytes,
-    each: &mut impl FnMut(RowRecord) -> Result<(), StoreError>,
+    each: &mut impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
 ) -> Result<usize, StoreError> {
     read_segment_head(bytes, number).ok_or_else(|| no_segment(path, number))?;
     let mut at = SEGMENT_HEAD;
@@ -118,7 +123,9 @@ fn record_at(
 ) -> Result<Option<(usize, Bytes)>, StoreError> {
     let torn = |end: usize| if is_torn(bytes, at, end) { Ok(None) } else { Err(damaged(path, at)) };
     let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return Ok(None) };
-    let Some((length, sum)) = read_head(number, at as u64, head) else { return torn(at + HEAD) };
+    let Some((length, sum)) = read_head(number, at as u64, head) else {
+        return if has_no_head(number, bytes, at) { Ok(None) } else { torn(at + HEAD) };
+    };
     let (begin, end) = (at + HEAD, at + HEAD + length);
     let Some(payload) = bytes.get(begin..end) else { return Ok(None) };
     if crc32fast::hash(payload) != sum {
@@ -127,16 +134,31 @@ fn record_at(
     Ok(Some((end, bytes.slice(begin..end))))
 }
 
+/// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it.
+fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
+    let written = written(bytes);
+    let is_head = |place: usize| {
+        let head = bytes[place..].first_chunk::<HEAD>();
+        head.is_some_and(|head| read_head(number, place as u64, head).is_some())
+    };
+    bytes[at + HEAD_SUM..at + HEAD] == [0; HEAD - HEAD_SUM] && !(at + 1..written).any(is_head)
+}
+
 /// Whether a part of what stands from here to there was never written: it is zero up to the next page, or a whole page
-/// that begins in it is, or the file has nothing but zeros from somewhere in it on, for more than a page.
+/// that begins in it is, or the file has nothing but zeros from well before its end on, for more than a page.
 fn is_torn(bytes: &[u8], at: usize, end: usize) -> bool {
     let is_zero = |part: &[u8]| part.iter().all(|byte| *byte == 0);
-    let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let next_page = at + PAGE - at % PAGE;
     let mut pages = (next_page..end).step_by(PAGE).filter_map(|page| bytes.get(page..page + PAGE));
+    let written = written(bytes);
     is_zero(&bytes[at..next_page.min(bytes.len())])
         || pages.any(is_zero)
-        || written < end && bytes.len() - written >= PAGE
+        || written + OWN_ZEROS_MAX < end && bytes.len() - written >= PAGE
+}
+
+/// Where nothing but zeros begins.
+fn written(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
 fn no_segment(path: &Path, number: u64) -> StoreError {
@@ -161,13 +183,14 @@ fn io_error(path: &Path, error: &io::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::embedded::log::{CommitLog, RecordBuilder};
+    use crate::storage::embedded::log::{ChangeList, CommitLog, RecordBuilder};
 
     fn record(log: &CommitLog, number: u8) {
         let mut record = RecordBuilder::default();
-        let value = Some(Bytes::from(vec![number; 100]));
-        record.row(1 << 32 | 1, &[number], &[(Bytes::from(vec![number]), value)]);
-        log.append([record.seal().unwrap()].iter()).unwrap();
+        let mut changes = ChangeList::default();
+        changes.add(&[number], Some(&[number; 100]));
+        record.row(1 << 32 | 1, &[number], &changes);
+        log.append(&record.seal().unwrap()).unwrap();
     }
 
     /// Records 0 and 1 in the first segment, 2 and 3 in the second.

@@ -3,8 +3,13 @@
 //! ```text
 //!   head      "thriftlg" | u32 format, 1 | u64 number of the segment | u64 length of the one before
 //!             | u32 CRC-32 of these 28 bytes
-//!   records   one after another, to the end of the file
+//!   records   one after another
+//!   zeros     to the end of the file, if its room is allocated ahead
 //! ```
+//!
+//! Records are copied to the end of the file through a mapping of it (`mapping`), which costs no call of the system.
+//! Where the file system does not let us, and for long records, they are written by calls. Both are the same to who
+//! reads the file. A segment that is let go is cut to its length.
 //!
 //! A segment's file is made before it is needed. It gets its head when writes go on in it, since only then is it known
 //! how long the segment before has become.
@@ -17,7 +22,8 @@ use std::sync::Arc;
 
 use byteorder::{BigEndian, ByteOrder};
 
-use super::record::SealedRecord;
+use super::mapping::Mapping;
+use super::record::{HEAD, SealedRecord};
 
 const MAGIC: &[u8; 8] = b"thriftlg";
 const FORMAT: u32 = 1;
@@ -26,18 +32,27 @@ pub const SEGMENT_HEAD: usize = 32;
 /// What the names of segments end with.
 const SUFFIX: &str = ".log";
 
-/// Room for a few small records.
-const JOINED_BYTES: usize = 2048;
+/// Bytes that are mapped at a time: few while the segment is short, since an empty store should be small.
+const FIRST_MAPPING: u64 = 1024 * 1024;
+const MAPPING: u64 = 4 * FIRST_MAPPING;
+/// Bytes of a record up to which it is copied into the mapping. With more of them a call of the system costs less.
+const COPIED_BYTES_MAX: usize = 64 * 1024;
 
 /// A segment that is appended to.
 pub struct Segment {
     pub number: u64,
     /// Shared with who syncs it meanwhile.
     pub file: Arc<File>,
-    /// Where the next record begins; what the file has behind that is none.
+    /// Where the next record begins; behind that the file has zeros, or nothing.
     pub length: u64,
     /// A write has failed half-way, and what it left is not cut off yet.
     is_ragged: bool,
+    /// Where records are stored, as far as it reaches. Gone before the file is made shorter.
+    mapping: Option<Mapping>,
+    /// Whether the file system lets the file be mapped, as far as is known.
+    is_mappable: bool,
+    /// The record that is being appended; kept for its room.
+    record: Vec<u8>,
 }
 
 /// The file of a segment.
@@ -74,7 +89,19 @@ impl Segment {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         file.sync_all()?;
         File::open(directory)?.sync_all()?;
-        Ok(Segment { number, file: Arc::new(file), length: 0, is_ragged: false })
+        Ok(Segment::with(number, file, 0))
+    }
+
+    fn with(number: u64, file: File, length: u64) -> Segment {
+        Segment {
+            number,
+            file: Arc::new(file),
+            length,
+            is_ragged: false,
+            mapping: None,
+            is_mappable: true,
+            record: Vec::new(),
+        }
     }
 
     /// Writes the head. Records can follow.
@@ -91,36 +118,241 @@ impl Segment {
             file.set_len(length)?;
             file.sync_all()?;
         }
-        Ok(Segment { number, file: Arc::new(file), length, is_ragged: false })
+        Ok(Segment::with(number, file, length))
     }
 
-    /// Hands records to the operating system: from then on a killed process does not lose them. When that fails, what
-    /// was written of them is cut off again, now or before the next.
-    pub fn append<'a>(&mut self, records: impl Iterator<Item = &'a SealedRecord>) -> io::Result<()> {
+    /// Hands a record to the operating system: from then on a killed process does not lose it. When that fails, what
+    /// was written of it is cut off again, now or before the next.
+    pub fn append(&mut self, record: &SealedRecord) -> io::Result<()> {
         if self.is_ragged {
             self.cut()?;
         }
-        let mut joined = Vec::with_capacity(JOINED_BYTES);
-        for record in records {
-            record.write_at(self.number, self.length + joined.len() as u64, &mut joined);
+        let mut bytes = std::mem::take(&mut self.record);
+        bytes.clear();
+        record.write_at(self.number, self.length, &mut bytes);
+        let outcome = self.write(&bytes);
+        if bytes.capacity() <= COPIED_BYTES_MAX {
+            self.record = bytes;
         }
-        self.write(&joined)
+        if outcome.is_err() {
+            self.is_ragged = true;
+            // If this fails too, the next record will try again.
+            let _ = self.cut();
+        }
+        outcome
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Err(error) = self.file.write_all_at(bytes, self.length) {
-            self.is_ragged = true;
-            // If this fails too, the next write will try again.
-            let _ = self.cut();
-            return Err(error);
+        if bytes.len() > COPIED_BYTES_MAX || !self.store(bytes)? {
+            let (head, payload) = bytes.split_at(HEAD.min(bytes.len()));
+            if self.is_mappable {
+                // There may be room behind it: a record without its head is none.
+                self.file.write_all_at(payload, self.length + HEAD as u64)?;
+                self.file.write_all_at(head, self.length)?;
+            } else {
+                self.file.write_all_at(bytes, self.length)?;
+            }
         }
         self.length += bytes.len() as u64;
         Ok(())
     }
 
+    /// Stores a record in the mapping, or in the next one. `false`: the file cannot be mapped.
+    fn store(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes)) {
+            return Ok(true);
+        }
+        if !self.is_mappable {
+            return Ok(false);
+        }
+        // A record is stored in one piece, so the next mapping begins with it, wherever this one ends.
+        self.mapping = None;
+        let room = if self.length < FIRST_MAPPING { FIRST_MAPPING } else { MAPPING };
+        match Mapping::open(&self.file, self.length, room) {
+            Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes)),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error),
+            Err(error) => {
+                tracing::debug!("segment {} of the write log is not mapped: {error}", self.number);
+                self.is_mappable = false;
+                // Without room behind it, a record that is cut short is one that the file ends in.
+                self.cut()?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Takes away what is behind the last record.
     fn cut(&mut self) -> io::Result<()> {
+        self.mapping = None;
         self.file.set_len(self.length)?;
         self.is_ragged = false;
         Ok(())
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // If this fails, zeros stay, which nobody takes for a record.
+        let _ = self.cut();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::storage::embedded::log::ChangeList;
+    use crate::storage::embedded::log::record::{HEAD_SUM, RecordBuilder};
+    use crate::storage::embedded::log::replay::replay;
+
+    /// A record of a row with so long a key. Its last four bytes are zero.
+    fn record(key: usize) -> SealedRecord {
+        let mut record = RecordBuilder::default();
+        let key: Vec<u8> = (1..=key).map(|at| (at % 256) as u8).collect();
+        let mut changes = ChangeList::default();
+        changes.add(b"", Some(b""));
+        record.row(1 << 32 | 1, &key, &changes);
+        record.seal().unwrap()
+    }
+
+    fn length_of(record: &SealedRecord) -> u64 {
+        (HEAD + record.payload.len()) as u64
+    }
+
+    /// A directory in memory, where files can be mapped, if there is one.
+    fn directory() -> TempDir {
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+    }
+
+    fn begin(directory: &Path) -> Segment {
+        let mut segment = Segment::create(directory, 1).unwrap();
+        segment.begin(0).unwrap();
+        segment
+    }
+
+    /// The lengths of the keys in a directory, and where the records end.
+    fn replayed(directory: &Path) -> (Vec<usize>, u64) {
+        let mut keys = Vec::new();
+        let end = replay(directory, (1, 1), |row| {
+            keys.push(row.prefix.len());
+            Ok(())
+        });
+        (keys, end.unwrap().length)
+    }
+
+    #[test]
+    fn a_file_is_the_same_however_it_is_written() {
+        // The ends of the first two mappings are crossed, and both by records too long to be copied, too.
+        let few = [0, 1, 100, 70_000, 7, 65_000, 65_499, 65_500, 65_501, 65_536];
+        let long = [FIRST_MAPPING as usize, 9, MAPPING as usize, 9];
+        let many = [60_001; 100];
+        let keys: Vec<usize> =
+            few.iter().chain(&many).chain(&long).chain(&many).chain(&few).copied().collect();
+        let mut files = Vec::new();
+        for (is_mappable, is_reopened) in [(true, false), (true, true), (false, false), (false, true)] {
+            let directory = directory();
+            let path = directory.path();
+            let mut segment = begin(path);
+            for (count, key) in (1..).zip(&keys) {
+                segment.is_mappable &= is_mappable;
+                segment.append(&record(*key)).unwrap();
+                let is_looked_at = count <= few.len() || count % 50 == 0;
+                if is_looked_at {
+                    // What a killed process would leave.
+                    assert_eq!(replayed(path), (keys[..count].to_vec(), segment.length));
+                }
+                if is_reopened && is_looked_at {
+                    let length = segment.length;
+                    drop(segment);
+                    assert_eq!(fs::metadata(path_of(path, 1)).unwrap().len(), length);
+                    segment = Segment::open(path, 1, length).unwrap();
+                }
+            }
+            drop(segment);
+            assert_eq!(replayed(path).0, keys);
+            files.push(fs::read(path_of(path, 1)).unwrap());
+        }
+        assert!(files.iter().all(|file| *file == files[0]));
+    }
+
+    #[test]
+    fn small_records_are_stored_where_files_can_be_mapped() {
+        let Ok(directory) = tempfile::tempdir_in("/dev/shm") else { return };
+        let mut segment = begin(directory.path());
+        assert!(segment.mapping.is_none(), "an empty segment takes no room");
+        segment.append(&record(100)).unwrap();
+        assert!(segment.mapping.is_some());
+        let on_disk = fs::metadata(path_of(directory.path(), 1)).unwrap().len();
+        assert!((FIRST_MAPPING..FIRST_MAPPING + 3 * 4096).contains(&on_disk), "{on_disk} bytes");
+    }
+
+    /// What is left of a record is its beginning, at the end of a mapping too, where the fewest zeros follow.
+    #[test]
+    fn a_torn_record_is_none_wherever_it_ends() {
+        let last = record(100);
+        let end_of_mapping = SEGMENT_HEAD as u64 + FIRST_MAPPING;
+        for end in [5_000, end_of_mapping] {
+            let directory = directory();
+            let mut segment = begin(directory.path());
+            segment.append(&record(0)).unwrap();
+            let before = loop {
+                let left = end - length_of(&last) - segment.length;
+                if left == 0 {
+                    break segment.length;
+                }
+                let beside_key = length_of(&record(0));
+                let bytes = if left > 60_000 { 50_000 } else { left };
+                segment.append(&record((bytes - beside_key) as usize)).unwrap();
+            };
+            segment.append(&last).unwrap();
+            let (keys, length) = replayed(directory.path());
+            assert_eq!((keys.last(), length), (Some(&100), end));
+            let left_behind = fs::read(path_of(directory.path(), 1)).unwrap();
+            drop(segment);
+            let (at, payload_at) = (before as usize, before as usize + HEAD);
+            // The payload comes first, and the head's checksum last.
+            let parts = (payload_at..end as usize).chain(at..at + HEAD_SUM);
+            for torn in parts {
+                let mut bytes = left_behind.clone();
+                bytes[at + HEAD_SUM..payload_at].fill(0);
+                if torn >= payload_at {
+                    bytes[at..payload_at].fill(0);
+                    bytes[torn..end as usize].fill(0);
+                } else {
+                    bytes[torn..at + HEAD_SUM].fill(0);
+                }
+                fs::write(path_of(directory.path(), 1), bytes).unwrap();
+                assert_eq!(replayed(directory.path()), (keys[..keys.len() - 1].to_vec(), before), "{torn}");
+            }
+            // A flipped bit in a record that is whole is damage, whatever room is behind it and whatever it ends with.
+            for flipped in at..end as usize {
+                let mut bytes = left_behind.clone();
+                bytes[flipped] ^= 1;
+                fs::write(path_of(directory.path(), 1), bytes).unwrap();
+                replay(directory.path(), (1, 1), |_| Ok(())).unwrap_err();
+            }
+            fs::write(path_of(directory.path(), 1), &left_behind[..at]).unwrap();
+            let mut segment = Segment::open(directory.path(), 1, before).unwrap();
+            segment.append(&record(3)).unwrap();
+            assert_eq!(replayed(directory.path()).0[keys.len() - 1..], [3]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing() {
+        let directory = directory();
+        let mut segment = begin(directory.path());
+        segment.append(&record(1)).unwrap();
+        let for_reading = Arc::new(File::open(path_of(directory.path(), 1)).unwrap());
+        let file = std::mem::replace(&mut segment.file, for_reading);
+        // Both ways of writing, and cutting off what they left.
+        segment.append(&record(70_000)).unwrap_err();
+        segment.append(&record(2)).unwrap_err();
+        segment.file = file;
+        segment.append(&record(3)).unwrap();
+        assert_eq!(replayed(directory.path()), (vec![1, 3], segment.length));
     }
 }

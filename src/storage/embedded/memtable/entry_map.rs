@@ -1,129 +1,162 @@
 //! The entries of one row, in order, shared between one writer and any number of readers.
 //!
-//! A reader takes the whole map by cloning an `Arc`, and sees it as it was then. The writer changes it in place as
-//! long as nobody looks; otherwise it copies the one chunk that it changes, and the list of chunks. So the two ends of
-//! a row of a million columns are as near as those of a row of ten, and nobody waits for a reader.
+//! A reader clones the map, which clones one `Arc` at most, and sees it as it was then. The writer changes it in place
+//! as long as nobody looks; otherwise it copies the one chunk that it changes, and the list of chunks. So the two ends
+//! of a row of a million columns are as near as those of a row of ten, and nobody waits for a reader.
 //!
 //! ```text
 //!   chunks    [ a c d ]  [ f g ]  [ k m p t ]      each in order, and none empty
 //! ```
+//!
+//! Most rows have one chunk and no list.
 
 use std::sync::Arc;
 
-use crate::storage::embedded::row_cache::EntryChange;
+use crate::storage::embedded::packed::{PackedEntries, PackedValue};
 
 /// Most entries of a chunk: few enough to copy, enough that the list of chunks stays short.
 const CHUNK_MAX: usize = 128;
+/// Bytes to copy of a chunk from which on it is cut in two.
+const CHUNK_BYTES: usize = 16 * 1024;
 
-type Chunk = Arc<Vec<EntryChange>>;
+type Chunk = Arc<PackedEntries>;
 
-/// Keys relative to a row, each with its value or `None` for its removal.
+/// An entry: its key, and its value or `None` for its removal.
+pub type MapEntry<'a> = (&'a [u8], Option<PackedValue<'a>>);
+
+/// Keys relative to a row, each with its value or its removal.
 #[derive(Debug, Clone, Default)]
 pub struct EntryMap {
-    chunks: Vec<Chunk>,
-    /// How many of the entries are removals.
-    removals: usize,
+    chunks: Chunks,
+    /// There have been removals among the entries.
+    has_removals: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+enum Chunks {
+    #[default]
+    None,
+    One(Chunk),
+    Many(Arc<Vec<Chunk>>),
+}
+
+impl Chunks {
+    fn as_slice(&self) -> &[Chunk] {
+        match self {
+            Chunks::None => &[],
+            Chunks::One(chunk) => std::slice::from_ref(chunk),
+            Chunks::Many(list) => list,
+        }
+    }
+
+    /// A chunk to write to; the first is made where there is none.
+    fn get_mut(&mut self, at: usize) -> &mut Chunk {
+        match self {
+            Chunks::None => {
+                *self = Chunks::One(Chunk::default());
+                self.get_mut(at)
+            }
+            Chunks::One(chunk) => chunk,
+            Chunks::Many(list) => &mut Arc::make_mut(list)[at],
+        }
+    }
+
+    fn insert(&mut self, at: usize, chunk: Chunk) {
+        let mut list = match std::mem::take(self) {
+            Chunks::None => Vec::new(),
+            Chunks::One(only) => vec![only],
+            Chunks::Many(list) => Arc::unwrap_or_clone(list),
+        };
+        list.insert(at, chunk);
+        *self = Chunks::Many(Arc::new(list));
+    }
 }
 
 /// A place in a map: the chunk, and the entry in it. Behind the last entry of a chunk comes the next chunk's first.
 type Place = (usize, usize);
 
 impl EntryMap {
-    /// Puts an entry in the place of what had its key; gives that.
-    pub fn put(&mut self, change: EntryChange) -> Option<EntryChange> {
-        self.removals += usize::from(change.1.is_none());
-        let at = self.chunk_of(&change.0);
-        let Some(chunk) = self.chunks.get_mut(at) else {
-            self.chunks.push(Arc::new(vec![change]));
-            return None;
-        };
-        let entries = Arc::make_mut(chunk);
-        match entries.binary_search_by(|(key, _)| key.cmp(&change.0)) {
-            Ok(found) => {
-                let old = std::mem::replace(&mut entries[found], change);
-                self.removals -= usize::from(old.1.is_none());
-                Some(old)
-            }
-            Err(place) if entries.len() < CHUNK_MAX => {
-                entries.insert(place, change);
-                None
-            }
-            Err(place) => {
-                self.split(at, place, change);
-                None
-            }
+    /// Puts an entry in the place of what had its key. `likely` is where in its chunk to look first. Gives its place
+    /// there, and by how many bytes the map has grown.
+    pub fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> (usize, isize) {
+        self.has_removals |= value.is_none();
+        let at = self.chunk_of(key);
+        let chunk = Arc::make_mut(self.chunks.get_mut(at));
+        let before = chunk.bytes();
+        let place = chunk.put(key, value, likely);
+        let mut after = chunk.bytes();
+        if chunk.len() > CHUNK_MAX || (chunk.bytes_to_copy() > CHUNK_BYTES && chunk.len() > 1) {
+            // Who writes columns in order leaves full chunks behind.
+            let cut = if place + 1 == chunk.len() { place } else { chunk.len() / 2 };
+            let upper = chunk.split_off(cut);
+            after = chunk.bytes() + upper.bytes();
+            self.chunks.insert(at + 1, Arc::new(upper));
         }
+        (place, after.cast_signed() - before.cast_signed())
     }
 
-    /// Makes two chunks of a full one, and puts an entry at a place of it.
-    fn split(&mut self, at: usize, place: usize, change: EntryChange) {
-        let entries = Arc::make_mut(&mut self.chunks[at]);
-        // Who writes columns in order leaves full chunks behind.
-        let cut = if place == entries.len() { place } else { entries.len() / 2 };
-        let mut upper = Vec::with_capacity(CHUNK_MAX);
-        upper.extend(entries.drain(cut..));
-        if place < cut {
-            entries.insert(place, change);
-        } else {
-            upper.insert(place - cut, change);
-        }
-        self.chunks.insert(at + 1, Arc::new(upper));
+    fn chunks(&self) -> &[Chunk] {
+        self.chunks.as_slice()
     }
 
     /// The chunk in which a key stands or would be put; the first if it is before all.
     fn chunk_of(&self, key: &[u8]) -> usize {
-        if self.chunks.len() < 2 {
-            return 0;
+        match &self.chunks {
+            Chunks::Many(list) => list.partition_point(|chunk| chunk.key(0) <= key).max(1) - 1,
+            Chunks::None | Chunks::One(_) => 0,
         }
-        self.chunks.partition_point(|chunk| chunk.first().is_some_and(|(first, _)| &first[..] <= key)).max(1)
-            - 1
     }
 
-    /// What is said of a key.
-    pub fn get(&self, key: &[u8]) -> Option<&EntryChange> {
-        let entries = self.chunks.get(self.chunk_of(key))?;
-        entries.binary_search_by(|(other, _)| other[..].cmp(key)).ok().map(|at| &entries[at])
+    /// What is said of a key: its value, or `None` for its removal.
+    pub fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
+        let chunk = self.chunks().get(self.chunk_of(key))?;
+        chunk.search(key, 0).ok().map(|at| chunk.value(at))
     }
 
-    /// Whether some entries are removals.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.chunks, Chunks::None)
+    }
+
+    /// Whether some entries may be removals.
     pub fn has_removals(&self) -> bool {
-        self.removals > 0
+        self.has_removals
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &EntryChange> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    pub fn iter(&self) -> impl Iterator<Item = MapEntry<'_>> {
+        self.chunks().iter().flat_map(|chunk| chunk.iter())
     }
 
     /// Where the first entry stands whose key is not below this.
     fn first_not_below(&self, bound: &[u8]) -> Place {
         let at = self.chunk_of(bound);
-        let Some(entries) = self.chunks.get(at) else { return (0, 0) };
-        let place = entries.partition_point(|(key, _)| &key[..] < bound);
-        if place == entries.len() { (at + 1, 0) } else { (at, place) }
+        let Some(chunk) = self.chunks().get(at) else { return (0, 0) };
+        let place = chunk.first_not_below(bound);
+        if place == chunk.len() { (at + 1, 0) } else { (at, place) }
     }
 
-    fn at(&self, (chunk, entry): Place) -> Option<&EntryChange> {
-        self.chunks.get(chunk)?.get(entry)
+    fn at(&self, (chunk, entry): Place) -> Option<MapEntry<'_>> {
+        let chunk = self.chunks().get(chunk)?;
+        (entry < chunk.len()).then(|| (chunk.key(entry), chunk.value(entry)))
     }
 }
 
 /// A stretch of a map, consumed from either end.
 pub struct EntryRange {
-    map: Arc<EntryMap>,
+    map: EntryMap,
     from: Place,
     to: Place,
 }
 
 impl EntryRange {
     /// Entries from `low` on and before `high`.
-    pub fn new(map: Arc<EntryMap>, low: &[u8], high: &[u8]) -> EntryRange {
+    pub fn new(map: EntryMap, low: &[u8], high: &[u8]) -> EntryRange {
         let from = map.first_not_below(low);
         let to = map.first_not_below(high).max(from);
         EntryRange { map, from, to }
     }
 
     /// The first entry, or the last.
-    pub fn peek(&self, reversed: bool) -> Option<&EntryChange> {
+    pub fn peek(&self, reversed: bool) -> Option<MapEntry<'_>> {
         if self.from >= self.to {
             return None;
         }
@@ -139,7 +172,7 @@ impl EntryRange {
             self.to = self.before_end();
         } else {
             let (chunk, entry) = self.from;
-            let is_last = self.map.chunks.get(chunk).is_none_or(|entries| entry + 1 >= entries.len());
+            let is_last = self.map.chunks().get(chunk).is_none_or(|chunk| entry + 1 >= chunk.len());
             self.from = if is_last { (chunk + 1, 0) } else { (chunk, entry + 1) };
         }
     }
@@ -148,7 +181,7 @@ impl EntryRange {
     fn before_end(&self) -> Place {
         match self.to {
             (0, 0) => (0, 0),
-            (chunk, 0) => (chunk - 1, self.map.chunks[chunk - 1].len().saturating_sub(1)),
+            (chunk, 0) => (chunk - 1, self.map.chunks()[chunk - 1].len().saturating_sub(1)),
             (chunk, entry) => (chunk, entry - 1),
         }
     }
@@ -157,19 +190,20 @@ impl EntryRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn key(number: u16) -> Bytes {
-        Bytes::copy_from_slice(&number.to_be_bytes())
+    type Owned = (Vec<u8>, Option<Vec<u8>>);
+
+    fn owned((key, value): MapEntry<'_>) -> Owned {
+        (key.to_vec(), value.map(|value| value.as_slice().to_vec()))
     }
 
-    fn walk(map: &EntryMap, low: u16, high: u16, reversed: bool) -> Vec<EntryChange> {
-        let mut range = EntryRange::new(Arc::new(map.clone()), &key(low), &key(high));
+    fn walk(map: &EntryMap, low: u16, high: u16, reversed: bool) -> Vec<Owned> {
+        let mut range = EntryRange::new(map.clone(), &low.to_be_bytes(), &high.to_be_bytes());
         let mut found = Vec::new();
         while let Some(entry) = range.peek(reversed) {
-            found.push(entry.clone());
+            found.push(owned(entry));
             range.skip(reversed);
         }
         found
@@ -178,7 +212,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_sorted_map(
-            changes in prop::collection::vec((0u16..900, prop::option::of(0u8..9)), 0..1500),
+            changes in prop::collection::vec((0u16..900, prop::option::of(0usize..700), 0usize..9), 0..1500),
             in_order in any::<bool>(),
             (low, high) in (0u16..950, 0u16..950),
         ) {
@@ -187,32 +221,40 @@ mod tests {
                 changes.sort();
             }
             let (mut map, mut twin) = (EntryMap::default(), BTreeMap::new());
-            for (number, value) in changes {
-                let value = value.map(|byte| Bytes::copy_from_slice(&[byte]));
-                let old = map.put((key(number), value.clone())).map(|(_, old)| old);
-                prop_assert_eq!(old, twin.insert(number, value));
+            let mut bytes = 0;
+            for (number, length, likely) in changes {
+                let value = length.map(|length| vec![7; length]);
+                bytes += map.put(&number.to_be_bytes(), value.as_deref(), likely).1;
+                twin.insert(number, value);
             }
-            let expected: Vec<EntryChange> =
-                twin.range(low..high.max(low)).map(|(number, value)| (key(*number), value.clone())).collect();
+            let as_owned = |(number, value): (&u16, &Option<Vec<u8>>)| {
+                (number.to_be_bytes().to_vec(), value.clone())
+            };
+            let expected: Vec<Owned> = twin.range(low..high.max(low)).map(as_owned).collect();
             prop_assert_eq!(walk(&map, low, high, false), expected.clone());
             prop_assert_eq!(walk(&map, low, high, true), expected.into_iter().rev().collect::<Vec<_>>());
-            prop_assert_eq!(map.get(&key(low)).map(|(_, value)| value.clone()), twin.get(&low).cloned());
-            prop_assert_eq!(map.has_removals(), twin.values().any(Option::is_none));
-            prop_assert_eq!(map.iter().count(), twin.len());
+            let found = map.get(&low.to_be_bytes()).map(|value| value.map(|value| value.as_slice().to_vec()));
+            prop_assert_eq!(found, twin.get(&low).cloned());
+            prop_assert!(map.has_removals() || twin.values().all(Option::is_some));
+            prop_assert_eq!(map.iter().map(owned).collect::<Vec<_>>(), twin.iter().map(as_owned).collect::<Vec<_>>());
+            prop_assert!(map.chunks().iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));
+            prop_assert_eq!(bytes, map.chunks().iter().map(|chunk| chunk.bytes().cast_signed()).sum::<isize>());
         }
     }
 
     #[test]
     fn a_reader_sees_the_map_as_it_was() {
-        let mut writer = Arc::new(EntryMap::default());
-        for number in 0..1000 {
-            Arc::make_mut(&mut writer).put((key(number), Some(Bytes::from_static(b"old"))));
+        for entries in [10, 1000u16] {
+            let mut writer = EntryMap::default();
+            for number in 0..entries {
+                writer.put(&number.to_be_bytes(), Some(b"old"), 0);
+            }
+            let reader = writer.clone();
+            for number in 0..entries {
+                writer.put(&number.to_be_bytes(), None, 0);
+            }
+            assert!(reader.iter().all(|(_, value)| value.is_some()) && !reader.has_removals());
+            assert!(writer.iter().all(|(_, value)| value.is_none()));
         }
-        let reader = writer.clone();
-        for number in 0..1000 {
-            Arc::make_mut(&mut writer).put((key(number), None));
-        }
-        assert!(reader.iter().all(|(_, value)| value.is_some()) && !reader.has_removals());
-        assert!(writer.iter().all(|(_, value)| value.is_none()));
     }
 }

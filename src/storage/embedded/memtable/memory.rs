@@ -7,7 +7,7 @@ use fjall::{Database, Snapshot};
 use parking_lot::RwLock;
 
 use super::entry_map::EntryMap;
-use super::rows::Rows;
+use super::rows::{RowPlace, Rows};
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 
@@ -43,26 +43,21 @@ impl Memory {
         View { layers: layers.clone(), snapshot }
     }
 
-    /// Makes changes. The caller holds the locks of their rows, and nobody freezes meanwhile.
-    pub fn apply(&self, records: impl Iterator<Item = RowRecord>) {
+    /// Makes changes. With each record comes where its row is in the memtable, and where in it the first change is
+    /// likely to belong, if that is known. The caller holds the locks of the rows, and nobody freezes meanwhile.
+    pub fn apply<'a>(&self, records: impl Iterator<Item = (RowRecord<'a>, Option<(&'a RowPlace, usize)>)>) {
         let active = self.layers.read().active.clone();
         let mut grown = 0;
         let mut last: Option<(u64, Arc<Rows>)> = None;
-        for record in records {
+        for (record, known) in records {
             let rows = match &last {
                 Some((family, rows)) if *family == record.family => rows,
                 _ => &last.insert((record.family, active.rows_or_make(record.family))).1,
             };
-            grown += rows.apply(&record.prefix, record.changes);
+            grown += rows.apply(active.number(), record.prefix, record.changes, known);
         }
         active.add_bytes(grown);
         self.active_bytes.store(active.bytes(), Ordering::Relaxed);
-    }
-
-    /// Brings back what was replayed. Nobody else is here yet.
-    pub fn restore(&self, record: &RowRecord) {
-        // Parts of a segment would keep all of it.
-        self.apply(std::iter::once(record.to_owned()));
     }
 
     /// About how many bytes the active memtable takes.
@@ -77,7 +72,8 @@ impl Memory {
     /// Starts a new memtable. The caller sees to it that nobody writes meanwhile, and that nothing is frozen yet.
     pub fn freeze(&self) {
         let mut layers = self.layers.write();
-        let full = std::mem::take(&mut layers.active);
+        let next = Arc::new(Memtable::after(&layers.active));
+        let full = std::mem::replace(&mut layers.active, next);
         self.active_bytes.store(0, Ordering::Relaxed);
         layers.frozen = Some(full);
     }
@@ -114,7 +110,7 @@ impl Memory {
 
 impl View {
     /// What memory knows of a row, newest first.
-    pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<Arc<EntryMap>> {
+    pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
         // A row in neither costs no memory.
         self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
     }

@@ -4,7 +4,7 @@
 //!   Memory      active Memtable, and the frozen one that is being flushed
 //!   Memtable    by generation of a column family: Rows
 //!   Rows        in ring order: the entries of each row
-//!   EntryMap    in order: key relative to the row -> value, or its removal
+//!   EntryMap    in order: key relative to the row -> value, or its removal; packed in chunks
 //! ```
 //!
 //! An entry here is laid over the engine's of the same key: it wins, whatever either says, for which of two writes
@@ -17,5 +17,5 @@ mod table;
 
 pub use entry_map::{EntryMap, EntryRange};
 pub use memory::{Memory, View};
-pub use rows::Rows;
+pub use rows::{RowPlace, Rows};
 pub use table::Memtable;

@@ -2,47 +2,37 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
-use crate::storage::embedded::row_cache::EntryChange;
 
-/// What an entry takes beside its bytes: its place in a chunk, and what the allocator and shared bytes add.
-const ENTRY_OVERHEAD: usize = 128;
-/// What a row takes beside its entries.
-const ROW_OVERHEAD: usize = 256;
+/// What a row takes beside its entries: what holds its chunks, its places in two maps of rows, and what the allocator
+/// adds.
+const ROW_OVERHEAD: usize = 330;
 
 /// What all keys of a row begin with.
 type Prefix = Arc<[u8]>;
 
-/// Writes that a row gathers before they are put in order.
-const RECENT_MAX: usize = 8;
+/// One row. Readers clone the map, which is quick.
+type Row = Mutex<EntryMap>;
 
-/// One row. Who writes to a row that is in the row cache need not look at it here: changes are left where they come
-/// in, and put in order many at a time or when somebody reads.
-#[derive(Default)]
-struct Row {
-    /// Readers clone it, which is quick.
-    map: Arc<EntryMap>,
-    /// Writes after all that the map has, oldest first.
-    recent: Vec<Changes>,
-}
+/// Where a memtable has a row, so that who writes to it again need not look for it. It does not keep the row.
+#[derive(Debug, Default)]
+pub struct RowPlace(Mutex<(u64, Weak<Row>)>);
 
-impl Row {
-    /// Puts recent changes in order. Returns how many bytes that has made free.
-    fn settle(&mut self) -> usize {
-        if self.recent.is_empty() {
-            return 0;
-        }
-        let mut changes: Vec<EntryChange> = self.recent.drain(..).flatten().collect();
-        // Of one key, the later stay behind the earlier.
-        changes.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let map = Arc::make_mut(&mut self.map);
-        changes.into_iter().filter_map(|change| map.put(change)).map(|old| bytes_of(&old)).sum()
+impl RowPlace {
+    /// The row in a memtable of this number, if that is the last that was noted.
+    fn get(&self, memtable: u64) -> Option<Arc<Row>> {
+        let place = self.0.lock();
+        if place.0 == memtable { place.1.upgrade() } else { None }
+    }
+
+    fn set(&self, memtable: u64, row: &Arc<Row>) {
+        *self.0.lock() = (memtable, Arc::downgrade(row));
     }
 }
 
@@ -50,25 +40,44 @@ impl Row {
 #[derive(Default)]
 pub struct Rows {
     /// Every row twice: to find one is four times as fast here as by its order.
-    by_prefix: RwLock<HashMap<Prefix, Arc<Mutex<Row>>>>,
-    in_order: RwLock<BTreeMap<Prefix, Arc<Mutex<Row>>>>,
+    by_prefix: RwLock<HashMap<Prefix, Arc<Row>>>,
+    in_order: RwLock<BTreeMap<Prefix, Arc<Row>>>,
     bytes: AtomicIsize,
 }
 
 impl Rows {
-    /// Makes changes to one row, all at once for whoever reads it. Returns how many bytes that takes, or makes free.
-    pub fn apply(&self, prefix: &[u8], changes: Changes) -> isize {
-        let (row, mut grown) = self.row_or_make(prefix);
-        let mut row = row.lock();
-        grown += changes.bytes() + changes.left() * ENTRY_OVERHEAD;
-        row.recent.push(changes);
-        let freed = if row.recent.len() >= RECENT_MAX { row.settle() } else { 0 };
-        let grown = isize::try_from(grown).unwrap_or(isize::MAX) - isize::try_from(freed).unwrap_or(0);
+    /// Makes changes to one row, all at once for whoever reads it. `memtable` is the number of the one that these are
+    /// the rows of, `known` where one has the row and where in it to look first. Returns how many bytes that takes, or
+    /// makes free.
+    pub fn apply(
+        &self,
+        memtable: u64,
+        prefix: &[u8],
+        changes: Changes<'_>,
+        known: Option<(&RowPlace, usize)>,
+    ) -> isize {
+        let mut likely = known.map_or(0, |(_, likely)| likely);
+        let (row, mut grown) = match known.and_then(|(place, _)| place.get(memtable)) {
+            Some(row) => (row, 0),
+            None => {
+                let made = self.row_or_make(prefix);
+                if let Some((place, _)) = known {
+                    place.set(memtable, &made.0);
+                }
+                made
+            }
+        };
+        let mut map = row.lock();
+        for (key, value) in changes {
+            let (place, by) = map.put(key, value, likely);
+            likely = place + 1;
+            grown += by;
+        }
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         grown
     }
 
-    fn row_or_make(&self, prefix: &[u8]) -> (Arc<Mutex<Row>>, usize) {
+    fn row_or_make(&self, prefix: &[u8]) -> (Arc<Row>, isize) {
         if let Some(row) = self.by_prefix.read().get(prefix) {
             return (row.clone(), 0);
         }
@@ -76,24 +85,17 @@ impl Rows {
         if let Some(row) = by_prefix.get(prefix) {
             return (row.clone(), 0);
         }
-        let (prefix, row) = (Prefix::from(prefix), Arc::new(Mutex::new(Row::default())));
+        let (prefix, row) = (Prefix::from(prefix), Arc::<Row>::default());
         self.in_order.write().insert(prefix.clone(), row.clone());
         by_prefix.insert(prefix.clone(), row.clone());
-        (row, prefix.len() + ROW_OVERHEAD)
+        (row, (prefix.len() + ROW_OVERHEAD).cast_signed())
     }
 
     /// What is known of a row.
-    pub fn get(&self, prefix: &[u8]) -> Option<Arc<EntryMap>> {
+    pub fn get(&self, prefix: &[u8]) -> Option<EntryMap> {
         let row = self.by_prefix.read().get(prefix).cloned()?;
-        Some(self.map_of(&row))
-    }
-
-    fn map_of(&self, row: &Mutex<Row>) -> Arc<EntryMap> {
-        let mut row = row.lock();
-        // The memtable's own count keeps these bytes: it only errs on the safe side.
-        let freed = isize::try_from(row.settle()).unwrap_or(0);
-        self.bytes.fetch_sub(freed, Ordering::Relaxed);
-        row.map.clone()
+        let map = row.lock().clone();
+        Some(map)
     }
 
     /// The first row from `low` on and before `high`, which may be open.
@@ -107,9 +109,9 @@ impl Rows {
     }
 
     /// Every row, in order.
-    pub fn all(&self) -> Vec<(Prefix, Arc<EntryMap>)> {
+    pub fn all(&self) -> Vec<(Prefix, EntryMap)> {
         let rows = self.in_order.read();
-        rows.iter().map(|(prefix, row)| (prefix.clone(), self.map_of(row))).collect()
+        rows.iter().map(|(prefix, row)| (prefix.clone(), row.lock().clone())).collect()
     }
 
     /// About how much memory they take.
@@ -122,6 +124,33 @@ impl Rows {
     }
 }
 
-fn bytes_of((key, value): &EntryChange) -> usize {
-    key.len() + value.as_ref().map_or(0, bytes::Bytes::len) + ENTRY_OVERHEAD
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::embedded::log::ChangeList;
+
+    fn keys(rows: &Rows) -> Vec<Vec<u8>> {
+        rows.get(b"r").map_or(Vec::new(), |map| map.iter().map(|(key, _)| key.to_vec()).collect())
+    }
+
+    #[test]
+    fn a_place_is_good_for_one_memtable_and_keeps_nothing_of_it() {
+        let place = RowPlace::default();
+        let put = |rows: &Rows, memtable, key: &[u8]| {
+            let mut changes = ChangeList::default();
+            changes.add(key, Some(b"value"));
+            rows.apply(memtable, b"r", changes.iter(), Some((&place, 9)))
+        };
+        let earlier = Rows::default();
+        let first = put(&earlier, 0, b"a");
+        assert!(put(&earlier, 0, b"b") < first, "the row is there already");
+        let kept = Arc::downgrade(&earlier.by_prefix.read()[&b"r"[..]]);
+        let later = Rows::default();
+        put(&later, 1, b"c");
+        assert_eq!((keys(&earlier), keys(&later)), (vec![b"a".to_vec(), b"b".to_vec()], vec![b"c".to_vec()]));
+        drop(later);
+        assert!(place.get(1).is_none());
+        drop(earlier);
+        assert!(kept.upgrade().is_none());
+    }
 }

@@ -11,11 +11,22 @@ use super::rows::Rows;
 /// Rows of every column family, by the number of its generation.
 #[derive(Default)]
 pub struct Memtable {
+    /// Memtables of one store are numbered one after another.
+    number: u64,
     families: RwLock<HashMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
 }
 
 impl Memtable {
+    /// An empty one that follows another.
+    pub fn after(earlier: &Memtable) -> Memtable {
+        Memtable { number: earlier.number + 1, ..Memtable::default() }
+    }
+
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The rows of a generation, to write to.
     pub fn rows_or_make(&self, family: u64) -> Arc<Rows> {
         if let Some(rows) = self.families.read().get(&family) {

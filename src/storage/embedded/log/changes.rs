@@ -1,0 +1,175 @@
+//! What becomes of some entries of a row, as the log writes it: in the making, and read back.
+//!
+//! ```text
+//!   entry     u32 length, key relative to the row | u32 length, value, or FF FF FF FF for its removal
+//! ```
+
+use byteorder::{BigEndian, ByteOrder};
+
+/// In the place of a value's length: the entry is removed.
+const REMOVED: u32 = u32::MAX;
+
+/// A key relative to its row, and its new value or `None` for its removal.
+pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// Changes in the making.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeList {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+/// Changes, one after another.
+#[derive(Debug, Clone, Copy)]
+pub struct Changes<'a> {
+    /// How many are left.
+    count: u32,
+    rest: &'a [u8],
+}
+
+/// Names and values have at most 256 MiB, as the messages have that bring them, and so have their number.
+pub(super) fn length_of(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(REMOVED - 1)
+}
+
+pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&length_of(bytes.len()).to_be_bytes());
+    out.extend_from_slice(bytes);
+}
+
+impl ChangeList {
+    /// A list with room for some small changes.
+    pub fn with_room_for(count: usize) -> ChangeList {
+        const SMALL: usize = 80;
+        const ROOM_MAX: usize = 64;
+        ChangeList { bytes: Vec::with_capacity(count.min(ROOM_MAX) * SMALL), count: 0 }
+    }
+
+    /// Adds a change of a key that is not there yet.
+    pub fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
+        put_bytes(key, &mut self.bytes);
+        match value {
+            Some(value) => put_bytes(value, &mut self.bytes),
+            None => self.bytes.extend_from_slice(&REMOVED.to_be_bytes()),
+        }
+        self.count += 1;
+    }
+
+    /// Adds a change to a value of at least so many bytes, which is written where it is to stand.
+    pub fn add_written(&mut self, key: &[u8], at_least: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.reserve(8 + key.len() + at_least);
+        put_bytes(key, &mut self.bytes);
+        let length_at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        write(&mut self.bytes);
+        let length = length_of(self.bytes.len() - length_at - 4);
+        BigEndian::write_u32(&mut self.bytes[length_at..], length);
+        self.count += 1;
+    }
+
+    /// Adds a change in the place of an earlier one of its key: none may stand twice in a record.
+    pub fn set(&mut self, key: &[u8], value: Option<&[u8]>) {
+        if self.get(key).is_none() {
+            return self.add(key, value);
+        }
+        let old = std::mem::take(self);
+        for (other, was) in old.iter() {
+            self.add(other, if other == key { value } else { was });
+        }
+    }
+
+    /// What is said of a key: its new value, or `None` for its removal.
+    pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
+        self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
+    }
+
+    /// Adds all changes of another list.
+    pub fn append(&mut self, other: &ChangeList) {
+        self.bytes.extend_from_slice(&other.bytes);
+        self.count += other.count;
+    }
+
+    pub fn iter(&self) -> Changes<'_> {
+        Changes { count: self.count, rest: &self.bytes }
+    }
+
+    pub fn len(&self) -> usize {
+        usize::try_from(self.count).unwrap_or(usize::MAX)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// As the log writes it: how many, and each.
+    pub(super) fn write_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.count.to_be_bytes());
+        out.extend_from_slice(&self.bytes);
+    }
+
+    pub(super) fn written_len(&self) -> usize {
+        4 + self.bytes.len()
+    }
+}
+
+impl<'a> Changes<'a> {
+    /// Reads changes that a record begins with.
+    pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Changes<'a>> {
+        let count = take_number(bytes)?;
+        Some(Changes { count, rest: bytes })
+    }
+
+    /// What stands behind the changes; `None` when they do not add up.
+    pub(super) fn end(mut self) -> Option<&'a [u8]> {
+        for _ in 0..self.count {
+            self.next()?;
+        }
+        Some(self.rest)
+    }
+}
+
+impl<'a> Iterator for Changes<'a> {
+    type Item = Change<'a>;
+
+    fn next(&mut self) -> Option<Change<'a>> {
+        self.count = self.count.checked_sub(1)?;
+        let key = take_bytes(&mut self.rest)?;
+        let value = match take_number(&mut self.rest)? {
+            REMOVED => None,
+            length => Some(take(&mut self.rest, length)?),
+        };
+        Some((key, value))
+    }
+}
+
+fn take<'a>(bytes: &mut &'a [u8], length: u32) -> Option<&'a [u8]> {
+    bytes.split_off(..usize::try_from(length).ok()?)
+}
+
+pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u32> {
+    Some(BigEndian::read_u32(bytes.split_off(..4)?))
+}
+
+/// Takes bytes that their length stands before.
+pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = take_number(bytes)?;
+    take(bytes, length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stands_once() {
+        let mut list = ChangeList::default();
+        list.set(b"a", Some(b"1"));
+        list.set(b"b", None);
+        list.set(b"a", Some(b"22"));
+        list.add_written(b"d", 1, |out| out.extend_from_slice(b"444"));
+        list.set(b"b", Some(b""));
+        let expected: [Change<'_>; 3] = [(b"a", Some(b"22")), (b"b", Some(b"")), (b"d", Some(b"444"))];
+        assert_eq!(list.iter().collect::<Vec<_>>(), expected);
+        assert_eq!((list.get(b"a"), list.get(b"c")), (Some(Some(&b"22"[..])), None));
+    }
+}
