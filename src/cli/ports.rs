@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::native::NativeService;
-use crate::server::{Admission, Encryption, Listener, Shutdown, StatusService};
+use crate::server::{Admission, BusyPoll, Encryption, Listener, Shutdown, StatusService};
 use crate::thrift::Service;
 
 /// What is bound to what.
@@ -45,9 +45,15 @@ impl Ports {
     }
 
     /// Serves until the end, and tells where.
-    pub fn serve(self, services: Services, encryption: Option<Arc<Encryption>>, shutdown: &Shutdown) {
+    pub fn serve(
+        self,
+        services: Services,
+        encryption: Option<Arc<Encryption>>,
+        busy_poll: BusyPoll,
+        shutdown: &Shutdown,
+    ) {
         let Some(signal) = shutdown.signal() else { return };
-        let admission = Admission::new(signal.clone()).with_encryption(encryption);
+        let admission = Admission::new(signal.clone()).with_encryption(encryption).with_busy_poll(busy_poll);
         let mut bound = vec![("Thrift", self.thrift.address)];
         tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
         if let Some(listener) = self.native {

@@ -17,7 +17,7 @@ use crate::config::{self, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{Encryption, Shutdown, StatusService};
+use crate::server::{BusyPoll, Encryption, Shutdown, StatusService};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
 
@@ -59,6 +59,10 @@ pub struct ServeArgs {
     /// [default: nowhere]
     #[arg(long, value_name = "HOST:PORT")]
     status: Option<String>,
+    /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping one awake
+    /// for the next
+    #[arg(long)]
+    no_busy_poll: bool,
 }
 
 /// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
@@ -154,7 +158,8 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
     if let Some(encryption) = &encryption {
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
-    ports.serve(services(args, &database, &described), encryption, &shutdown);
+    let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
+    ports.serve(services(args, &database, &described), encryption, busy_poll, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {

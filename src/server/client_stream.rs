@@ -5,12 +5,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to let the end of an encrypted connection be told to it.
 const GOODBYE: Duration = Duration::from_secs(1);
+
+/// First room of a connection's buffers, in bytes.
+pub const BUFFER_BYTES: usize = 4 * 1024;
+/// Room that there is for what a client sends, in bytes.
+const ROOM_MIN: usize = 1024;
 
 /// A client's stream. What is written to it may wait for a flush.
 #[derive(Debug)]
@@ -23,6 +29,16 @@ pub enum ClientStream {
 impl ClientStream {
     pub fn is_encrypted(&self) -> bool {
         matches!(self, ClientStream::Tls(_))
+    }
+
+    /// Waits for bytes and appends them; 0 when there will be none. A read that does not take all that has come costs
+    /// another one, so there is room for a little request at least. That costs nothing as long as the messages before are
+    /// gone: their room is taken again.
+    pub async fn receive(&mut self, input: &mut BytesMut) -> io::Result<usize> {
+        if input.capacity() - input.len() < ROOM_MIN {
+            input.reserve(BUFFER_BYTES.saturating_sub(input.len()).max(ROOM_MIN));
+        }
+        self.read_buf(input).await
     }
 
     /// Ends the connection. An encrypted one says so, or its client must take it for cut off.

@@ -3,9 +3,10 @@
 use std::io;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
-use super::client_stream::ClientStream;
+use super::busy_poll::BusyPoll;
+use super::client_stream::{BUFFER_BYTES, ClientStream};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
@@ -13,9 +14,6 @@ use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Re
 use crate::thrift::wire::WireError;
 use crate::thrift::{Service, Session, answer};
 use crate::util::limits::{IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH};
-
-/// First room of a connection's buffers, in bytes.
-const BUFFER_BYTES: usize = 4 * 1024;
 
 /// Why a connection ends before its client ends it.
 #[derive(Debug, thiserror::Error)]
@@ -56,11 +54,12 @@ pub struct Connection {
     output: BytesMut,
     share: Share,
     shutdown: ShutdownSignal,
+    busy_poll: BusyPoll,
 }
 
 impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
-        let Client { stream, share, shutdown, .. } = client;
+        let Client { stream, share, shutdown, busy_poll, .. } = client;
         Connection {
             stream,
             service,
@@ -69,6 +68,7 @@ impl Connection {
             output: BytesMut::with_capacity(BUFFER_BYTES),
             share,
             shutdown,
+            busy_poll,
         }
     }
 
@@ -128,11 +128,15 @@ impl Connection {
             return Ok(false);
         }
         self.check_memory()?;
-        tokio::select! {
+        let read = tokio::select! {
             biased;
-            read = self.stream.read_buf(&mut self.input) => Ok(read? > 0),
-            () = self.shutdown.told() => Ok(false),
+            read = self.stream.receive(&mut self.input) => read?,
+            () = self.shutdown.told() => return Ok(false),
+        };
+        if read > 0 {
+            self.busy_poll.note_request();
         }
+        Ok(read > 0)
     }
 
     /// Counts the buffers against what all connections may hold. A reply that would be too much is dropped: its

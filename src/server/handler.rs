@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use super::busy_poll::BusyPoll;
 use super::client_stream::ClientStream;
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
@@ -16,6 +17,8 @@ pub struct Client {
     /// Its part of the memory for unfinished messages and unread replies.
     pub share: Share,
     pub shutdown: ShutdownSignal,
+    /// Is to hear of what the client sends.
+    pub busy_poll: BusyPoll,
 }
 
 /// Why a connection ended that its client did not end.

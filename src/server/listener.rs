@@ -108,8 +108,8 @@ async fn serve(
             stream
         }
     };
-    let (share, shutdown) = (admission.budget.share(), admission.shutdown);
-    handler.serve(Client { stream, peer, local, share, shutdown }).await
+    let Admission { budget, shutdown, busy_poll, .. } = admission;
+    handler.serve(Client { stream, peer, local, share: budget.share(), shutdown, busy_poll }).await
 }
 
 /// Logs why a connection ended: clients that go away are no news, strange bytes are worth a line.

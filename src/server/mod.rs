@@ -1,6 +1,7 @@
 //! The sockets: listeners, connections, limits and an orderly end.
 
 mod admission;
+mod busy_poll;
 mod client_stream;
 mod connection;
 mod encryption;
@@ -13,6 +14,7 @@ mod status;
 mod tls;
 
 pub use admission::Admission;
+pub use busy_poll::BusyPoll;
 pub use client_stream::ClientStream;
 pub use encryption::{Encryption, HandshakeError};
 pub use handler::{Client, ConnectionEnd, ConnectionHandler};

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::broadcast;
 
-use super::client_stream::ClientStream;
+use super::busy_poll::BusyPoll;
+use super::client_stream::{BUFFER_BYTES, ClientStream};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
@@ -28,9 +29,6 @@ use crate::util::limits::{
     HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, NATIVE_FRAME_BYTES_MAX,
     NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
 };
-
-/// First room of a connection's buffers, in bytes.
-const BUFFER_BYTES: usize = 4 * 1024;
 
 /// Why a connection ends before its client ends it.
 #[derive(Debug, thiserror::Error)]
@@ -117,12 +115,13 @@ struct NativeConnection {
     changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
     share: Share,
     shutdown: ShutdownSignal,
+    busy_poll: BusyPoll,
     is_ending: bool,
 }
 
 impl NativeConnection {
     fn new(client: Client, service: NativeService) -> NativeConnection {
-        let Client { stream, peer, share, shutdown, local: address } = client;
+        let Client { stream, peer, share, shutdown, local: address, busy_poll } = client;
         NativeConnection {
             stream,
             address,
@@ -140,6 +139,7 @@ impl NativeConnection {
             changes: None,
             share,
             shutdown,
+            busy_poll,
             is_ending: false,
         }
     }
@@ -180,7 +180,7 @@ impl NativeConnection {
                 Happened::Answered(bytes, reply) => self.push_answers(bytes, reply),
                 Happened::Written => self.give_back(),
                 Happened::Read(0) => self.is_ending = true,
-                Happened::Read(_) => {}
+                Happened::Read(_) => self.busy_poll.note_request(),
                 Happened::Changed(changes) => {
                     changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
                 }
@@ -223,7 +223,7 @@ impl NativeConnection {
                 self.needs_flush = false;
                 return Ok(Happened::Written);
             }
-            self.stream.read_buf(&mut self.input).await.map(Happened::Read)
+            self.stream.receive(&mut self.input).await.map(Happened::Read)
         };
         tokio::select! {
             biased;

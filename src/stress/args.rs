@@ -133,6 +133,9 @@ pub(super) struct DoNothingArgs {
     /// Speak the CQL native protocol instead of Thrift.
     #[arg(long)]
     pub native: bool,
+    /// Keep a processor awake between requests that follow each other closely, as `serve` does.
+    #[arg(long)]
+    pub busy_poll: bool,
     /// Exit when standard input ends: so no child outlives its parent.
     #[arg(long, hide = true)]
     pub exit_with_stdin: bool,
@@ -158,6 +161,9 @@ pub(super) struct CompareArgs {
     /// The server holds the rows already.
     #[arg(long)]
     pub no_populate: bool,
+    /// Let the do-nothing server keep a processor awake between requests, as `serve` does.
+    #[arg(long)]
+    pub busy_poll: bool,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -189,6 +195,9 @@ pub(super) struct NativeArgs {
     /// Seconds of each round.
     #[arg(long, default_value_t = 0.5)]
     seconds: f64,
+    /// Let the do-nothing server keep a processor awake between requests, as `serve` does.
+    #[arg(long)]
+    pub busy_poll: bool,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -255,6 +264,7 @@ impl NativeArgs {
             pipeline: 8,
             rounds: 1,
             seconds: 0.1,
+            busy_poll: false,
             json: false,
         }
     }

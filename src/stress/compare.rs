@@ -24,13 +24,9 @@ const OPERATIONS: [(&str, Operation); 7] = [
 
 /// Fills the server, runs the rounds and prints the table.
 pub fn compare(args: &CompareArgs) -> Result<(), String> {
-    let words = [
-        "--columns",
-        &args.columns_per_slice().to_string(),
-        "--value-size",
-        &args.data.value_size.to_string(),
-    ];
-    let do_nothing = DoNothingChild::start(&words.map(str::to_owned))?;
+    let (columns, value_size) = (args.columns_per_slice().to_string(), args.data.value_size.to_string());
+    let words = ["--columns", &columns, "--value-size", &value_size];
+    let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     if !args.no_populate {
         let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
         eprint!("{}", report::populated(&filled));

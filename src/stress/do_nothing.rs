@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::args::DoNothingArgs;
 use super::native_nothing;
 use super::reply::Answers;
+use crate::server::BusyPoll;
 use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::util::limits::MESSAGE_BYTES_MAX;
@@ -38,27 +39,32 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
     runtime.block_on(async {
         let listener = TcpListener::bind(&args.listen).await.map_err(said)?;
         println!("{LISTENING}{}", listener.local_addr().map_err(said)?);
+        let busy_poll = if args.busy_poll { BusyPoll::start() } else { BusyPoll::off() };
         match args.native {
-            true => native_nothing::accept(listener, args.value_size).await.map_err(said),
-            false => accept(listener, answers).await.map_err(said),
+            true => native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(said),
+            false => accept(listener, answers, busy_poll).await.map_err(said),
         }
     })
 }
 
 /// Serves every connection that comes; ends only with an error.
-async fn accept(listener: TcpListener, answers: Arc<Answers>) -> std::io::Result<()> {
+async fn accept(listener: TcpListener, answers: Arc<Answers>, busy_poll: BusyPoll) -> std::io::Result<()> {
     loop {
         let (stream, peer) = listener.accept().await?;
-        let answers = Arc::clone(&answers);
+        let (answers, busy_poll) = (Arc::clone(&answers), busy_poll.clone());
         tokio::spawn(async move {
-            if let Err(reason) = serve_connection(stream, &answers).await {
+            if let Err(reason) = serve_connection(stream, &answers, &busy_poll).await {
                 tracing::debug!(%peer, "connection closed: {reason}");
             }
         });
     }
 }
 
-async fn serve_connection(mut stream: TcpStream, answers: &Answers) -> Result<(), String> {
+async fn serve_connection(
+    mut stream: TcpStream,
+    answers: &Answers,
+    busy_poll: &BusyPoll,
+) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     stream.set_nodelay(true).map_err(said)?;
     let mut input = BytesMut::with_capacity(READ_BYTES);
@@ -69,6 +75,7 @@ async fn serve_connection(mut stream: TcpStream, answers: &Answers) -> Result<()
         if stream.read_buf(&mut input).await.map_err(said)? == 0 {
             return Ok(());
         }
+        busy_poll.note_request();
         let cutter = match &mut cutter {
             Some(cutter) => cutter,
             None => match detect(&input, MESSAGE_BYTES_MAX) {
@@ -132,7 +139,9 @@ pub(super) mod tests {
         let answers = Arc::new(Answers::new(columns, value_bytes));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async { accept(TcpListener::from_std(listener).unwrap(), answers).await })
+            runtime.block_on(async {
+                accept(TcpListener::from_std(listener).unwrap(), answers, BusyPoll::off()).await
+            })
         });
         address
     }

@@ -13,12 +13,13 @@ pub struct DoNothingChild {
 }
 
 impl DoNothingChild {
-    /// Starts one with these words on its command line.
-    pub fn start(words: &[String]) -> Result<DoNothingChild, String> {
+    /// Starts one with these words on its command line; with `busy_poll` it keeps a processor awake.
+    pub fn start(words: &[&str], busy_poll: bool) -> Result<DoNothingChild, String> {
         let said = |error: std::io::Error| format!("start the do-nothing server: {error}");
         let mut child = Command::new(std::env::current_exe().map_err(said)?)
             .args(["stress", "do-nothing-server", "--listen", "127.0.0.1:0", "--exit-with-stdin"])
             .args(words)
+            .args(busy_poll.then_some("--busy-poll"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

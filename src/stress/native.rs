@@ -25,7 +25,7 @@ const SELECT: &str = "SELECT value FROM stress_native.standard WHERE key = ?";
 /// Fills the server, runs the rounds and prints the table.
 pub fn compare(args: &NativeArgs) -> Result<(), String> {
     let words = ["--native", "--value-size", &args.value_size.to_string()];
-    let do_nothing = DoNothingChild::start(&words.map(str::to_owned))?;
+    let do_nothing = DoNothingChild::start(&words, args.busy_poll)?;
     let server = args.address()?;
     let mut client = NativeClient::open(server)?;
     client.query(KEYSPACE)?;
@@ -98,6 +98,7 @@ fn execute(
 mod tests {
     use super::super::native_nothing;
     use super::*;
+    use crate::server::BusyPoll;
 
     /// A do-nothing server on a thread of its own that lasts as long as the test.
     fn nothing() -> SocketAddr {
@@ -107,7 +108,12 @@ mod tests {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                native_nothing::accept(tokio::net::TcpListener::from_std(listener).unwrap(), 34).await
+                native_nothing::accept(
+                    tokio::net::TcpListener::from_std(listener).unwrap(),
+                    34,
+                    BusyPoll::off(),
+                )
+                .await
             })
         });
         address

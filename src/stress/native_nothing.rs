@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::native::{FrameCutter, NextFrame, RequestCode, ResponseCode, write_frame};
+use crate::server::BusyPoll;
 
 /// Room in the input buffer for each read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
@@ -35,20 +36,24 @@ impl Bodies {
 }
 
 /// Serves every connection that comes; ends only with an error.
-pub async fn accept(listener: TcpListener, value_bytes: usize) -> std::io::Result<()> {
+pub async fn accept(listener: TcpListener, value_bytes: usize, busy_poll: BusyPoll) -> std::io::Result<()> {
     let bodies = Arc::new(Bodies::new(value_bytes));
     loop {
         let (stream, peer) = listener.accept().await?;
-        let bodies = Arc::clone(&bodies);
+        let (bodies, busy_poll) = (Arc::clone(&bodies), busy_poll.clone());
         tokio::spawn(async move {
-            if let Err(reason) = serve_connection(stream, &bodies).await {
+            if let Err(reason) = serve_connection(stream, &bodies, &busy_poll).await {
                 tracing::debug!(%peer, "connection closed: {reason}");
             }
         });
     }
 }
 
-async fn serve_connection(mut stream: TcpStream, bodies: &Bodies) -> Result<(), String> {
+async fn serve_connection(
+    mut stream: TcpStream,
+    bodies: &Bodies,
+    busy_poll: &BusyPoll,
+) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     stream.set_nodelay(true).map_err(said)?;
     let mut input = BytesMut::with_capacity(READ_BYTES);
@@ -59,6 +64,7 @@ async fn serve_connection(mut stream: TcpStream, bodies: &Bodies) -> Result<(), 
         if stream.read_buf(&mut input).await.map_err(said)? == 0 {
             return Ok(());
         }
+        busy_poll.note_request();
         while let NextFrame::Frame(frame) =
             cutter.next_frame(&mut input).map_err(|error| error.to_string())?
         {
