@@ -10,6 +10,7 @@ use super::client_stream::{BUFFER_BYTES, ClientStream};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
+use super::turn::let_others_go_first;
 use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, detect};
 use crate::thrift::wire::WireError;
 use crate::thrift::{Service, Session, answer};
@@ -151,6 +152,7 @@ impl Connection {
 
     async fn flush(&mut self) -> io::Result<()> {
         if !self.output.is_empty() {
+            let_others_go_first().await;
             self.stream.write_all(&self.output).await?;
             self.stream.flush().await?;
             self.output.clear();

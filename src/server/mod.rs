@@ -12,6 +12,7 @@ mod native_connection;
 mod shutdown;
 mod status;
 mod tls;
+mod turn;
 
 pub use admission::Admission;
 pub use busy_poll::BusyPoll;

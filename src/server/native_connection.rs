@@ -19,6 +19,7 @@ use super::client_stream::{BUFFER_BYTES, ClientStream};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
+use super::turn::let_others_go_first;
 use crate::native::{
     BodyReader, Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError,
     NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, answer,
@@ -219,6 +220,7 @@ impl NativeConnection {
         let moving = async {
             if has_output {
                 self.needs_flush = true;
+                let_others_go_first().await;
                 send(&mut self.stream, &mut self.output).await?;
                 self.needs_flush = false;
                 return Ok(Happened::Written);

@@ -3,8 +3,10 @@
 pub mod clock;
 pub mod limits;
 mod password_file;
+mod prefetch;
 pub mod release;
 
 pub use clock::Clock;
 pub use password_file::{Password, password_of};
+pub use prefetch::prefetch;
 pub use release::Release;

@@ -25,11 +25,14 @@ const RUN: usize = 16;
 /// Gaps of fewer bytes than this are left alone.
 const GAPS_MIN: usize = 256;
 
+/// Slots that a search looks at side by side.
+const LOOKS: usize = 7;
+
 /// Bytes of a key that a slot has.
 const HEAD_BYTES: usize = size_of::<u128>();
 
 /// What an entry takes beside its bytes.
-const SLOT_BYTES: usize = size_of::<Slot>();
+pub const SLOT_BYTES: usize = size_of::<Slot>();
 
 /// Keys in order, each with its value or its removal. All of it takes less than 4 GiB: its owners see to that.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +131,11 @@ impl PackedEntries {
         self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
+    /// Where in memory the slot of an entry is, or would be.
+    pub fn address_of(&self, at: usize) -> usize {
+        self.slots.as_ptr().addr() + at * SLOT_BYTES
+    }
+
     /// The key of an entry; empty where there is none.
     pub fn key(&self, at: usize) -> &[u8] {
         self.slots.get(at).map_or(&[], |slot| &self.data[slot.key_range()])
@@ -153,6 +161,11 @@ impl PackedEntries {
         (0..self.len()).map(|at| (self.key(at), self.value(at)))
     }
 
+    /// Whether the first entry has this key.
+    pub fn begins_with(&self, key: &[u8]) -> bool {
+        self.slots.first().is_some_and(|slot| self.compare(slot, head_of(key), key).is_eq())
+    }
+
     /// Where a key stands, or would stand. `likely` is where to look first: who asks for several keys asks for
     /// neighbours.
     pub fn search(&self, key: &[u8], likely: usize) -> Result<usize, usize> {
@@ -160,7 +173,29 @@ impl PackedEntries {
         if self.slots.get(likely).is_some_and(|slot| self.compare(slot, head, key).is_eq()) {
             return Ok(likely);
         }
-        self.slots.binary_search_by(|slot| self.compare(slot, head, key))
+        let from = self.slots.len() - self.not_below(head).len();
+        if self.slots.get(from).is_none_or(|slot| slot.head != head) {
+            return Err(from);
+        }
+        let found = self.slots[from..].binary_search_by(|slot| self.compare(slot, head, key));
+        found.map(|at| from + at).map_err(|at| from + at)
+    }
+
+    /// The slots from the first one on whose head is not below this. Several are looked at side by side, as each may be
+    /// far away: to look at one after another would take as long as many steps do.
+    fn not_below(&self, head: u128) -> &[Slot] {
+        let mut rest = &self.slots[..];
+        let mut end = rest.len();
+        while end > LOOKS {
+            let step = end.div_ceil(LOOKS + 1);
+            let below = (1..=LOOKS)
+                .filter(|look| rest.get(look * step - 1).is_some_and(|slot| slot.head < head))
+                .count();
+            rest = &rest[below * step..];
+            end = step.min(rest.len());
+        }
+        let below = rest[..end].iter().filter(|slot| slot.head < head).count();
+        &rest[below..]
     }
 
     fn compare(&self, slot: &Slot, head: u128, key: &[u8]) -> Ordering {
@@ -183,7 +218,7 @@ impl PackedEntries {
         } else if self.slots.last().is_some_and(is_below) {
             self.len()
         } else {
-            self.slots.partition_point(is_below)
+            self.search(bound, self.len()).unwrap_or_else(|at| at)
         }
     }
 

@@ -72,7 +72,7 @@ impl CachedView<'_> {
     fn get(&self, key: &[u8]) -> Option<PackedValue<'_>> {
         // The row's deletion stands first or not at all, and every read asks for it.
         if key == ROW_MARKER {
-            return if self.entries.key(0) == ROW_MARKER { self.entries.value(0) } else { None };
+            return if self.entries.begins_with(key) { self.entries.value(0) } else { None };
         }
         let found = self.entries.search(key, self.likely.get());
         let place = found.unwrap_or_else(|at| at);

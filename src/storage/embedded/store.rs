@@ -13,7 +13,6 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -188,21 +187,6 @@ async fn wait_for_room(running: &Running) -> Result<(), StoreError> {
     }
 }
 
-/// Lets what else is ready on this thread run first. Replies to writes then leave one after another, and wake their
-/// clients once and not each by itself, which costs more than this turn.
-async fn let_others_go_first() {
-    let mut have_gone = false;
-    // Unlike `yield_now` of the runtime, this does not look for new work, which costs more than it brings.
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut have_gone, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 /// Splits mutations so that no row comes twice in one part: it must see its first change before it meets the second.
 fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
     let mut seen = HashSet::new();
@@ -282,8 +266,6 @@ impl Store for EmbeddedStore {
             }
             if running.committer.waits() && consistency != ConsistencyLevel::Zero {
                 running.committer.synced().await?;
-            } else {
-                let_others_go_first().await;
             }
             Ok(())
         })

@@ -71,6 +71,9 @@ impl<'a> Writer<'a> {
         let resolved = resolve(change, self.behaviour);
         let id = RowId { family: trees.number, key: key.clone() };
         let found = self.inner.row_cache.get(&id);
+        if let Some(found) = &found {
+            found.in_memtable.prefetch();
+        }
         let row = match &found {
             Some(cached) => Cow::Borrowed(cached.prefix()),
             None => Cow::Owned(RowPrefix::of(key, &*self.inner.partitioner)),
@@ -114,6 +117,9 @@ impl<'a> Writer<'a> {
         }
         let (changes, likely) = (changes.changes, source.first_place());
         drop(source);
+        if let Some(cached) = cached {
+            cached.in_memtable.prefetch_slot(likely);
+        }
         let cached = cached.map(|cached| Cached { id, row: cached.clone(), likely });
         self.batch.add(trees.number, &row, &changes, cached);
         Ok(())

@@ -95,6 +95,11 @@ impl EntryMap {
         (place, after.cast_signed() - before.cast_signed())
     }
 
+    /// Where in memory the first chunk is, and its slots.
+    pub fn addresses(&self) -> [usize; 2] {
+        self.chunks().first().map_or([0; 2], |chunk| [Arc::as_ptr(chunk).addr(), chunk.address_of(0)])
+    }
+
     fn chunks(&self) -> &[Chunk] {
         self.chunks.as_slice()
     }

@@ -2,17 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
+use crate::storage::embedded::packed::SLOT_BYTES;
+use crate::util::prefetch;
 
 /// What a row takes beside its entries: what holds its chunks, its places in two maps of rows, and what the allocator
 /// adds.
 const ROW_OVERHEAD: usize = 330;
+
+/// Bytes of memory that come together.
+const LINE: usize = 64;
 
 /// What all keys of a row begin with.
 type Prefix = Arc<[u8]>;
@@ -22,17 +27,45 @@ type Row = Mutex<EntryMap>;
 
 /// Where a memtable has a row, so that who writes to it again need not look for it. It does not keep the row.
 #[derive(Debug, Default)]
-pub struct RowPlace(Mutex<(u64, Weak<Row>)>);
+pub struct RowPlace {
+    row: Mutex<(u64, Weak<Row>)>,
+    /// Where in memory the row was, its first entries and their slots, to bring them near. They may have moved since.
+    addresses: [AtomicUsize; 3],
+}
 
 impl RowPlace {
     /// The row in a memtable of this number, if that is the last that was noted.
     fn get(&self, memtable: u64) -> Option<Arc<Row>> {
-        let place = self.0.lock();
+        let place = self.row.lock();
         if place.0 == memtable { place.1.upgrade() } else { None }
     }
 
     fn set(&self, memtable: u64, row: &Arc<Row>) {
-        *self.0.lock() = (memtable, Arc::downgrade(row));
+        *self.row.lock() = (memtable, Arc::downgrade(row));
+    }
+
+    fn note_addresses(&self, row: &Arc<Row>, map: &EntryMap) {
+        let [entries, slots] = map.addresses();
+        for (noted, address) in self.addresses.iter().zip([Arc::as_ptr(row).addr(), entries, slots]) {
+            // Who reads them need not have the line anew when nothing has changed.
+            if noted.load(Ordering::Relaxed) != address {
+                noted.store(address, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Brings near what is touched first by who is going to write to the row, so that it need not wait for one after
+    /// another.
+    pub fn prefetch(&self) {
+        let [row, entries, _] = self.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
+        prefetch(row);
+        prefetch(entries);
+        prefetch(entries.wrapping_add(LINE));
+    }
+
+    /// Brings near the slot where the first change is likely to belong.
+    pub fn prefetch_slot(&self, likely: usize) {
+        prefetch(self.addresses[2].load(Ordering::Relaxed).wrapping_add(likely * SLOT_BYTES));
     }
 }
 
@@ -72,6 +105,9 @@ impl Rows {
             let (place, by) = map.put(key, value, likely);
             likely = place + 1;
             grown += by;
+        }
+        if let Some((place, _)) = known {
+            place.note_addresses(&row, &map);
         }
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         grown
@@ -144,7 +180,11 @@ mod tests {
         let earlier = Rows::default();
         let first = put(&earlier, 0, b"a");
         assert!(put(&earlier, 0, b"b") < first, "the row is there already");
-        let kept = Arc::downgrade(&earlier.by_prefix.read()[&b"r"[..]]);
+        let row = earlier.by_prefix.read()[&b"r"[..]].clone();
+        let noted = place.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
+        assert_eq!((noted[0], &noted[1..]), (Arc::as_ptr(&row).addr(), &row.lock().addresses()[..]));
+        let kept = Arc::downgrade(&row);
+        drop(row);
         let later = Rows::default();
         put(&later, 1, b"c");
         assert_eq!((keys(&earlier), keys(&later)), (vec![b"a".to_vec(), b"b".to_vec()], vec![b"c".to_vec()]));
