@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use uuid::Uuid;
 
 use super::link::Link;
 use super::rows::number;
@@ -219,7 +220,7 @@ async fn make_table(
     if known.has(&cf.name) {
         known.check(&table)?;
     } else {
-        link.define(&table.definition()).await?;
+        link.define(&table.definition(Uuid::new_v4())).await?;
     }
     match (table.index_definition(), known.is_indexed(&cf.name)) {
         (Some(definition), false) => link.define(&definition).await?,

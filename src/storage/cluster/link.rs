@@ -240,8 +240,7 @@ impl Link {
         let mut attempt = 1;
         loop {
             match self.define_once(text).await {
-                // The node may have done it or not. Another must not do it before it knows: a table would be made twice,
-                // and as two.
+                // The node may have done it or not, or do it later. Another should not do it before it knows.
                 Err(StoreError::TimedOut(why)) if attempt < DEFINE_ATTEMPTS => {
                     tracing::warn!("a change of the cluster's schema is tried again: {why}");
                     let agreed = self.session.await_schema_agreement().await;

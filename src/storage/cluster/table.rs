@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use scylla::statement::prepared::PreparedStatement;
+use uuid::Uuid;
 
 use super::link::Link;
 use super::names::{NameForm, value_type};
@@ -72,8 +73,9 @@ impl Table {
         if others.all(|other| other == default) { default } else { "blob" }
     }
 
-    /// The statement that makes it.
-    pub fn definition(&self) -> String {
+    /// The statement that makes it. A node that was frozen may come to it when another has made the table long since: by
+    /// the id it is the same one then, where it would else take the place of the other with all that has been written.
+    pub fn definition(&self, id: Uuid) -> String {
         let columns =
             self.columns().into_iter().map(|(name, of)| format!("{name} {of}, ")).collect::<String>();
         let direction = |form: &NameForm| if form.is_descending { "DESC" } else { "ASC" };
@@ -90,7 +92,7 @@ impl Table {
         };
         format!(
             "CREATE TABLE IF NOT EXISTS {} ({columns}PRIMARY KEY (key, {names})) WITH CLUSTERING ORDER BY ({order}) \
-             AND gc_grace_seconds = {}{comment}",
+             AND gc_grace_seconds = {} AND id = '{id}'{comment}",
             self.quoted_name, self.cf.gc_grace_s
         )
     }
@@ -162,10 +164,10 @@ mod tests {
         cf.default_validator = utf8;
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(
-            table.definition(),
+            table.definition(Uuid::nil()),
             "CREATE TABLE IF NOT EXISTS \"Ks\".\"Cf\" (key blob, column1 timeuuid, column2 text, value text, PRIMARY \
              KEY (key, column1, column2)) WITH CLUSTERING ORDER BY (column1 DESC, column2 ASC) AND gc_grace_seconds \
-             = 864000"
+             = 864000 AND id = '00000000-0000-0000-0000-000000000000'"
         );
         let slice =
             Shape::Slice { inner: false, which: Which::Run { from: true, to: false }, is_reversed: true };
