@@ -11,7 +11,7 @@ use bytes::Bytes;
 use cluster_support::{options, own_name, runtime, store};
 use thriftstore::db::{
     CasOutcome, CasRequest, CfRequest, ColumnOrSuper, ColumnParent, ColumnRequest, Database, DatabaseParts,
-    IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
+    Error, IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
     RequestedRange, RowBatch, SlicePredicate,
 };
 use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Row, RowColumns};
@@ -178,26 +178,38 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
 
 /// Conditional updates of one row through both fronts at the same time: each sees what the others have left.
 async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
-    let request = |expected: Vec<NewColumn>, value| CasRequest {
-        key: Bytes::from("locked"),
+    let request = |key: &Bytes, expected: Vec<NewColumn>, value| CasRequest {
+        key: key.clone(),
         column_family: Bytes::from(PEOPLE),
         expected,
         updates: vec![column("state", value)],
         serial_consistency: ConsistencyLevel::Serial,
         commit_consistency: QUORUM,
     };
-    let (first, second) = tokio::join!(
-        one.cas(name, request(Vec::new(), "first"), level()),
-        other.cas(name, request(Vec::new(), "second"), level()),
-    );
-    let outcomes = [first.unwrap(), second.unwrap()];
+    // Of two that meet, one may end with nobody knowing what has become of it. That row says nothing.
+    let mut rows = (0..20).map(|number| Bytes::from(format!("locked{number}")));
+    let (key, outcomes) = loop {
+        let key = rows.next().unwrap();
+        let (first, second) = tokio::join!(
+            one.cas(name, request(&key, Vec::new(), "first"), level()),
+            other.cas(name, request(&key, Vec::new(), "second"), level()),
+        );
+        match (first, second) {
+            (Ok(first), Ok(second)) => break (key, [first, second]),
+            (first, second) => [first, second].into_iter().filter_map(Result::err).for_each(|error| {
+                assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
+            }),
+        }
+    };
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == CasOutcome::Applied).count(), 1, "{outcomes:?}");
     let (winner, loser) =
         if outcomes[0] == CasOutcome::Applied { ("first", "second") } else { ("second", "first") };
-    let refused = other.cas(name, request(vec![column("state", loser)], "third"), level()).await.unwrap();
+    let refused =
+        other.cas(name, request(&key, vec![column("state", loser)], "third"), level()).await.unwrap();
     let CasOutcome::Refused(current) = refused else { panic!("{loser} was written") };
     assert_eq!(current[0].value, winner);
-    let applied = one.cas(name, request(vec![column("state", winner)], "third"), level()).await.unwrap();
+    let applied =
+        one.cas(name, request(&key, vec![column("state", winner)], "third"), level()).await.unwrap();
     assert_eq!(applied, CasOutcome::Applied);
 }
 
