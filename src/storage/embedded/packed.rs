@@ -131,9 +131,9 @@ impl PackedEntries {
         self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
-    /// Where in memory the slot of an entry is, or would be.
-    pub fn address_of(&self, at: usize) -> usize {
-        self.slots.as_ptr().addr() + at * SLOT_BYTES
+    /// Where in memory the slots are, `SLOT_BYTES` apart.
+    pub fn address_of_slots(&self) -> usize {
+        self.slots.as_ptr().addr()
     }
 
     /// The key of an entry; empty where there is none.

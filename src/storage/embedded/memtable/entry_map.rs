@@ -97,7 +97,7 @@ impl EntryMap {
 
     /// Where in memory the first chunk is, and its slots.
     pub fn addresses(&self) -> [usize; 2] {
-        self.chunks().first().map_or([0; 2], |chunk| [Arc::as_ptr(chunk).addr(), chunk.address_of(0)])
+        self.chunks().first().map_or([0; 2], |chunk| [Arc::as_ptr(chunk).addr(), chunk.address_of_slots()])
     }
 
     fn chunks(&self) -> &[Chunk] {
