@@ -17,7 +17,7 @@ use crate::config::{self, Config};
 use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{BusyPoll, Encryption, Shutdown, StatusService};
+use crate::server::{BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
 use crate::thrift::{Compat, Service};
 use crate::util::{Clock, Release};
 
@@ -87,6 +87,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(worker_threads())
         .enable_all()
+        .on_thread_start(ask_for_short_turns)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(serve_config(args, config, types.clone()))
