@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
 use super::Error;
@@ -20,6 +21,9 @@ use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::storage::{RemoteCql, Store};
 use crate::util::{Clock, Release};
+
+/// A schema that stays as it is while this is held.
+pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
 
 /// What a database is made of.
 #[derive(Clone)]
@@ -65,7 +69,7 @@ impl DatabaseParts {
 /// Answers requests; shared by all connections.
 pub struct Database {
     pub(super) parts: DatabaseParts,
-    pub(super) catalog: RwLock<Arc<Catalog>>,
+    pub(super) catalog: ArcSwap<Catalog>,
     pub(super) events: SchemaEvents,
     pub(super) traces: Traces,
     pub(super) shared: SharedSchema,
@@ -86,7 +90,7 @@ const CAS_TURNS: usize = 64;
 impl Database {
     pub fn new(parts: DatabaseParts) -> Database {
         Database {
-            catalog: RwLock::new(parts.catalog.clone()),
+            catalog: ArcSwap::new(parts.catalog.clone()),
             events: SchemaEvents::default(),
             traces: Traces::default(),
             shared: SharedSchema::default(),
@@ -101,15 +105,15 @@ impl Database {
 
     /// The same schema over another store.
     pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
-        let parts = DatabaseParts { store, catalog: self.catalog(), ..self.parts.clone() };
+        let parts = DatabaseParts { store, catalog: self.catalog.load_full(), ..self.parts.clone() };
         let database = Database { roles: self.roles.clone(), ..Database::new(parts) };
         database.building.write().clone_from(&self.building.read());
         database
     }
 
     /// The schema as it is now.
-    pub fn catalog(&self) -> Arc<Catalog> {
-        self.catalog.read().clone()
+    pub fn catalog(&self) -> CatalogNow {
+        self.catalog.load()
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {

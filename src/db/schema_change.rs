@@ -65,7 +65,7 @@ impl Database {
         self.store().alter(own_copy(&catalog)).await?;
         // Only now: it may read newer notes, and tables are made by those that the catalog is of.
         self.load_roles(&notes).await?;
-        *self.catalog.write() = catalog.clone();
+        self.catalog.store(catalog.clone());
         self.has_loaded(version, &notes);
         if self.shares_schema() {
             // The cluster keeps the indexes.

@@ -27,7 +27,7 @@ impl Database {
 
     /// Serves a schema from now on, and says so; answers with the one before.
     pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
-        let before = std::mem::replace(&mut *self.catalog.write(), catalog.clone());
+        let before = self.catalog.swap(catalog.clone());
         if self.events.0.receiver_count() > 0 {
             // Nobody may be left to listen.
             let _ = self.events.0.send(SchemaChange::between(&before, &catalog).into());

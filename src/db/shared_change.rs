@@ -33,7 +33,7 @@ impl Database {
         if !self.undone(Some(&keyspace)).is_empty() {
             self.finish_drops(Some(&keyspace)).await?;
             self.load_newest().await?;
-            if !std::ptr::eq(&*self.catalog(), catalog) {
+            if !std::ptr::eq(&**self.catalog(), catalog) {
                 // Other servers' changes have come in between; this one is made again on top of them.
                 return Err(disagreement());
             }

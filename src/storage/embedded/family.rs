@@ -1,11 +1,12 @@
 //! One column family's engine keyspaces.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use fjall::config::CompressionPolicy;
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Readable, Snapshot};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use super::engine::{FAMILY_TREES, engine_error};
 use super::long_keys;
@@ -14,7 +15,7 @@ use crate::storage::StoreError;
 /// What the ledger knows of a column family, and its trees.
 pub struct Family {
     pub id: u32,
-    pub trees: RwLock<Arc<Trees>>,
+    pub trees: ArcSwap<Trees>,
 }
 
 /// The engine keyspaces of one generation: made when the first write needs them, so that a schema of many

@@ -64,7 +64,7 @@ fn trees_of(inner: &Inner, family: u64) -> Result<Option<Arc<Trees>>, StoreError
         return Ok(Some(inner.queue.trees().clone()));
     }
     if let Some((defined, _)) = inner.family_by_id(id_in(family)) {
-        let trees = defined.trees.read().clone();
+        let trees = defined.trees.load_full();
         return Ok((trees.number == family).then_some(trees));
     }
     // It was written to before it was left out of the configuration.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use fjall::{Database, PersistMode};
 use parking_lot::{Mutex, RwLock};
@@ -46,7 +47,7 @@ pub struct Inner {
     pub locks: RowLocks,
     pub clock: Arc<Clock>,
     pub row_cache: RowCache,
-    families: RwLock<Families>,
+    families: ArcSwap<Families>,
     /// Column families by their ids, for the sweeper.
     definitions: RwLock<HashMap<u32, Arc<CfDef>>>,
     /// Held while the ledger's records of column families change.
@@ -57,13 +58,24 @@ pub struct Inner {
     gc_graces: GcGraces,
 }
 
-#[derive(Default)]
-struct Families {
+/// Column families that are defined, and what is known of others.
+#[derive(Default, Clone)]
+pub struct Families {
     /// By keyspace, then name.
     by_name: HashMap<String, HashMap<String, Arc<Family>>>,
     by_id: HashMap<u32, (Arc<Family>, i32)>,
     /// Held on the disk but not defined.
     undefined: Vec<String>,
+}
+
+impl Families {
+    /// The trees of a column family.
+    pub fn family(&self, cf: &CfDef) -> Result<&Arc<Family>, StoreError> {
+        let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
+        found.ok_or_else(|| {
+            StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
+        })
+    }
 }
 
 impl Inner {
@@ -95,7 +107,7 @@ impl Inner {
             locks: RowLocks::new(),
             clock,
             row_cache: RowCache::new(setup.options.cache_bytes / 2),
-            families: RwLock::default(),
+            families: ArcSwap::default(),
             definitions: RwLock::default(),
             altering: Mutex::default(),
             guard: DiskGuard::new(directory.clone()),
@@ -139,7 +151,7 @@ impl Inner {
 
     /// Every defined column family.
     pub fn families(&self) -> Vec<Arc<Family>> {
-        self.families.read().by_id.values().map(|(family, _)| family.clone()).collect()
+        self.families.load().by_id.values().map(|(family, _)| family.clone()).collect()
     }
 
     pub fn status(&self) -> StoreStatus {
@@ -148,18 +160,19 @@ impl Inner {
         StoreStatus {
             disk_bytes: self.database.disk_space().unwrap_or(0) + self.intake.bytes_of_log(),
             read_only: refusal,
-            undefined: self.families.read().undefined.clone(),
+            undefined: self.families.load().undefined.clone(),
             cluster: None,
         }
     }
 
+    /// The column families as they are now.
+    pub fn families_now(&self) -> arc_swap::Guard<Arc<Families>> {
+        self.families.load()
+    }
+
     /// The trees of a column family.
     pub fn family(&self, cf: &CfDef) -> Result<Arc<Family>, StoreError> {
-        let families = self.families.read();
-        let found = families.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
-        found.cloned().ok_or_else(|| {
-            StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
-        })
+        self.families.load().family(cf).cloned()
     }
 
     /// The definition of a column family.
@@ -169,7 +182,7 @@ impl Inner {
 
     /// A defined column family and its gc_grace in seconds.
     pub fn family_by_id(&self, id: u32) -> Option<(Arc<Family>, i32)> {
-        self.families.read().by_id.get(&id).cloned()
+        self.families.load().by_id.get(&id).cloned()
     }
 
     /// Runs a call into the engine; a panic of it is an error, as long as it lasts.
@@ -214,8 +227,9 @@ impl Inner {
     }
 
     pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
-        let family = self.family(&command.cf)?;
-        let trees = family.trees.read().clone();
+        let families = self.families_now();
+        let family = families.family(&command.cf)?;
+        let trees = family.trees.load();
         let id = RowId { family: trees.number, key: key.clone() };
         let cached = match self.row_cache.get(&id) {
             None if self.row_cache.is_worth_loading(&id) => {
@@ -248,13 +262,13 @@ impl Inner {
 
     pub fn scan(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
         let family = self.family(&command.read.cf)?;
-        let trees = family.trees.read().clone();
+        let trees = family.trees.load();
         scan(&trees, &self.view(), &*self.partitioner, command)
     }
 
     pub fn dump(&self, command: &DumpCommand) -> Result<Dump, StoreError> {
         let family = self.family(&command.cf)?;
-        let trees = family.trees.read().clone();
+        let trees = family.trees.load();
         dump(&trees, &self.view(), &*self.partitioner, command)
     }
 
@@ -264,7 +278,7 @@ impl Inner {
         let view = self.view();
         let mut tokens = Vec::new();
         for family in families {
-            let trees = family.trees.read().clone();
+            let trees = family.trees.load();
             let mut rows = RowPrefixes::new(&trees, &view, &*self.partitioner, (Vec::new(), None));
             while let Some(row) = rows.next_row()? {
                 tokens.extend(row.token(&*self.partitioner));
@@ -334,14 +348,14 @@ impl Inner {
         recorded: &BTreeMap<FamilyName, FamilyRecord>,
     ) -> Result<(), StoreError> {
         let mut families = Families::default();
-        let old = self.families.read();
+        let old = self.families.load();
         for ((keyspace, name), record, gc_grace_s) in wanted {
             self.note_gc_grace(&record, gc_grace_s);
             let family = match old.by_id.get(&record.id) {
                 Some((family, _)) => family.clone(),
                 None => {
                     let trees = Trees::open(&self.database, record.id, record.generation)?;
-                    Arc::new(Family { id: record.id, trees: RwLock::new(Arc::new(trees)) })
+                    Arc::new(Family { id: record.id, trees: ArcSwap::new(Arc::new(trees)) })
                 }
             };
             families.by_id.insert(record.id, (family.clone(), gc_grace_s));
@@ -357,7 +371,7 @@ impl Inner {
             }
         }
         drop(old);
-        *self.families.write() = families;
+        self.families.store(Arc::new(families));
         Ok(())
     }
 
@@ -401,12 +415,13 @@ impl Inner {
         let _rows = self.locks.lock_all();
         let Some(family) = self.recorded_family(cf)? else { return Ok(()) };
         self.next_generation(cf, &family, true)?;
-        let mut families = self.families.write();
+        let mut families = Families::clone(&self.families.load());
         families.undefined.retain(|name| *name != format!("{}.{}", cf.keyspace, cf.name));
         families.by_id.remove(&family.id);
         if let Some(named) = families.by_name.get_mut(&cf.keyspace) {
             named.remove(&cf.name);
         }
+        self.families.store(Arc::new(families));
         self.definitions.write().remove(&family.id);
         Ok(())
     }
@@ -420,13 +435,12 @@ impl Inner {
         let recorded = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
         let Some((_, record)) = recorded.filter(|(_, record)| !record.is_dropped) else { return Ok(None) };
         let trees = Trees::open(&self.database, record.id, record.generation)?;
-        Ok(Some(Arc::new(Family { id: record.id, trees: RwLock::new(Arc::new(trees)) })))
+        Ok(Some(Arc::new(Family { id: record.id, trees: ArcSwap::new(Arc::new(trees)) })))
     }
 
     /// Notes another generation of a column family, puts its empty trees in the place of the old ones, and drops
     /// those. The rows' locks are held.
     fn next_generation(&self, cf: &CfDef, family: &Family, is_dropped: bool) -> Result<(), StoreError> {
-        let mut trees = family.trees.write();
         let name = (cf.keyspace.clone(), cf.name.clone());
         let record = self.ledger.families()?.into_iter().find(|(other, _)| *other == name);
         let Some((_, mut record)) = record else { return Ok(()) };
@@ -435,10 +449,8 @@ impl Inner {
         let gc_grace_s = self.family_by_id(record.id).map_or(cf.gc_grace_s, |(_, grace)| grace);
         self.note_gc_grace(&record, gc_grace_s);
         self.ledger.note_families(&[(name, record.clone())])?;
-        let old = std::mem::replace(
-            &mut *trees,
-            Arc::new(Trees::open(&self.database, record.id, record.generation)?),
-        );
+        let trees = Trees::open(&self.database, record.id, record.generation)?;
+        let old = family.trees.swap(Arc::new(trees));
         self.intake.forget(old.number);
         for tree in old.existing() {
             self.database.delete_keyspace(tree.clone()).map_err(engine_error)?;

@@ -97,7 +97,7 @@ fn sweep_one(inner: &Inner, queued: &QueuedDeletion) -> Result<(), StoreError> {
     loop {
         let _lock = inner.locks.lock_one(&row_key);
         // Under the lock: a truncate would put others in their place.
-        let trees = family.trees.read().clone();
+        let trees = family.trees.load();
         let view = inner.view();
         let source = RowSource::stored(&trees, &view, &row);
         let swept = if marker.starts_with(RANGES) {

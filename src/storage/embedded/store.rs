@@ -15,8 +15,9 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arc_swap::{ArcSwapOption, Guard};
 use bytes::Bytes;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use super::blocking;
 use super::engine::{self, engine_error};
@@ -37,11 +38,14 @@ const REOPEN_EVERY: Duration = Duration::from_secs(2);
 /// How long calls may take to leave the engine that is to be closed.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
+/// What is open now, if something is. Who holds it delays its being opened again.
+type RunningNow = Guard<Option<Arc<Running>>>;
+
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
     setup: Setup,
     /// Empty after an attempt to open the engine again that has failed.
-    running: RwLock<Option<Arc<Running>>>,
+    running: ArcSwapOption<Running>,
     last_reopening: Mutex<Option<Instant>>,
     /// Keeps other processes out of the directory. Let go last.
     _lock: File,
@@ -61,24 +65,25 @@ impl EmbeddedStore {
         let running = Running::start(&setup)?;
         Ok(EmbeddedStore {
             setup,
-            running: RwLock::new(Some(Arc::new(running))),
+            running: ArcSwapOption::new(Some(Arc::new(running))),
             last_reopening: Mutex::default(),
             _lock: lock,
         })
     }
 
-    /// The open engine. Who holds it delays its being opened again.
-    fn running(&self) -> Result<Arc<Running>, StoreError> {
-        if let Some(running) = &*self.running.read() {
-            return Ok(running.clone());
+    /// The open engine; one that has failed to open is tried again.
+    fn running(&self) -> Result<RunningNow, StoreError> {
+        let running = self.running.load();
+        if running.is_some() {
+            return Ok(running);
         }
         self.reopen()?;
-        self.running.read().clone().ok_or_else(not_open)
+        Ok(self.running.load())
     }
 
     /// Runs a call into the engine.
     fn with<T>(&self, run: impl FnOnce(&Inner) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.running()?.inner.shielded(run)
+        opened(&self.running()?)?.inner.shielded(run)
     }
 
     /// Whether a write that was refused may be accepted by an engine that is opened again.
@@ -93,19 +98,18 @@ impl EmbeddedStore {
 
     /// Closes the engine, if it is open still, and opens it again. Not more frequently than now and then.
     fn reopen(&self) -> Result<(), StoreError> {
-        let mut slot = self.running.write();
-        if slot.as_ref().is_some_and(|running| !self.may_recover(running)) {
+        let mut last = self.last_reopening.lock();
+        if self.running.load().as_ref().is_some_and(|running| !self.may_recover(running)) {
             // Somebody was faster.
             return Ok(());
         }
-        let mut last = self.last_reopening.lock();
         if last.is_some_and(|last| last.elapsed() < REOPEN_EVERY) {
             return Err(not_open());
         }
-        if let Some(running) = slot.take()
+        if let Some(running) = self.running.swap(None)
             && let Err(busy) = unused(running)
         {
-            *slot = Some(busy);
+            self.running.store(Some(busy));
             return Err(not_open());
         }
         tracing::warn!("a write of the storage engine had failed; opening it again");
@@ -113,7 +117,7 @@ impl EmbeddedStore {
         *last = Some(Instant::now());
         match reopened {
             Ok(running) => {
-                *slot = Some(Arc::new(running));
+                self.running.store(Some(Arc::new(running)));
                 Ok(())
             }
             Err(error) => {
@@ -154,7 +158,7 @@ impl EmbeddedStore {
         self.with(|inner| {
             flush(inner)?;
             for family in inner.families() {
-                let trees = family.trees.read().clone();
+                let trees = family.trees.load();
                 for tree in trees.existing() {
                     tree.rotate_memtable_and_wait().map_err(engine_error)?;
                     tree.major_compact().map_err(engine_error)?;
@@ -207,6 +211,11 @@ fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
     parts
 }
 
+/// The engine, if it is open.
+fn opened(running: &RunningNow) -> Result<&Arc<Running>, StoreError> {
+    running.as_ref().ok_or_else(not_open)
+}
+
 fn not_open() -> StoreError {
     StoreError::ReadOnly(
         "a write to the disk has failed, and the storage engine is not open again yet".to_owned(),
@@ -242,7 +251,7 @@ fn drop_engine<T>(running: T) {
 
 impl Drop for EmbeddedStore {
     fn drop(&mut self) {
-        drop_engine(self.running.get_mut().take());
+        drop_engine(self.running.swap(None));
     }
 }
 
@@ -254,12 +263,13 @@ impl Store for EmbeddedStore {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let running = self.running()?;
+            let guard = self.running()?;
+            let running = opened(&guard)?;
             for mutations in of_different_rows(mutations) {
-                let Err(error) = self.write(&running, mutations, behaviour).await else { continue };
+                let Err(error) = self.write(running, mutations, behaviour).await else { continue };
                 // The write that finds the engine poisoned is refused, and opens it again for the next.
-                if self.may_recover(&running) {
-                    drop(running);
+                if self.may_recover(running) {
+                    drop(guard);
                     blocking::long(|| self.reopen())?;
                 }
                 return Err(error);
@@ -330,7 +340,7 @@ impl Store for EmbeddedStore {
     }
 
     fn status(&self) -> StoreStatus {
-        let Ok(running) = self.running() else {
+        let Some(running) = self.running().ok().and_then(Guard::into_inner) else {
             return StoreStatus { read_only: Some(not_open().to_string()), ..StoreStatus::default() };
         };
         let mut status = running.inner.status();
@@ -340,6 +350,6 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.running()?.close() })
+        Box::pin(async move { opened(&self.running()?)?.close() })
     }
 }

@@ -66,8 +66,9 @@ impl<'a> Writer<'a> {
 
     fn add_family(&mut self, key: &Bytes, change: CfMutation) -> Result<(), StoreError> {
         let cf = change.cf.clone();
-        let family = self.inner.family(&cf)?;
-        let trees = family.trees.read().clone();
+        let families = self.inner.families_now();
+        let family = families.family(&cf)?;
+        let trees = family.trees.load();
         let resolved = resolve(change, self.behaviour);
         let id = RowId { family: trees.number, key: key.clone() };
         let found = self.inner.row_cache.get(&id);
@@ -93,7 +94,7 @@ impl<'a> Writer<'a> {
             behaviour: self.behaviour,
             now_s: self.inner.clock.now_s(),
             cf: &cf,
-            family: &family,
+            family,
             row: &row,
             source: &source,
             batch: &mut self.batch,

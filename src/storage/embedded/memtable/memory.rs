@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arc_swap::ArcSwap;
 use fjall::{Database, Snapshot};
 use parking_lot::RwLock;
 
 use super::entry_map::EntryMap;
-use super::rows::{RowPlace, Rows};
+use super::rows::RowPlace;
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 
 /// The memtables, newest first.
-#[derive(Default)]
 pub struct Memory {
     layers: RwLock<Layers>,
+    /// The active one, for those who write: nobody freezes it meanwhile.
+    active: ArcSwap<Memtable>,
     /// What the active memtable takes, for those who only want to know that.
     active_bytes: AtomicUsize,
 }
@@ -32,6 +34,17 @@ pub struct View {
     pub snapshot: Snapshot,
 }
 
+impl Default for Memory {
+    fn default() -> Memory {
+        let layers = Layers::default();
+        Memory {
+            active: ArcSwap::new(layers.active.clone()),
+            layers: RwLock::new(layers),
+            active_bytes: AtomicUsize::new(0),
+        }
+    }
+}
+
 impl Memory {
     /// Looks at memory and engine at once.
     ///
@@ -46,18 +59,16 @@ impl Memory {
     /// Makes changes. With each record comes where its row is in the memtable, and where in it the first change is
     /// likely to belong, if that is known. The caller holds the locks of the rows, and nobody freezes meanwhile.
     pub fn apply<'a>(&self, records: impl Iterator<Item = (RowRecord<'a>, Option<(&'a RowPlace, usize)>)>) {
-        let active = self.layers.read().active.clone();
+        let active = self.active.load();
         let mut grown = 0;
-        let mut last: Option<(u64, Arc<Rows>)> = None;
         for (record, known) in records {
-            let rows = match &last {
-                Some((family, rows)) if *family == record.family => rows,
-                _ => &last.insert((record.family, active.rows_or_make(record.family))).1,
-            };
-            grown += rows.apply(active.number(), record.prefix, record.changes, known);
+            let (number, prefix, changes) = (active.number(), record.prefix, record.changes);
+            grown += active.with_rows(record.family, |rows| rows.apply(number, prefix, changes, known));
         }
-        active.add_bytes(grown);
-        self.active_bytes.store(active.bytes(), Ordering::Relaxed);
+        if grown != 0 {
+            active.add_bytes(grown);
+            self.active_bytes.store(active.bytes(), Ordering::Relaxed);
+        }
     }
 
     /// About how many bytes the active memtable takes.
@@ -73,6 +84,7 @@ impl Memory {
     pub fn freeze(&self) {
         let mut layers = self.layers.write();
         let next = Arc::new(Memtable::after(&layers.active));
+        self.active.store(next.clone());
         let full = std::mem::replace(&mut layers.active, next);
         self.active_bytes.store(0, Ordering::Relaxed);
         layers.frozen = Some(full);

@@ -109,7 +109,9 @@ impl Rows {
         if let Some((place, _)) = known {
             place.note_addresses(&row, &map);
         }
-        self.bytes.fetch_add(grown, Ordering::Relaxed);
+        if grown != 0 {
+            self.bytes.fetch_add(grown, Ordering::Relaxed);
+        }
         grown
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-use parking_lot::RwLock;
+use arc_swap::ArcSwap;
 
 use super::rows::Rows;
 
@@ -13,7 +13,8 @@ use super::rows::Rows;
 pub struct Memtable {
     /// Memtables of one store are numbered one after another.
     number: u64,
-    families: RwLock<HashMap<u64, Arc<Rows>>>,
+    /// Copied when a generation comes to it: there are few, and every write looks here.
+    families: ArcSwap<HashMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
 }
 
@@ -29,10 +30,25 @@ impl Memtable {
 
     /// The rows of a generation, to write to.
     pub fn rows_or_make(&self, family: u64) -> Arc<Rows> {
-        if let Some(rows) = self.families.read().get(&family) {
+        if let Some(rows) = self.families.load().get(&family) {
             return rows.clone();
         }
-        self.families.write().entry(family).or_default().clone()
+        let made = Arc::<Rows>::default();
+        let before = self.families.rcu(|families| {
+            let mut families = HashMap::clone(families);
+            families.entry(family).or_insert_with(|| made.clone());
+            families
+        });
+        // Somebody may have been faster.
+        before.get(&family).cloned().unwrap_or(made)
+    }
+
+    /// Does something with the rows of a generation, which are made if need be.
+    pub fn with_rows<T>(&self, family: u64, run: impl FnOnce(&Rows) -> T) -> T {
+        match self.families.load().get(&family) {
+            Some(rows) => run(rows),
+            None => run(&self.rows_or_make(family)),
+        }
     }
 
     /// Counts bytes that its rows have grown by.
@@ -42,20 +58,25 @@ impl Memtable {
 
     /// The rows of a generation, if any were written.
     pub fn rows(&self, family: u64) -> Option<Arc<Rows>> {
-        self.families.read().get(&family).cloned()
+        self.families.load().get(&family).cloned()
     }
 
     /// The generations that were written to.
     pub fn families(&self) -> Vec<(u64, Arc<Rows>)> {
         let mut families: Vec<_> =
-            self.families.read().iter().map(|(number, rows)| (*number, rows.clone())).collect();
+            self.families.load().iter().map(|(number, rows)| (*number, rows.clone())).collect();
         families.sort_by_key(|(number, _)| *number);
         families
     }
 
     /// Forgets a generation. Nobody writes to it any more.
     pub fn forget(&self, family: u64) {
-        if let Some(rows) = self.families.write().remove(&family) {
+        let before = self.families.rcu(|families| {
+            let mut families = HashMap::clone(families);
+            families.remove(&family);
+            families
+        });
+        if let Some(rows) = before.get(&family) {
             self.bytes.fetch_sub(rows.bytes(), Ordering::Relaxed);
         }
     }
