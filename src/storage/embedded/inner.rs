@@ -239,7 +239,7 @@ impl Inner {
             cached => cached,
         };
         if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
-            return RowSource::cached(view).read(command);
+            return RowSource::cached(view, 0).read(command);
         }
         let row = RowPrefix::of(key, &*self.partitioner);
         let is_long =

@@ -26,7 +26,7 @@ const ENTRIES_MAX: usize = 1024;
 /// Rows of more bytes than this are left to the engine.
 const ROW_BYTES_MAX: usize = 64 * 1024;
 /// What a row costs beside its entries and its key: its prefix, its place in the memtable and in the cache.
-const OVERHEAD_BYTES: usize = 320;
+const OVERHEAD_BYTES: usize = 344;
 /// Bytes of a key that is kept beside its row's place.
 const SHORT_KEY: usize = 24;
 /// Rows that touches are remembered of: a bit each.

@@ -26,6 +26,8 @@ pub struct CachedView<'a> {
     first: Cell<Option<usize>>,
     /// Where the next key to be asked for is likely to stand.
     likely: Cell<usize>,
+    /// How many cells are likely to be asked for, one after another.
+    expected: usize,
 }
 
 /// A row as memory and the engine have it.
@@ -38,9 +40,9 @@ pub struct StoredRow<'a> {
 }
 
 impl<'a> RowSource<'a> {
-    /// The row in the cache.
-    pub fn cached(entries: RowView<'a>) -> RowSource<'a> {
-        RowSource::Cached(CachedView { entries, first: Cell::new(None), likely: Cell::new(0) })
+    /// The row in the cache, of which so many cells are likely to be asked for, one after another.
+    pub fn cached(entries: RowView<'a>, expected: usize) -> RowSource<'a> {
+        RowSource::Cached(CachedView { entries, first: Cell::new(None), likely: Cell::new(0), expected })
     }
 
     /// The row of a generation that has this prefix, in memory and engine.
@@ -76,7 +78,10 @@ impl CachedView<'_> {
         }
         let found = self.entries.search(key, self.likely.get());
         let place = found.unwrap_or_else(|at| at);
-        self.first.set(self.first.get().or(Some(place)));
+        if self.first.get().is_none() {
+            self.first.set(Some(place));
+            self.entries.prefetch(place, self.expected);
+        }
         self.likely.set(place + 1);
         self.entries.value(found.ok()?)
     }

@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         let loaded = is_loaded.then(|| self.inner.load_row(&id, &trees, &row)).transpose()?;
         let cached = found.as_ref().or(loaded.as_ref());
         let source = match cached.and_then(|cached| cached.view()) {
-            Some(view) => RowSource::cached(view),
+            Some(view) => RowSource::cached(view, resolved.cells.len()),
             None => {
                 let view = self.view.get_or_insert_with(|| self.inner.view());
                 RowSource::stored(&trees, view, &row)

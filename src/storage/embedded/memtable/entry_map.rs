@@ -95,6 +95,13 @@ impl EntryMap {
         (place, after.cast_signed() - before.cast_signed())
     }
 
+    /// Brings near the entries from a place on, if all are in one chunk.
+    pub fn prefetch(&self, at: usize, count: usize) {
+        if let Chunks::One(chunk) = &self.chunks {
+            chunk.prefetch(at, count);
+        }
+    }
+
     /// Where in memory the first chunk is, and its slots.
     pub fn addresses(&self) -> [usize; 2] {
         self.chunks().first().map_or([0; 2], |chunk| [Arc::as_ptr(chunk).addr(), chunk.address_of_slots()])

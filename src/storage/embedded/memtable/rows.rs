@@ -14,7 +14,7 @@ use crate::util::prefetch;
 
 /// What a row takes beside its entries: what holds its chunks, its places in two maps of rows, and what the allocator
 /// adds.
-const ROW_OVERHEAD: usize = 330;
+const ROW_OVERHEAD: usize = 354;
 
 /// Bytes of memory that come together.
 const LINE: usize = 64;
@@ -101,6 +101,7 @@ impl Rows {
             }
         };
         let mut map = row.lock();
+        map.prefetch(likely, changes.len());
         for (key, value) in changes {
             let (place, by) = map.put(key, value, likely);
             likely = place + 1;

@@ -28,8 +28,8 @@ impl Memtable {
         self.number
     }
 
-    /// The rows of a generation, to write to.
-    pub fn rows_or_make(&self, family: u64) -> Arc<Rows> {
+    /// The rows of a generation, which are made if need be.
+    fn rows_or_make(&self, family: u64) -> Arc<Rows> {
         if let Some(rows) = self.families.load().get(&family) {
             return rows.clone();
         }

@@ -1,119 +1,34 @@
-//! Entries in order, packed into one piece of memory.
-//!
-//! To find an entry, read it and put another in its place costs little more than the memory that it touches, so the
-//! entries of a row lie side by side: no allocation of its own for each, and none when a value is replaced by one that
-//! is no longer.
-//!
-//! ```text
-//!   slots      in order:  first bytes of the key | where it lies | lengths
-//!   data       as they came:  key value key value ...      values that are replaced by longer ones leave gaps
-//!   large      values that are too long to be moved about
-//! ```
+//! The entries, to be found, read and changed.
 
 use std::cmp::Ordering;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+
+use super::slot::{HEAD_BYTES, INLINE, REMOVED, SLOT_BYTES, Slot, as_u32, as_usize, head_of};
+use super::tags::Tags;
+use super::value::PackedValue;
+use crate::util::prefetch;
 
 /// Values of more bytes than this are kept by themselves.
 const INLINE_MAX: usize = 512;
-/// In the place of a value's length: the entry is a removal.
-const REMOVED: u32 = u32::MAX;
-/// In the place of the number of a large value: the value lies behind its key.
-const INLINE: u32 = u32::MAX;
-/// Entries that a walk copies at a time.
-const RUN: usize = 16;
 /// Gaps of fewer bytes than this are left alone.
 const GAPS_MIN: usize = 256;
 
+/// Entries that are brought near at a time.
+const NEAR_MAX: usize = 16;
 /// Slots that a search looks at side by side.
 const LOOKS: usize = 7;
-
-/// Bytes of a key that a slot has.
-const HEAD_BYTES: usize = size_of::<u128>();
-
-/// What an entry takes beside its bytes.
-pub const SLOT_BYTES: usize = size_of::<Slot>();
 
 /// Keys in order, each with its value or its removal. All of it takes less than 4 GiB: its owners see to that.
 #[derive(Debug, Clone, Default)]
 pub struct PackedEntries {
-    slots: Vec<Slot>,
-    data: Vec<u8>,
-    large: Vec<Bytes>,
+    tags: Tags,
+    pub(super) slots: Vec<Slot>,
+    pub(super) data: Vec<u8>,
+    pub(super) large: Vec<Bytes>,
     large_bytes: usize,
     /// Bytes of `data` that belong to no entry any more.
     gaps: usize,
-}
-
-#[derive(Debug, Clone)]
-struct Slot {
-    /// The key's first bytes, so that to compare two keys is seldom to look them up.
-    head: u128,
-    at: u32,
-    key_len: u32,
-    value_len: u32,
-    /// The number of its large value, or `INLINE`.
-    large: u32,
-}
-
-/// A value where it lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PackedValue<'a> {
-    Inline(&'a [u8]),
-    Large(&'a Bytes),
-}
-
-impl<'a> PackedValue<'a> {
-    pub fn as_slice(self) -> &'a [u8] {
-        match self {
-            PackedValue::Inline(value) => value,
-            PackedValue::Large(value) => value,
-        }
-    }
-
-    /// The value to keep: a copy if it is short.
-    pub fn to_bytes(self) -> Bytes {
-        match self {
-            PackedValue::Inline(value) => Bytes::copy_from_slice(value),
-            PackedValue::Large(value) => value.clone(),
-        }
-    }
-}
-
-/// The first bytes of a key as a number. Of two keys with different numbers, the smaller has the smaller one.
-fn head_of(key: &[u8]) -> u128 {
-    match key.first_chunk() {
-        Some(head) => u128::from_be_bytes(*head),
-        None => {
-            let mut head = [0; HEAD_BYTES];
-            head[..key.len()].copy_from_slice(key);
-            u128::from_be_bytes(head)
-        }
-    }
-}
-
-fn as_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX - 1)
-}
-
-fn as_usize(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-impl Slot {
-    fn key_range(&self) -> std::ops::Range<usize> {
-        as_usize(self.at)..as_usize(self.at) + as_usize(self.key_len)
-    }
-
-    /// Bytes that its value takes behind its key.
-    fn inline_len(&self) -> usize {
-        if self.value_len == REMOVED || self.large != INLINE { 0 } else { as_usize(self.value_len) }
-    }
-
-    /// Bytes of key and value in `data`.
-    fn data_len(&self) -> usize {
-        as_usize(self.key_len) + self.inline_len()
-    }
 }
 
 impl PackedEntries {
@@ -123,12 +38,12 @@ impl PackedEntries {
 
     /// Bytes that it takes, with the room that it keeps.
     pub fn bytes(&self) -> usize {
-        self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
+        self.tags.bytes() + self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
     }
 
     /// Bytes that a copy of it takes: large values are shared.
     pub fn bytes_to_copy(&self) -> usize {
-        self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
+        self.slots.len() * (SLOT_BYTES + 1) + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
     /// Where in memory the slots are, `SLOT_BYTES` apart.
@@ -173,12 +88,26 @@ impl PackedEntries {
         if self.slots.get(likely).is_some_and(|slot| self.compare(slot, head, key).is_eq()) {
             return Ok(likely);
         }
+        let mut tagged = self.tags.places(head, key);
+        if let Some(at) = tagged.find(|at| self.compare(&self.slots[*at], head, key).is_eq()) {
+            return Ok(at);
+        }
         let from = self.slots.len() - self.not_below(head).len();
         if self.slots.get(from).is_none_or(|slot| slot.head != head) {
             return Err(from);
         }
         let found = self.slots[from..].binary_search_by(|slot| self.compare(slot, head, key));
         found.map(|at| from + at).map_err(|at| from + at)
+    }
+
+    /// Brings near the keys and values of entries from a place on, if they are not too many to stay near.
+    pub fn prefetch(&self, at: usize, count: usize) {
+        for slot in self.slots.iter().skip(at).take(count.min(NEAR_MAX)) {
+            let begin = self.data.as_ptr().addr() + as_usize(slot.at);
+            prefetch(begin);
+            // Most entries are shorter than two lines of memory.
+            prefetch(begin + slot.data_len());
+        }
     }
 
     /// The slots from the first one on whose head is not below this. Several are looked at side by side, as each may be
@@ -231,6 +160,7 @@ impl PackedEntries {
             }
             Err(at) => {
                 let slot = self.add(key, value);
+                self.tags.insert(at, slot.head, key);
                 self.slots.insert(at, slot);
                 at
             }
@@ -240,12 +170,14 @@ impl PackedEntries {
     /// Appends an entry that sorts behind all others.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         let slot = self.add(key, Some(value));
+        self.tags.push(slot.head, key);
         self.slots.push(slot);
     }
 
     /// Takes an entry away.
     pub fn remove(&mut self, at: usize) {
         self.forget_large(at);
+        self.tags.remove(at);
         let slot = self.slots.remove(at);
         self.gaps += slot.data_len();
         self.close_gaps();
@@ -349,81 +281,16 @@ impl PackedEntries {
                 }
                 value => copy.add(key, value.map(PackedValue::as_slice)),
             };
+            copy.tags.push(slot.head, key);
             copy.slots.push(slot);
         }
         copy
     }
 }
 
-/// Entries of one row to keep apart from it, from either end. They are copied many at a time: a reply to a slice is
-/// two pieces of memory, not two for each column.
-pub struct PackedWalk<'a> {
-    entries: &'a PackedEntries,
-    from: usize,
-    to: usize,
-    reversed: bool,
-    /// Keys and values of the entries that come next.
-    run: Bytes,
-    run_left: usize,
-}
-
-impl<'a> PackedWalk<'a> {
-    /// Entries from `low` on and before `high`, or backwards.
-    pub fn new(entries: &'a PackedEntries, low: &[u8], high: &[u8], reversed: bool) -> PackedWalk<'a> {
-        let (from, to) = (entries.first_not_below(low), entries.first_not_below(high));
-        PackedWalk { entries, from, to, reversed, run: Bytes::new(), run_left: 0 }
-    }
-
-    /// Copies the entries that come next.
-    fn copy_run(&mut self) {
-        self.run_left = RUN.min(self.to - self.from);
-        let slots = &self.entries.slots[self.from..self.to];
-        let next =
-            if self.reversed { &slots[slots.len() - self.run_left..] } else { &slots[..self.run_left] };
-        let mut run = BytesMut::with_capacity(next.iter().map(Slot::data_len).sum());
-        for slot in next {
-            let begin = as_usize(slot.at);
-            run.extend_from_slice(&self.entries.data[begin..begin + slot.data_len()]);
-        }
-        self.run = run.freeze();
-    }
-}
-
-impl Iterator for PackedWalk<'_> {
-    /// A key and its value; removals are passed over.
-    type Item = (Bytes, Bytes);
-
-    fn next(&mut self) -> Option<(Bytes, Bytes)> {
-        while self.from < self.to {
-            if self.run_left == 0 {
-                self.copy_run();
-            }
-            self.run_left -= 1;
-            let slot = if self.reversed {
-                self.to -= 1;
-                &self.entries.slots[self.to]
-            } else {
-                self.from += 1;
-                &self.entries.slots[self.from - 1]
-            };
-            let mut key = if self.reversed {
-                self.run.split_off(self.run.len() - slot.data_len())
-            } else {
-                self.run.split_to(slot.data_len())
-            };
-            let inline = key.split_off(as_usize(slot.key_len));
-            match self.entries.large.get(as_usize(slot.large)) {
-                Some(large) => return Some((key, large.clone())),
-                None if slot.value_len == REMOVED => {}
-                None => return Some((key, inline)),
-            }
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::walk::PackedWalk;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -450,6 +317,9 @@ mod tests {
             .map(|(key, value)| (key.to_vec(), value.map(|value| value.as_slice().to_vec())))
             .collect();
         assert_eq!(owned, twin.clone().into_iter().collect::<Vec<_>>());
+        let mut tags = Tags::default();
+        packed.iter().for_each(|(key, _)| tags.push(head_of(key), key));
+        assert_eq!(packed.tags, tags);
         let used: usize = packed.slots.iter().map(Slot::data_len).sum();
         assert_eq!(packed.data.len(), used + packed.gaps);
         assert_eq!(packed.large_bytes, packed.large.iter().map(Bytes::len).sum::<usize>());
@@ -509,6 +379,23 @@ mod tests {
             }
         }
         assert_eq!(packed.search(b"sixteen bytes on a", 0), Err(4));
+    }
+
+    #[test]
+    fn keys_of_one_tag_are_told_apart() {
+        let key = |number: usize| [&[1; 16][..], &number.to_be_bytes(), &[2; 16]].concat();
+        let mut packed = PackedEntries::default();
+        (0..300).for_each(|number| packed.push(&key(number * 2), b""));
+        for number in 0..300 {
+            assert_eq!(packed.search(&key(number * 2), 0), Ok(number));
+            assert_eq!(packed.search(&key(number * 2 + 1), 0), Err(number + 1));
+        }
+        // Few enough for tags to be looked at.
+        packed.split_off(200);
+        for number in 0..200 {
+            assert_eq!(packed.search(&key(number * 2), 0), Ok(number));
+            assert_eq!(packed.search(&key(number * 2 + 1), 0), Err(number + 1));
+        }
     }
 
     #[test]

@@ -1,0 +1,27 @@
+//! A value of packed entries.
+
+use bytes::Bytes;
+
+/// A value where it lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackedValue<'a> {
+    Inline(&'a [u8]),
+    Large(&'a Bytes),
+}
+
+impl<'a> PackedValue<'a> {
+    pub fn as_slice(self) -> &'a [u8] {
+        match self {
+            PackedValue::Inline(value) => value,
+            PackedValue::Large(value) => value,
+        }
+    }
+
+    /// The value to keep: a copy if it is short.
+    pub fn to_bytes(self) -> Bytes {
+        match self {
+            PackedValue::Inline(value) => Bytes::copy_from_slice(value),
+            PackedValue::Large(value) => value.clone(),
+        }
+    }
+}
