@@ -33,7 +33,11 @@ impl Share {
     /// Makes the share fit buffers of so many bytes; small buffers are free. False when too little is left.
     pub fn fit(&mut self, buffers: [usize; 2]) -> bool {
         let wanted = buffers.iter().filter(|bytes| **bytes > MESSAGE_BYTES_FREE).sum::<usize>();
-        if wanted <= self.held {
+        if wanted == self.held {
+            // Nearly always, and who does not write to what all share need not wait for it.
+            return true;
+        }
+        if wanted < self.held {
             self.budget.left.fetch_add(self.held - wanted, Ordering::Relaxed);
             self.held = wanted;
             return true;

@@ -5,8 +5,10 @@ pub mod limits;
 mod password_file;
 mod prefetch;
 pub mod release;
+mod spread;
 
 pub use clock::Clock;
 pub use password_file::{Password, password_of};
-pub use prefetch::prefetch;
+pub use prefetch::{LINE_BYTES, prefetch};
 pub use release::Release;
+pub use spread::Spread;

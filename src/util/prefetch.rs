@@ -1,5 +1,8 @@
 //! Memory that is to be near soon.
 
+/// Bytes of memory that come together.
+pub const LINE_BYTES: usize = 64;
+
 /// Asks the processor to bring the memory at an address near, without waiting for it. What is there is not read: the
 /// address may be of what is gone, or of nothing.
 #[cfg(target_arch = "x86_64")]

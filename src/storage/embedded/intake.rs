@@ -11,13 +11,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fjall::Database;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::Notify;
 
 use super::log::{CommitLog, FullSegment, NextSegment};
 use super::memtable::{Memory, Memtable, View};
 use super::write_batch::{Cached, WriteBatch};
 use crate::storage::StoreError;
+use crate::util::Spread;
 
 /// Bytes of the log at which its memtable is flushed, however small, as a multiple of the memtable's limit: they are
 /// replayed after a crash.
@@ -32,7 +33,7 @@ pub struct Intake {
     log: CommitLog,
     memory: Memory,
     /// Held by each write from the log to the memtable, and by a freeze between two writes.
-    gate: RwLock<()>,
+    gate: Gate,
     /// The first segment that is still needed. Held by the one who flushes, or who forgets what would be flushed.
     pub first_segment: Mutex<u64>,
     /// Bytes of a memtable at which it is flushed: what is overwritten until then never reaches a table.
@@ -44,13 +45,27 @@ pub struct Intake {
     flush_has_failed: AtomicBool,
 }
 
+/// Every write passes through it, each thread by a door of its own. Who closes it waits for those who are on the way.
+#[derive(Default)]
+struct Gate(Spread<RwLock<()>>);
+
+impl Gate {
+    fn pass(&self) -> RwLockReadGuard<'_, ()> {
+        self.0.mine().read()
+    }
+
+    fn close(&self) -> Vec<RwLockWriteGuard<'_, ()>> {
+        self.0.iter().map(RwLock::write).collect()
+    }
+}
+
 impl Intake {
     /// Goes on with a log and what has been replayed of it.
     pub fn new(log: CommitLog, memory: Memory, first_segment: u64, memtable_bytes: usize) -> Intake {
         Intake {
             log,
             memory,
-            gate: RwLock::new(()),
+            gate: Gate::default(),
             first_segment: Mutex::new(first_segment),
             memtable_bytes,
             has_flushed: Notify::new(),
@@ -63,7 +78,7 @@ impl Intake {
     /// Takes a batch: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
     /// has changed. The caller holds the locks of its rows.
     pub fn take(&self, batch: &WriteBatch) -> Result<(), StoreError> {
-        let _writing = self.gate.read();
+        let _writing = self.gate.pass();
         self.check_open()?;
         self.log.append(&batch.record)?;
         let rows = batch.rows();
@@ -80,7 +95,7 @@ impl Intake {
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         // Who has seen it open may still be on the way.
-        drop(self.gate.write());
+        drop(self.gate.close());
     }
 
     pub fn is_closed(&self) -> bool {
@@ -165,7 +180,7 @@ impl Intake {
     /// Ends the active memtable together with its segment, which is given back: writers need not wait for its end.
     /// Nothing may be frozen yet.
     pub fn freeze(&self, next: NextSegment) -> Result<FullSegment, StoreError> {
-        let _no_writes = self.gate.write();
+        let _no_writes = self.gate.close();
         let full = self.log.go_on_in(next)?;
         self.memory.freeze();
         Ok(full)

@@ -10,14 +10,11 @@ use parking_lot::{Mutex, RwLock};
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
 use crate::storage::embedded::packed::SLOT_BYTES;
-use crate::util::prefetch;
+use crate::util::{LINE_BYTES, prefetch};
 
 /// What a row takes beside its entries: what holds its chunks, its places in two maps of rows, and what the allocator
 /// adds.
 const ROW_OVERHEAD: usize = 354;
-
-/// Bytes of memory that come together.
-const LINE: usize = 64;
 
 /// What all keys of a row begin with.
 type Prefix = Arc<[u8]>;
@@ -60,7 +57,7 @@ impl RowPlace {
         let [row, entries, _] = self.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
         prefetch(row);
         prefetch(entries);
-        prefetch(entries.wrapping_add(LINE));
+        prefetch(entries.wrapping_add(LINE_BYTES));
     }
 
     /// Brings near the slot where the first change is likely to belong.
