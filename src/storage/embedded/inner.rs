@@ -238,6 +238,9 @@ impl Inner {
             }
             cached => cached,
         };
+        if let Some(cached) = &cached {
+            cached.prefetch();
+        }
         if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
             return RowSource::cached(view, 0).read(command);
         }

@@ -14,6 +14,7 @@
 
 use bytes::Bytes;
 use md5::{Digest, Md5};
+use smallvec::SmallVec;
 
 use crate::marshal::AbstractType;
 use crate::model::RangeDeletion;
@@ -77,9 +78,12 @@ fn memchr_zero(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| *byte == 0)
 }
 
+/// Bytes of a prefix that has no memory of its own: a token and a key of up to 18 bytes.
+const SHORT_PREFIX: usize = 36;
+
 /// The beginning of all entries of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowPrefix(Vec<u8>);
+pub struct RowPrefix(SmallVec<[u8; SHORT_PREFIX]>);
 
 impl RowPrefix {
     pub fn of(key: &[u8], partitioner: &dyn Partitioner) -> RowPrefix {
@@ -101,12 +105,12 @@ impl RowPrefix {
                 escape(&token, &mut bytes);
             }
         }
-        RowPrefix(bytes)
+        RowPrefix(SmallVec::from_slice(&bytes))
     }
 
     /// A row of the store's own, which has no place in the ring.
     pub fn fixed(bytes: &[u8]) -> RowPrefix {
-        RowPrefix(bytes.to_vec())
+        RowPrefix(SmallVec::from_slice(bytes))
     }
 
     /// The row that an entry's key belongs to; `None` for bytes that are no entry.
@@ -119,7 +123,7 @@ impl RowPrefix {
             }
             TokenForm::IsKey => escaped_len(entry)?,
         };
-        Some(RowPrefix(entry.get(..length)?.to_vec()))
+        Some(RowPrefix::fixed(entry.get(..length)?))
     }
 
     /// The row's key.

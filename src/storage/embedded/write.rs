@@ -73,6 +73,7 @@ impl<'a> Writer<'a> {
         let id = RowId { family: trees.number, key: key.clone() };
         let found = self.inner.row_cache.get(&id);
         if let Some(found) = &found {
+            found.prefetch();
             found.in_memtable.prefetch();
         }
         let row = match &found {

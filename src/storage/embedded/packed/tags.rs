@@ -3,14 +3,19 @@
 //! A search in the order of keys goes to several places of a row, each of which may be far away. The tags of a row are
 //! one or two lines of memory and lead to the key at once, if it is there.
 
+use smallvec::SmallVec;
+
 /// Entries up to which a search goes by tags: with more of them too many keys share one.
 const COUNT_MAX: usize = 256;
 /// Keys with the tag that are looked at before a search goes by order. Who chooses keys can have all share one.
 const ALIKE_MAX: usize = 8;
 
+/// Tags that lie beside the row, and not in memory of their own.
+const NEAR: usize = 64;
+
 /// The tags of a row's keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tags(Vec<u8>);
+pub struct Tags(SmallVec<[u8; NEAR]>);
 
 /// The tag of a key, which begins with these bytes.
 fn tag_of(head: u128, key: &[u8]) -> u8 {
@@ -22,9 +27,9 @@ fn tag_of(head: u128, key: &[u8]) -> u8 {
 }
 
 impl Tags {
-    /// Bytes that they take, with the room that is kept.
+    /// Bytes that they take elsewhere, with the room that is kept.
     pub fn bytes(&self) -> usize {
-        self.0.capacity()
+        if self.0.spilled() { self.0.capacity() } else { 0 }
     }
 
     pub fn insert(&mut self, at: usize, head: u128, key: &[u8]) {
