@@ -9,6 +9,7 @@ mod store_support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -18,6 +19,9 @@ use thriftstore::model::{Cell, Change, Mutation};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError};
 use thriftstore::util::Clock;
+
+/// Time within which a store writes again once its disk has room.
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(20);
 
 /// A file system of so many MiB.
 struct SmallDisk(tempfile::TempDir);
@@ -141,7 +145,20 @@ fn a_disk_fills_while_tables_are_merged() {
     std::thread::sleep(Duration::from_secs(1));
     check_blocks(&store, &a, written);
     disk.free();
-    let written = accept_again(&store, &a, written);
+    let (is_done, began) = (AtomicBool::new(false), Instant::now());
+    let written = std::thread::scope(|scope| {
+        // Who reads meanwhile waits at most.
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) && began.elapsed() < ACCEPTED_WITHIN {
+                    names(&store, "row0", &a);
+                }
+            });
+        }
+        let written = accept_again(&store, &a, written);
+        is_done.store(true, Ordering::Relaxed);
+        written
+    });
     check_blocks(&store, &a, written);
     let _ = support::wait(store.close());
     drop(store);
@@ -150,7 +167,7 @@ fn a_disk_fills_while_tables_are_merged() {
 
 /// Writes some blocks, waiting for the store to accept them; gives how many there are now.
 fn accept_again(store: &dyn Store, cf: &Arc<CfDef>, written: u64) -> u64 {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + ACCEPTED_WITHIN;
     for number in written..written + 100 {
         while let Err(error) = apply(store, block(cf, number)) {
             println!("still refused: {error}");

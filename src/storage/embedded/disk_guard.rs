@@ -15,7 +15,7 @@ const RESERVE_PART: u64 = 8;
 /// Milliseconds between two looks at the disk.
 const LOOK_EVERY_MS: i64 = 200;
 /// Bytes that one thread writes between two looks, for writers that fill a small disk within the time above.
-const LOOK_EVERY_BYTES: u64 = 256 * 1024;
+const LOOK_EVERY_BYTES: u64 = 64 * 1024;
 
 /// Watches the free space of the data directory.
 pub struct DiskGuard {

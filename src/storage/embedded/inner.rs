@@ -13,6 +13,7 @@ use super::blocking;
 use super::disk_guard::DiskGuard;
 use super::dump::dump;
 use super::engine::{self, GcGraces, engine_error};
+use super::families::Families;
 use super::family::{Family, Trees, generation_in, id_in, id_in_name, long_name, number_of, tree_name};
 use super::intake::Intake;
 use super::key::{ROW_END, RowPrefix};
@@ -56,26 +57,6 @@ pub struct Inner {
     /// The engine has panicked under a call of ours, and may have left locks behind that it cannot take again.
     has_panicked: AtomicBool,
     gc_graces: GcGraces,
-}
-
-/// Column families that are defined, and what is known of others.
-#[derive(Default, Clone)]
-pub struct Families {
-    /// By keyspace, then name.
-    by_name: HashMap<String, HashMap<String, Arc<Family>>>,
-    by_id: HashMap<u32, (Arc<Family>, i32)>,
-    /// Held on the disk but not defined.
-    undefined: Vec<String>,
-}
-
-impl Families {
-    /// The trees of a column family.
-    pub fn family(&self, cf: &CfDef) -> Result<&Arc<Family>, StoreError> {
-        let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
-        found.ok_or_else(|| {
-            StoreError::Mismatch(format!("column family {}.{} is not in the store", cf.keyspace, cf.name))
-        })
-    }
 }
 
 impl Inner {

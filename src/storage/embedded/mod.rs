@@ -13,6 +13,7 @@ mod commit;
 mod disk_guard;
 mod dump;
 mod engine;
+mod families;
 mod family;
 mod file_check;
 mod flush;

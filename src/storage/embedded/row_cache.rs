@@ -26,8 +26,8 @@ use crate::util::{LINE_BYTES, prefetch};
 const ENTRIES_MAX: usize = 1024;
 /// Rows of more bytes than this are left to the engine.
 const ROW_BYTES_MAX: usize = 64 * 1024;
-/// What a row costs beside its entries and its key: its prefix, its place in the memtable and in the cache.
-const OVERHEAD_BYTES: usize = 344;
+/// What a row costs beside its entries and twice its key: itself, its place in the cache, and what the allocator adds.
+const OVERHEAD_BYTES: usize = size_of::<CachedRow>() + 144;
 /// Bytes of a key that is kept beside its row's place.
 const SHORT_KEY: usize = 24;
 /// Rows that touches are remembered of: a bit each.
@@ -81,7 +81,8 @@ struct ByBytes;
 
 impl Weighter<KeptId, Weighed> for ByBytes {
     fn weight(&self, id: &KeptId, weighed: &Weighed) -> u64 {
-        weighed.bytes + (id.key.len() + OVERHEAD_BYTES) as u64
+        // The prefix has the key, too.
+        weighed.bytes + (2 * id.key.len() + OVERHEAD_BYTES) as u64
     }
 }
 

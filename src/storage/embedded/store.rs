@@ -44,8 +44,9 @@ type RunningNow = Guard<Option<Arc<Running>>>;
 /// Rows in the engine, in one data directory.
 pub struct EmbeddedStore {
     setup: Setup,
-    /// Empty after an attempt to open the engine again that has failed.
+    /// Empty while the engine is opened again, and after an attempt at it that has failed.
     running: ArcSwapOption<Running>,
+    /// Held by who opens the engine again, or waits for that.
     last_reopening: Mutex<Option<Instant>>,
     /// Keeps other processes out of the directory. Let go last.
     _lock: File,
@@ -77,7 +78,11 @@ impl EmbeddedStore {
         if running.is_some() {
             return Ok(running);
         }
-        self.reopen()?;
+        // Somebody is opening it again, or has failed to.
+        let mut last = self.last_reopening.lock();
+        if self.running.load().is_none() {
+            self.open_again(&mut last)?;
+        }
         Ok(self.running.load())
     }
 
@@ -96,20 +101,30 @@ impl EmbeddedStore {
             && inner.has_room()
     }
 
-    /// Closes the engine, if it is open still, and opens it again. Not more frequently than now and then.
+    /// Closes an engine of which a write has failed, and opens it again. Not more frequently than now and then. Others
+    /// wait for the end of this, and have the engine as it is then.
     fn reopen(&self) -> Result<(), StoreError> {
         let mut last = self.last_reopening.lock();
         if self.running.load().as_ref().is_some_and(|running| !self.may_recover(running)) {
             // Somebody was faster.
             return Ok(());
         }
-        if last.is_some_and(|last| last.elapsed() < REOPEN_EVERY) {
+        if is_recent(&last) {
             return Err(not_open());
         }
         if let Some(running) = self.running.swap(None)
             && let Err(busy) = unused(running)
         {
             self.running.store(Some(busy));
+            *last = Some(Instant::now());
+            return Err(not_open());
+        }
+        self.open_again(&mut last)
+    }
+
+    /// Opens the engine, which is closed.
+    fn open_again(&self, last: &mut Option<Instant>) -> Result<(), StoreError> {
+        if is_recent(last) {
             return Err(not_open());
         }
         tracing::warn!("a write of the storage engine had failed; opening it again");
@@ -209,6 +224,11 @@ fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
         }
     }
     parts
+}
+
+/// Whether the last attempt to open the engine again was a moment ago.
+fn is_recent(last: &Option<Instant>) -> bool {
+    last.is_some_and(|last| last.elapsed() < REOPEN_EVERY)
 }
 
 /// The engine, if it is open.

@@ -9,12 +9,12 @@ use parking_lot::{Mutex, RwLock};
 
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
-use crate::storage::embedded::packed::SLOT_BYTES;
+use crate::storage::embedded::packed::{PackedEntries, SLOT_BYTES};
 use crate::util::{LINE_BYTES, prefetch};
 
-/// What a row takes beside its entries: what holds its chunks, its places in two maps of rows, and what the allocator
-/// adds.
-const ROW_OVERHEAD: usize = 354;
+/// What a row takes beside its entries: its first chunk, what holds that, its places in two maps of rows, and what the
+/// allocator adds.
+const ROW_OVERHEAD: usize = size_of::<PackedEntries>() + 242;
 
 /// What all keys of a row begin with.
 type Prefix = Arc<[u8]>;

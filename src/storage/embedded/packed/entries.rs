@@ -100,7 +100,8 @@ impl PackedEntries {
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// Brings near the keys and values of entries from a place on, if they are not too many to stay near.
+    /// Brings near the keys and values of entries from a place on: of so many, as far as they are not too many to stay
+    /// near.
     pub fn prefetch(&self, at: usize, count: usize) {
         for slot in self.slots.iter().skip(at).take(count.min(NEAR_MAX)) {
             let begin = self.data.as_ptr().addr() + as_usize(slot.at);

@@ -1,7 +1,7 @@
 //! A byte of each key's hash, in the order of the keys.
 //!
 //! A search in the order of keys goes to several places of a row, each of which may be far away. The tags of a row are
-//! one or two lines of memory and lead to the key at once, if it is there.
+//! a line of memory or a few and lead to the key at once, if it is there.
 
 use smallvec::SmallVec;
 
