@@ -373,3 +373,47 @@ impl Store for EmbeddedStore {
         Box::pin(async move { opened(&self.running()?)?.close() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partitioner::RandomPartitioner;
+    use crate::storage::SyncMode;
+
+    fn open(directory: &std::path::Path) -> EmbeddedStore {
+        let options = EmbeddedOptions {
+            directory: directory.to_owned(),
+            sync: SyncMode::Periodic(Duration::from_secs(1)),
+            cache_bytes: 1 << 20,
+        };
+        let partitioner = Arc::new(RandomPartitioner);
+        EmbeddedStore::open(options, partitioner, &Catalog::default(), Arc::new(Clock::system())).unwrap()
+    }
+
+    #[test]
+    fn who_finds_no_engine_waits_for_who_opens_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        let being_opened = store.last_reopening.lock();
+        let engine = store.running.swap(None);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| store.with(|inner| Ok(inner.families().len())));
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!reader.is_finished());
+            store.running.store(engine);
+            drop(being_opened);
+            assert_eq!(reader.join().unwrap().unwrap(), 0);
+        });
+        assert!(store.last_reopening.lock().is_none(), "nobody has opened it once more");
+    }
+
+    #[test]
+    fn a_closed_engine_is_opened_now_and_then() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        drop_engine(store.running.swap(None));
+        assert_eq!(store.with(|inner| Ok(inner.families().len())).unwrap(), 0);
+        drop_engine(store.running.swap(None));
+        assert!(matches!(store.with(|_| Ok(())), Err(StoreError::ReadOnly(_))));
+    }
+}
