@@ -81,6 +81,7 @@ impl EmbeddedStore {
         // Somebody is opening it again, or has failed to.
         let mut last = self.last_reopening.lock();
         if self.running.load().is_none() {
+            check_rested(&last)?;
             self.open_again(&mut last)?;
         }
         Ok(self.running.load())
@@ -109,9 +110,7 @@ impl EmbeddedStore {
             // Somebody was faster.
             return Ok(());
         }
-        if is_recent(&last) {
-            return Err(not_open());
-        }
+        check_rested(&last)?;
         if let Some(running) = self.running.swap(None)
             && let Err(busy) = unused(running)
         {
@@ -124,9 +123,6 @@ impl EmbeddedStore {
 
     /// Opens the engine, which is closed.
     fn open_again(&self, last: &mut Option<Instant>) -> Result<(), StoreError> {
-        if is_recent(last) {
-            return Err(not_open());
-        }
         tracing::warn!("a write of the storage engine had failed; opening it again");
         let reopened = Running::start(&self.setup);
         *last = Some(Instant::now());
@@ -226,9 +222,9 @@ fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
     parts
 }
 
-/// Whether the last attempt to open the engine again was a moment ago.
-fn is_recent(last: &Option<Instant>) -> bool {
-    last.is_some_and(|last| last.elapsed() < REOPEN_EVERY)
+/// Refuses when the last attempt to open the engine again was a moment ago.
+fn check_rested(last: &Option<Instant>) -> Result<(), StoreError> {
+    if last.is_some_and(|last| last.elapsed() < REOPEN_EVERY) { Err(not_open()) } else { Ok(()) }
 }
 
 /// The engine, if it is open.

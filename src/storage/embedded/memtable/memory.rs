@@ -12,37 +12,23 @@ use super::rows::RowPlace;
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 
-/// The memtables, newest first.
+/// The memtables.
+#[derive(Default)]
 pub struct Memory {
-    layers: RwLock<Layers>,
-    /// The active one, for those who write: nobody freezes it meanwhile.
+    /// The one that is written to. Another takes its place while nobody writes, and under the lock of `frozen`.
     active: ArcSwap<Memtable>,
+    /// The one that is being flushed.
+    frozen: RwLock<Option<Arc<Memtable>>>,
     /// What the active memtable takes, for those who only want to know that.
     active_bytes: AtomicUsize,
-}
-
-#[derive(Clone, Default)]
-struct Layers {
-    active: Arc<Memtable>,
-    frozen: Option<Arc<Memtable>>,
 }
 
 /// Memory and engine at one moment. What is written later to a row may be seen, but never half of a change to it,
 /// and never what is older than what the engine's part shows.
 pub struct View {
-    layers: Layers,
+    active: Arc<Memtable>,
+    frozen: Option<Arc<Memtable>>,
     pub snapshot: Snapshot,
-}
-
-impl Default for Memory {
-    fn default() -> Memory {
-        let layers = Layers::default();
-        Memory {
-            active: ArcSwap::new(layers.active.clone()),
-            layers: RwLock::new(layers),
-            active_bytes: AtomicUsize::new(0),
-        }
-    }
 }
 
 impl Memory {
@@ -51,9 +37,9 @@ impl Memory {
     /// The lock is held over both: what is frozen after this cannot be flushed before the engine has been looked at,
     /// so its snapshot holds nothing that is newer than the memtables.
     pub fn view(&self, database: &Database) -> View {
-        let layers = self.layers.read();
+        let frozen = self.frozen.read();
         let snapshot = database.snapshot();
-        View { layers: layers.clone(), snapshot }
+        View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
     /// Makes changes. With each record comes where its row is in the memtable, and where in it the first change is
@@ -77,46 +63,43 @@ impl Memory {
     }
 
     pub fn frozen(&self) -> Option<Arc<Memtable>> {
-        self.layers.read().frozen.clone()
+        self.frozen.read().clone()
     }
 
     /// Starts a new memtable. The caller sees to it that nobody writes meanwhile, and that nothing is frozen yet.
     pub fn freeze(&self) {
-        let mut layers = self.layers.write();
-        let next = Arc::new(Memtable::after(&layers.active));
-        self.active.store(next.clone());
-        let full = std::mem::replace(&mut layers.active, next);
+        let mut frozen = self.frozen.write();
+        let next = Arc::new(Memtable::after(&self.active.load()));
+        *frozen = Some(self.active.swap(next));
         self.active_bytes.store(0, Ordering::Relaxed);
-        layers.frozen = Some(full);
     }
 
     /// Lets go of what the engine's tables now hold.
     pub fn let_go(&self) {
-        let flushed = self.layers.write().frozen.take();
+        let flushed = self.frozen.write().take();
         // Many entries are freed here, and not under the lock.
         drop(flushed);
     }
 
     /// Forgets a generation of a column family. Nobody writes to it or flushes it meanwhile.
     pub fn forget(&self, family: u64) {
-        let layers = self.layers.read().clone();
-        layers.active.forget(family);
-        if let Some(frozen) = layers.frozen {
+        self.active.load().forget(family);
+        if let Some(frozen) = self.frozen() {
             frozen.forget(family);
         }
     }
 
     /// Whether a generation has entries here.
     pub fn holds(&self, family: u64) -> bool {
-        let layers = self.layers.read();
+        let frozen = self.frozen.read();
         let holds = |table: &Arc<Memtable>| table.rows(family).is_some_and(|rows| !rows.is_empty());
-        holds(&layers.active) || layers.frozen.as_ref().is_some_and(holds)
+        holds(&self.active.load()) || frozen.as_ref().is_some_and(holds)
     }
 
     /// About how many bytes wait to be flushed.
     pub fn bytes(&self) -> usize {
-        let layers = self.layers.read();
-        layers.active.bytes() + layers.frozen.as_ref().map_or(0, |frozen| frozen.bytes())
+        let frozen = self.frozen.read();
+        self.active.load().bytes() + frozen.as_ref().map_or(0, |frozen| frozen.bytes())
     }
 }
 
@@ -133,6 +116,6 @@ impl View {
     }
 
     fn memtables(&self) -> impl Iterator<Item = &Memtable> {
-        [Some(&self.layers.active), self.layers.frozen.as_ref()].into_iter().flatten().map(|table| &**table)
+        [Some(&self.active), self.frozen.as_ref()].into_iter().flatten().map(|table| &**table)
     }
 }
