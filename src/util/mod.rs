@@ -9,6 +9,6 @@ mod spread;
 
 pub use clock::Clock;
 pub use password_file::{Password, password_of};
-pub use prefetch::{LINE_BYTES, prefetch};
+pub use prefetch::{prefetch, prefetch_all};
 pub use release::Release;
 pub use spread::Spread;

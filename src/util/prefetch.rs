@@ -1,7 +1,7 @@
 //! Memory that is to be near soon.
 
 /// Bytes of memory that come together.
-pub const LINE_BYTES: usize = 64;
+const LINE_BYTES: usize = 64;
 
 /// Asks the processor to bring the memory at an address near, without waiting for it. What is there is not read: the
 /// address may be of what is gone, or of nothing.
@@ -17,6 +17,13 @@ pub fn prefetch(address: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 pub fn prefetch(_: usize) {}
 
+/// Asks for all lines of so many bytes.
+pub fn prefetch_all(address: usize, bytes: usize) {
+    (0..bytes).step_by(LINE_BYTES).for_each(|at| prefetch(address.wrapping_add(at)));
+    // It may begin within a line, and end in one more.
+    prefetch(address.wrapping_add(bytes).wrapping_sub(1));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,5 +31,6 @@ mod tests {
     #[test]
     fn any_address_will_do() {
         [0, 1, usize::MAX].into_iter().for_each(prefetch);
+        [0, 1, usize::MAX].into_iter().for_each(|address| prefetch_all(address, 200));
     }
 }

@@ -20,7 +20,7 @@ use super::log::{Change, Changes};
 use super::memtable::RowPlace;
 use super::packed::PackedEntries;
 use crate::storage::StoreError;
-use crate::util::{LINE_BYTES, prefetch};
+use crate::util::prefetch_all;
 
 /// Rows of more entries than this are left to the engine.
 const ENTRIES_MAX: usize = 1024;
@@ -117,9 +117,7 @@ impl CachedRow {
 
     /// Brings near all that lies in one piece, so that nobody waits for one part of it after another.
     pub fn prefetch(&self) {
-        let begin = std::ptr::from_ref(self).addr();
-        let end = begin + size_of::<CachedRow>();
-        (begin..end).step_by(LINE_BYTES).chain([end - 1]).for_each(prefetch);
+        prefetch_all(std::ptr::from_ref(self).addr(), size_of::<CachedRow>());
     }
 
     /// The row's entries; `None` when it is too large to be kept.

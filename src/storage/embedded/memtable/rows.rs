@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
 use crate::storage::embedded::packed::{PackedEntries, SLOT_BYTES};
-use crate::util::{LINE_BYTES, prefetch};
+use crate::util::{prefetch, prefetch_all};
 
 /// What a row takes beside its entries: its first chunk, what holds that, its places in two maps of rows, and what the
 /// allocator adds.
@@ -56,8 +56,7 @@ impl RowPlace {
     pub fn prefetch(&self) {
         let [row, entries, _] = self.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
         prefetch(row);
-        prefetch(entries);
-        prefetch(entries.wrapping_add(LINE_BYTES));
+        prefetch_all(entries, size_of::<PackedEntries>());
     }
 
     /// Brings near the slot where the first change is likely to belong.

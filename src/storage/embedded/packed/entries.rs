@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::slot::{HEAD_BYTES, INLINE, REMOVED, SLOT_BYTES, Slot, as_u32, as_usize, head_of};
 use super::tags::Tags;
 use super::value::PackedValue;
-use crate::util::prefetch;
+use crate::util::prefetch_all;
 
 /// Values of more bytes than this are kept by themselves.
 const INLINE_MAX: usize = 512;
@@ -100,14 +100,10 @@ impl PackedEntries {
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// Brings near the keys and values of entries from a place on: of so many, as far as they are not too many to stay
-    /// near.
+    /// Brings near the keys and values of so many entries from a place on, but not of more than stay near.
     pub fn prefetch(&self, at: usize, count: usize) {
         for slot in self.slots.iter().skip(at).take(count.min(NEAR_MAX)) {
-            let begin = self.data.as_ptr().addr() + as_usize(slot.at);
-            prefetch(begin);
-            // Most entries are shorter than two lines of memory.
-            prefetch(begin + slot.data_len());
+            prefetch_all(self.data.as_ptr().addr() + as_usize(slot.at), slot.data_len());
         }
     }
 
