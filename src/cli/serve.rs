@@ -59,7 +59,7 @@ pub struct ServeArgs {
     /// [default: nowhere]
     #[arg(long, value_name = "HOST:PORT")]
     status: Option<String>,
-    /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping one awake
+    /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
     /// for the next
     #[arg(long)]
     no_busy_poll: bool,
