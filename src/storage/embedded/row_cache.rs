@@ -19,6 +19,7 @@ use super::key::RowPrefix;
 use super::log::{Change, Changes};
 use super::memtable::RowPlace;
 use super::packed::PackedEntries;
+use super::value;
 use crate::storage::StoreError;
 use crate::util::prefetch_all;
 
@@ -54,11 +55,19 @@ impl Equivalent<KeptId> for RowId {
     }
 }
 
+/// All entries of a row.
+#[derive(Debug)]
+pub struct RowContent {
+    pub entries: PackedEntries,
+    /// A cell with a later timestamp wins over all of it.
+    pub newest: i64,
+}
+
 /// A row in the cache.
 #[derive(Debug)]
 pub struct CachedRow {
-    /// All entries of the row; `None`: it is too large to be kept.
-    content: RwLock<Option<PackedEntries>>,
+    /// `None`: it is too large to be kept.
+    content: RwLock<Option<RowContent>>,
     /// Its bytes when the cache was last told.
     weighed: AtomicUsize,
     prefix: RowPrefix,
@@ -66,8 +75,8 @@ pub struct CachedRow {
     pub in_memtable: RowPlace,
 }
 
-/// The entries of a row as they are now. Writers wait while they are looked at.
-pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, PackedEntries>;
+/// A row as it is now. Writers wait while it is looked at.
+pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, RowContent>;
 
 /// A row and its weight when it was put in: the cache must not see it change.
 #[derive(Debug, Clone)]
@@ -97,16 +106,29 @@ fn fits(entries: &PackedEntries) -> bool {
     entries.len() <= ENTRIES_MAX && entries.bytes() <= ROW_BYTES_MAX
 }
 
-/// Makes a change. Says where its key stands or stood.
-fn change(entries: &mut PackedEntries, (key, value): Change<'_>, likely: usize) -> usize {
-    if value.is_some() {
-        return entries.put(key, value, likely);
+impl RowContent {
+    fn new() -> RowContent {
+        RowContent { entries: PackedEntries::default(), newest: i64::MIN }
     }
-    let found = entries.search(key, likely);
-    if let Ok(at) = found {
-        entries.remove(at);
+
+    /// Appends an entry that sorts behind all others.
+    fn push(&mut self, key: &[u8], value: &[u8]) {
+        self.newest = self.newest.max(value::loses_to_later_than(value));
+        self.entries.push(key, value);
     }
-    found.unwrap_or_else(|at| at)
+
+    /// Makes a change. Says where its key stands or stood.
+    fn change(&mut self, (key, value): Change<'_>, likely: usize) -> usize {
+        if let Some(value) = value {
+            self.newest = self.newest.max(value::loses_to_later_than(value));
+            return self.entries.put(key, Some(value), likely);
+        }
+        let found = self.entries.search(key, likely);
+        if let Ok(at) = found {
+            self.entries.remove(at);
+        }
+        found.unwrap_or_else(|at| at)
+    }
 }
 
 impl CachedRow {
@@ -120,7 +142,7 @@ impl CachedRow {
         prefetch_all(std::ptr::from_ref(self).addr(), size_of::<CachedRow>());
     }
 
-    /// The row's entries; `None` when it is too large to be kept.
+    /// The row; `None` when it is too large to be kept.
     pub fn view(&self) -> Option<RowView<'_>> {
         RwLockReadGuard::try_map(self.content.read(), Option::as_ref).ok()
     }
@@ -128,19 +150,19 @@ impl CachedRow {
     /// Makes changes, and looks first where they are likely to belong; returns the bytes that the row now takes.
     fn apply(&self, changes: Changes<'_>, mut likely: usize) -> usize {
         let mut guard = self.content.write();
-        let Some(entries) = guard.as_mut() else { return 0 };
+        let Some(content) = guard.as_mut() else { return 0 };
         for made in changes {
             // What is too large for any row is not copied into this one.
             let is_large = made.1.is_some_and(|value| value.len() > ROW_BYTES_MAX);
             if !is_large {
-                likely = change(entries, made, likely) + 1;
+                likely = content.change(made, likely) + 1;
             }
-            if is_large || !fits(entries) {
+            if is_large || !fits(&content.entries) {
                 *guard = None;
                 return 0;
             }
         }
-        entries.bytes()
+        content.entries.bytes()
     }
 }
 
@@ -171,19 +193,19 @@ impl RowCache {
         prefix: &RowPrefix,
         entries: impl Iterator<Item = Result<(Key, Bytes), StoreError>>,
     ) -> Result<Arc<CachedRow>, StoreError> {
-        let mut content = PackedEntries::default();
+        let mut content = RowContent::new();
         for entry in entries {
             let (key, value) = entry?;
             content.push(key.as_ref(), &value);
-            if !fits(&content) {
+            if !fits(&content.entries) {
                 return Ok(self.put(id, prefix, None));
             }
         }
         Ok(self.put(id, prefix, Some(content)))
     }
 
-    fn put(&self, id: &RowId, prefix: &RowPrefix, content: Option<PackedEntries>) -> Arc<CachedRow> {
-        let bytes = content.as_ref().map_or(0, PackedEntries::bytes);
+    fn put(&self, id: &RowId, prefix: &RowPrefix, content: Option<RowContent>) -> Arc<CachedRow> {
+        let bytes = content.as_ref().map_or(0, |content| content.entries.bytes());
         let row = Arc::new(CachedRow {
             content: RwLock::new(content),
             weighed: AtomicUsize::new(0),
@@ -245,6 +267,7 @@ impl Doorkeeper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Cell;
     use crate::storage::embedded::log::ChangeList;
 
     fn id(key: &'static str) -> RowId {
@@ -263,13 +286,36 @@ mod tests {
         changes.add(b"c", None);
         cache.apply(&id("r"), &row, changes.iter(), 0);
         let view = row.view().unwrap();
-        let entries: Vec<_> = view.iter().filter_map(|(key, value)| Some((key, value?.as_slice()))).collect();
+        let entries: Vec<_> =
+            view.entries.iter().filter_map(|(key, value)| Some((key, value?.as_slice()))).collect();
         assert_eq!(entries, [(&b"a"[..], &b"1"[..]), (b"b", b"2")]);
         drop(view);
         let mut changes = ChangeList::default();
         changes.add(b"d", Some(&vec![0; ROW_BYTES_MAX]));
         cache.apply(&id("r"), &row, changes.iter(), 0);
         assert!(row.view().is_none());
+    }
+
+    #[test]
+    fn a_row_knows_its_newest_cell() {
+        let cache = RowCache::new(1 << 20);
+        let live = |timestamp| {
+            let mut value = Vec::new();
+            value::encode_cell(&Cell::live(Bytes::new(), Bytes::new(), timestamp), None, &mut value);
+            value
+        };
+        let newest = |row: &CachedRow| row.view().map(|view| view.newest);
+        let entry = |key: &'static str, timestamp| Ok((key, Bytes::from(live(timestamp))));
+        let row = cache
+            .load(&id("r"), &RowPrefix::fixed(b"r"), [entry("a", 5), entry("b", 3)].into_iter())
+            .unwrap();
+        assert_eq!(newest(&row), Some(5));
+        for (timestamp, expected) in [(4, 5), (7, 7), (-1, i64::MAX)] {
+            let mut changes = ChangeList::default();
+            changes.add(b"b", Some(&live(timestamp)));
+            cache.apply(&id("r"), &row, changes.iter(), 0);
+            assert_eq!(newest(&row), Some(expected));
+        }
     }
 
     #[test]

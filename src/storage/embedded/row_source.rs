@@ -21,7 +21,7 @@ pub enum RowSource<'a> {
 
 /// A row as the cache has it.
 pub struct CachedView<'a> {
-    entries: RowView<'a>,
+    row: RowView<'a>,
     /// Where the first key that was asked for stands.
     first: Cell<Option<usize>>,
     /// Where the next key to be asked for is likely to stand.
@@ -41,8 +41,8 @@ pub struct StoredRow<'a> {
 
 impl<'a> RowSource<'a> {
     /// The row in the cache, of which so many cells are likely to be asked for, one after another.
-    pub fn cached(entries: RowView<'a>, expected: usize) -> RowSource<'a> {
-        RowSource::Cached(CachedView { entries, first: Cell::new(None), likely: Cell::new(0), expected })
+    pub fn cached(row: RowView<'a>, expected: usize) -> RowSource<'a> {
+        RowSource::Cached(CachedView { row, first: Cell::new(None), likely: Cell::new(0), expected })
     }
 
     /// The row of a generation that has this prefix, in memory and engine.
@@ -72,18 +72,19 @@ impl StoredRow<'_> {
 
 impl CachedView<'_> {
     fn get(&self, key: &[u8]) -> Option<PackedValue<'_>> {
+        let entries = &self.row.entries;
         // The row's deletion stands first or not at all, and every read asks for it.
         if key == ROW_MARKER {
-            return if self.entries.begins_with(key) { self.entries.value(0) } else { None };
+            return if entries.begins_with(key) { entries.value(0) } else { None };
         }
-        let found = self.entries.search(key, self.likely.get());
+        let found = entries.search(key, self.likely.get());
         let place = found.unwrap_or_else(|at| at);
         if self.first.get().is_none() {
             self.first.set(Some(place));
-            self.entries.prefetch(place, self.expected);
+            entries.prefetch(place, self.expected);
         }
         self.likely.set(place + 1);
-        self.entries.value(found.ok()?)
+        entries.value(found.ok()?)
     }
 }
 
@@ -93,6 +94,23 @@ impl RowSource<'_> {
         match self {
             RowSource::Stored(row) => row.get(key),
             RowSource::Cached(row) => Ok(row.get(key).map(PackedValue::to_bytes)),
+        }
+    }
+
+    /// Whether a cell of this timestamp wins over all of the row, as far as can be told at no cost.
+    pub fn loses_to(&self, timestamp: i64) -> bool {
+        match self {
+            RowSource::Stored(_) => false,
+            RowSource::Cached(row) => row.row.newest < timestamp,
+        }
+    }
+
+    /// Brings near where an entry is going to be put that is not asked for.
+    pub fn prefetch(&self, key: &[u8]) {
+        let RowSource::Cached(row) = self else { return };
+        let place = row.row.entries.likely_place(key);
+        if row.first.get().is_none() {
+            row.first.set(place);
         }
     }
 
@@ -116,7 +134,9 @@ impl RowSource<'_> {
     pub fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {
             RowSource::Stored(row) => row.entries(low, high, reversed),
-            RowSource::Cached(row) => RowEntries::Cached(PackedWalk::new(&row.entries, low, high, reversed)),
+            RowSource::Cached(row) => {
+                RowEntries::Cached(PackedWalk::new(&row.row.entries, low, high, reversed))
+            }
         }
     }
 }

@@ -162,6 +162,17 @@ pub fn live_timestamp(value: &[u8]) -> Option<i64> {
     value.get(2..HEAD).map(BigEndian::read_i64)
 }
 
+/// A timestamp such that a cell with a later one wins over this value, whatever the release. `i64::MAX` where more than
+/// the timestamps counts: for counters, and below zero, where some releases let differences of timestamps overflow.
+pub fn loses_to_later_than(value: &[u8]) -> i64 {
+    let timestamp = value.get(2..HEAD).map_or(-1, BigEndian::read_i64);
+    match value.get(1).map(|flags| flags & KIND) {
+        Some(DELETION | RANGE) => i64::MIN,
+        Some(LIVE | TOMBSTONE | EXPIRING) if timestamp >= 0 => timestamp,
+        _ => i64::MAX,
+    }
+}
+
 /// Reads a stored value. Its parts are parts of it.
 pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
     match read(&value) {
@@ -242,6 +253,8 @@ fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Behaviour, Winner, reconcile};
+    use crate::util::Release;
     use proptest::prelude::*;
 
     fn any_kind() -> impl Strategy<Value = CellKind> {
@@ -288,6 +301,27 @@ mod tests {
         }
 
         #[test]
+        fn a_later_cell_wins(
+            (old_timestamp, timestamp) in prop_oneof![
+                any::<(i64, i64)>(),
+                (0..i64::MAX).prop_map(|timestamp| (timestamp, timestamp + 1)),
+            ],
+            (old_kind, kind) in (any_kind(), any_kind()),
+            (old_data, data) in (any_bytes(), any_bytes()),
+        ) {
+            let old = Cell { name: Bytes::new(), value: old_data, timestamp: old_timestamp, kind: old_kind };
+            let new = Cell { name: Bytes::new(), value: data, timestamp, kind };
+            let mut encoded = Vec::new();
+            encode_cell(&old, None, &mut encoded);
+            let is_later = timestamp > loses_to_later_than(&encoded) && kind != CellKind::Counter;
+            prop_assert!(is_later || old_timestamp < 0 || timestamp <= old_timestamp
+                || [kind, old_kind].contains(&CellKind::Counter));
+            for release in Release::ALL {
+                prop_assert!(!is_later || reconcile(&old, &new, Behaviour::of(release)) == Winner::New);
+            }
+        }
+
+        #[test]
         fn deletions_and_runs_round_trip(
             deletion in any_deletion(),
             super_column in prop::option::of(any_bytes()),
@@ -315,7 +349,7 @@ mod tests {
                 bytes[..2].copy_from_slice(&[FORMAT, kind]);
             }
             let _ = decode(Bytes::from(bytes.clone()));
-            let _ = (tombstone_since(&bytes), live_timestamp(&bytes));
+            let _ = (tombstone_since(&bytes), live_timestamp(&bytes), loses_to_later_than(&bytes));
         }
     }
 }

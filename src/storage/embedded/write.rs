@@ -263,6 +263,10 @@ impl RowChanges<'_> {
     ) -> Result<Option<Met>, StoreError> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
+                if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
+                    self.source.prefetch(key);
+                    return Ok(None);
+                }
                 let timestamp = match self.source.look_at(key, value::live_timestamp)? {
                     None => return Ok(None),
                     Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),

@@ -55,8 +55,9 @@ impl Mapping {
             if let (Some(to), Some(from)) = (room.get_mut(part.clone()), record.get(part)) {
                 to.copy_from_slice(from);
             }
-            // Neither the compiler nor the processor may store the parts in another order.
-            fence(Ordering::SeqCst);
+            // Neither the compiler nor the processor may store the parts in another order. That they be stored by now
+            // is not asked for: a process that is killed has stored what it was at.
+            fence(Ordering::Release);
         }
         true
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::slot::{HEAD_BYTES, INLINE, REMOVED, SLOT_BYTES, Slot, as_u32, as_usize, head_of};
 use super::tags::Tags;
 use super::value::PackedValue;
-use crate::util::prefetch_all;
+use crate::util::{prefetch, prefetch_all};
 
 /// Values of more bytes than this are kept by themselves.
 const INLINE_MAX: usize = 512;
@@ -98,6 +98,13 @@ impl PackedEntries {
         }
         let found = self.slots[from..].binary_search_by(|slot| self.compare(slot, head, key));
         found.map(|at| from + at).map_err(|at| from + at)
+    }
+
+    /// Where a key probably stands, if it is there, without a look at it. That place is brought near.
+    pub fn likely_place(&self, key: &[u8]) -> Option<usize> {
+        let at = self.tags.places(head_of(key), key).next()?;
+        prefetch(self.address_of_slots().wrapping_add(at * SLOT_BYTES));
+        Some(at)
     }
 
     /// Brings near the keys and values of so many entries from a place on, but not of more than stay near.
