@@ -185,8 +185,8 @@ impl Inner {
         self.intake.check_open()?;
         self.check_room(mutations.iter().map(bytes_of).sum())?;
         let _locks = match &mutations[..] {
-            [mutation] => vec![self.locks.lock_one(&mutation.key)],
-            mutations => self.locks.lock(mutations.iter().map(|mutation| &mutation.key[..])),
+            [mutation] => (Some(self.locks.lock_one(&mutation.key)), Vec::new()),
+            mutations => (None, self.locks.lock(mutations.iter().map(|mutation| &mutation.key[..]))),
         };
         let mut writer = Writer::new(self, behaviour);
         for mutation in mutations {

@@ -216,11 +216,18 @@ pub fn increment(bytes: &mut Vec<u8>) {
     }
 }
 
-/// The key of a cell: its level's prefix and its ordered name.
-pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
-    let mut key = Vec::with_capacity(level.len() + name.len() + 9);
+/// Writes the key of a cell over what is in `key`: its level's prefix and its ordered name.
+pub fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key: &mut Vec<u8>) {
+    key.clear();
+    key.reserve(level.len() + name.len() + 9);
     key.extend_from_slice(level);
-    comparator.ordered(name, &mut key);
+    comparator.ordered(name, key);
+}
+
+/// The key of a cell.
+pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
+    let mut key = Vec::new();
+    write_cell(level, name, comparator, &mut key);
     key
 }
 

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use arc_swap::{ArcSwapOption, Guard};
 use bytes::Bytes;
 use parking_lot::Mutex;
+use smallvec::{SmallVec, smallvec};
 
 use super::blocking;
 use super::engine::{self, engine_error};
@@ -203,12 +204,12 @@ async fn wait_for_room(running: &Running) -> Result<(), StoreError> {
 }
 
 /// Splits mutations so that no row comes twice in one part: it must see its first change before it meets the second.
-fn of_different_rows(mutations: Vec<Mutation>) -> Vec<Vec<Mutation>> {
+fn of_different_rows(mutations: Vec<Mutation>) -> SmallVec<[Vec<Mutation>; 1]> {
     let mut seen = HashSet::new();
     if mutations.len() < 2 || mutations.iter().all(|mutation| seen.insert(mutation.key.clone())) {
-        return vec![mutations];
+        return smallvec![mutations];
     }
-    let mut parts = vec![Vec::new()];
+    let mut parts: SmallVec<[Vec<Mutation>; 1]> = smallvec![Vec::new()];
     seen.clear();
     for mutation in mutations {
         if !seen.insert(mutation.key.clone()) {

@@ -100,6 +100,7 @@ impl<'a> Writer<'a> {
             source: &source,
             batch: &mut self.batch,
             changes: ChangeList::with_room_for(resolved.cells.len()),
+            key: Vec::new(),
         };
         if let Some(deletion) = resolved.deletion {
             changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
@@ -141,6 +142,8 @@ struct RowChanges<'a> {
     /// Takes notes of new deletions for the sweeper.
     batch: &'a mut BatchBuilder,
     changes: ChangeList,
+    /// The key of the cell that is being added; kept for its room.
+    key: Vec<u8>,
 }
 
 impl RowChanges<'_> {
@@ -240,8 +243,22 @@ impl RowChanges<'_> {
         names: Names<'_>,
         shadows: Shadows<'_>,
     ) -> Result<(), StoreError> {
-        let key = key::cell(level, &cell.name, names.stored);
-        let old = self.stored_cell(level, &key, &cell, names)?;
+        let mut key = std::mem::take(&mut self.key);
+        key::write_cell(level, &cell.name, names.stored, &mut key);
+        let added = self.add_cell_at(&key, level, cell, names, shadows);
+        self.key = key;
+        added
+    }
+
+    fn add_cell_at(
+        &mut self,
+        key: &[u8],
+        level: &[u8],
+        cell: Cell,
+        names: Names<'_>,
+        shadows: Shadows<'_>,
+    ) -> Result<(), StoreError> {
+        let old = self.stored_cell(level, key, &cell, names)?;
         let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
         let Some(cell) = met(old, cell, self.behaviour, shadows) else { return Ok(()) };
         if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
@@ -249,7 +266,7 @@ impl RowChanges<'_> {
         }
         let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
-        self.changes.add_written(&key, about, |out| value::encode_cell(&cell, kept_name, out));
+        self.changes.add_written(key, about, |out| value::encode_cell(&cell, kept_name, out));
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::key::RowPrefix;
 use super::log::{ChangeList, RecordBuilder, RowRecord, SealedRecord};
 use super::memtable::RowPlace;
@@ -20,14 +22,14 @@ pub struct Cached {
 #[derive(Default)]
 pub struct BatchBuilder {
     record: RecordBuilder,
-    cached: Vec<Option<Cached>>,
+    cached: SmallVec<[Option<Cached>; 1]>,
 }
 
 /// Changes that are ready to be written.
 pub struct WriteBatch {
     pub record: SealedRecord,
     /// For each row of the record, the row in the cache, if it is there.
-    cached: Vec<Option<Cached>>,
+    cached: SmallVec<[Option<Cached>; 1]>,
 }
 
 impl Cached {

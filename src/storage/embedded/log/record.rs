@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use byteorder::{BigEndian, ByteOrder};
+use smallvec::SmallVec;
 
 use super::changes::{ChangeList, Changes, put_bytes, take_bytes, take_number};
 use crate::storage::StoreError;
@@ -25,14 +26,14 @@ pub const HEAD_SUM: usize = 8;
 #[derive(Default)]
 pub struct RecordBuilder {
     bytes: Vec<u8>,
-    rows: Vec<Range<usize>>,
+    rows: SmallVec<[Range<usize>; 1]>,
 }
 
 /// A record that only lacks its place.
 pub struct SealedRecord {
     pub payload: Vec<u8>,
     /// Where each of its rows stands.
-    rows: Vec<Range<usize>>,
+    rows: SmallVec<[Range<usize>; 1]>,
     length: u32,
     sum: u32,
 }
