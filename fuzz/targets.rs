@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
 use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, BoundValue, Claim, QueryOptions, QueryState, cql2};
+use thriftstore::cql::{self, BoundValue, Claim, Language, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::Behaviour;
@@ -174,7 +174,14 @@ pub fn cql(data: &[u8]) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
         let claim = Claim::of_release(behaviour);
-        let state = QueryState { database: &database, behaviour, claim, keyspace: Some("k"), user: None };
+        let state = QueryState {
+            database: &database,
+            behaviour,
+            claim,
+            language: Language::Newest,
+            keyspace: Some("k"),
+            user: None,
+        };
         let maker = QueryState { behaviour: Behaviour::of(Release::V2_1), ..state };
         for table in TABLES {
             cql::query(&maker, table, &QueryOptions::default()).await.expect("the tables can be made");

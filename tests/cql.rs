@@ -11,6 +11,7 @@
 //!   explain SELECT ...;                 the row keys and cells that it reads and writes
 //!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
 //!   release 1.2                         whose rules and words apply from here on
+//!   language 1.2                        and how much of the language there is; all of it unless this is said
 //!   roles                               from here on users log in; whoever runs the statements is `cassandra`
 //!   as USER PASSWORD                    logs in
 //!   claim 4.0.11                        what the server says it is from here on
@@ -28,7 +29,8 @@ use bytes::Bytes;
 use store_support as support;
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
-    self, BoundValue, ChangedTarget, Claim, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+    self, BoundValue, ChangedTarget, Claim, CqlError, Language, Outcome, QueryOptions, QueryState, ResultSet,
+    show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
 use thriftstore::model::Behaviour;
@@ -50,6 +52,7 @@ struct Run {
     backend: Backend,
     directory: tempfile::TempDir,
     clock: Arc<Clock>,
+    language: Language,
     behaviour: &'static Behaviour,
     claim: Claim,
     keyspace: Option<String>,
@@ -66,6 +69,7 @@ impl Run {
             directory: tempfile::tempdir().unwrap(),
             clock: Arc::new(Clock::manual(START_MS)),
             behaviour: Behaviour::of(Release::V2_1),
+            language: Language::Newest,
             claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
             keyspace: None,
             has_roles: false,
@@ -153,6 +157,7 @@ impl Run {
                 self.behaviour = Behaviour::of(rest.parse().unwrap());
                 self.claim = Claim::of_release(self.behaviour).clone();
             }
+            "language" => self.language = Language::Of(rest.parse().unwrap()),
             "claim" => self.claim = Claim::new(rest).unwrap(),
             _ => {
                 let (keyspace, answered) = match self.call(word, rest, text) {
@@ -169,9 +174,9 @@ impl Run {
     /// What a statement answers, and the keyspace that it chose.
     fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
         let database = self.database.as_ref().unwrap();
-        let (behaviour, keyspace) = (self.behaviour, self.keyspace.as_deref());
-        let state =
-            QueryState { database, behaviour, claim: &self.claim, keyspace, user: self.user.as_ref() };
+        let (behaviour, language, keyspace) = (self.behaviour, self.language, self.keyspace.as_deref());
+        let (claim, user) = (&self.claim, self.user.as_ref());
+        let state = QueryState { database, behaviour, language, claim, keyspace, user };
         self.runtime.block_on(async {
             match word {
                 "cells" => Ok((None, cells(&state, rest).await?)),
@@ -315,7 +320,8 @@ fn statements(input: &str) -> Vec<String> {
         lines.push(line);
         let first = lines[0].split_whitespace().next().unwrap_or_default();
         let is_command =
-            ["cells", "release", "claim", "clock", "restart", "settle", "roles", "as"].contains(&first);
+            ["cells", "release", "language", "claim", "clock", "restart", "settle", "roles", "as"]
+                .contains(&first);
         let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
         if is_command || (is_whole && line.ends_with(';')) {
             statements.push(lines.join("\n"));

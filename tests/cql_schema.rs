@@ -15,7 +15,7 @@ use thriftstore::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use thriftstore::cql::{Claim, QueryState};
+use thriftstore::cql::{Claim, Language, QueryState};
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{
     Behaviour, Cell, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange,
@@ -42,7 +42,14 @@ async fn open(directory: &Path) -> Arc<Database> {
 
 async fn run(database: &Arc<Database>, statement: Statement) {
     let claim = Claim::of_release(level());
-    let state = QueryState { database, behaviour: level(), claim, keyspace: Some("k"), user: None };
+    let state = QueryState {
+        database,
+        behaviour: level(),
+        claim,
+        language: Language::Newest,
+        keyspace: Some("k"),
+        user: None,
+    };
     define(&state, &statement).await.unwrap();
 }
 

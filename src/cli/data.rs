@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::config;
-use crate::cql::{self, Claim, CqlError, Outcome, QueryOptions, QueryState};
+use crate::cql::{self, Claim, CqlError, Language, Outcome, QueryOptions, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::Behaviour;
@@ -65,6 +65,7 @@ impl Data {
             database: &self.database,
             behaviour: self.behaviour,
             claim: Claim::of_release(self.behaviour),
+            language: Language::Newest,
             keyspace: self.keyspace.as_deref(),
             user: None,
         }

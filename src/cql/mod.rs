@@ -33,3 +33,4 @@ pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, 
 pub use script::statements;
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;
+pub use syntax::Language;

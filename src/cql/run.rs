@@ -132,7 +132,7 @@ impl Prepared {
 
 /// Reads a statement and checks it against the schema.
 pub fn prepare(state: &QueryState<'_>, text: &str) -> Result<Arc<Prepared>, CqlError> {
-    let parsed = syntax::parse_as(text, state.behaviour.release)?;
+    let parsed = syntax::parse_as(text, state.behaviour.release, state.language)?;
     // Taken before the plan is made: should it change meanwhile, the plan counts as old and is made again.
     let schema = Arc::downgrade(&state.database.catalog());
     let mut markers = Markers::new(parsed.markers.len());

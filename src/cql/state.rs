@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::syntax::TableName;
+use super::syntax::{Language, TableName};
 use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
 use crate::marshal::Types;
@@ -15,6 +15,8 @@ use crate::util::Release;
 pub struct QueryState<'a> {
     pub database: &'a Arc<Database>,
     pub behaviour: &'static Behaviour,
+    /// How much of CQL 3 there is.
+    pub language: Language,
     /// What the server says it is.
     pub claim: &'a Claim,
     /// The keyspace that the session uses.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::identity::Identity;
 use super::version::ProtocolVersion;
-use crate::cql::{Claim, PreparedStatements, QueryState};
+use crate::cql::{Claim, Language, PreparedStatements, QueryState};
 use crate::db::{Database, User};
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -59,6 +59,7 @@ impl NativeService {
             database: &self.database,
             claim: &self.claim,
             behaviour: Behaviour::of(RELEASE),
+            language: Language::Newest,
             keyspace: asking.keyspace.as_deref(),
             user: asking.user.as_deref(),
         }

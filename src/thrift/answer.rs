@@ -151,10 +151,10 @@ async fn run_on_newest(
     behaviour: &'static Behaviour,
     out: &mut BytesMut,
 ) -> Result<(), Failure> {
-    let (database, statements) = (&service.database, &*service.statements);
+    let (database, statements, language) = (&service.database, &*service.statements, service.compat.language);
     if database.shares_schema() {
         let start = out.len();
-        let call = Call { database, statements, session, args, behaviour, out };
+        let call = Call { database, statements, session, args, behaviour, language, out };
         match (method.run)(call).await {
             Err(Failure::Failed(db::Error::Unknown(_))) => {}
             outcome => return outcome,
@@ -162,7 +162,7 @@ async fn run_on_newest(
         out.truncate(start);
         database.refresh_schema().await?;
     }
-    (method.run)(Call { database, statements, session, args, behaviour, out }).await
+    (method.run)(Call { database, statements, session, args, behaviour, language, out }).await
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

@@ -6,6 +6,7 @@ use super::args::Args;
 use super::frame::Transport;
 use super::methods::{self, Method};
 use super::own_statements::OwnStatements;
+use crate::cql::Language;
 use crate::db::User;
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -17,11 +18,13 @@ pub struct Compat {
     pub with_keyspace: Release,
     /// For calls after set_keyspace: 0.7 and later.
     pub after_set_keyspace: Release,
+    /// How much of CQL 3 there is: what the release had that was asked for, or else all that we know.
+    pub language: Language,
 }
 
 impl Default for Compat {
     fn default() -> Compat {
-        Compat { with_keyspace: Release::V0_6, after_set_keyspace: Release::V2_1 }
+        Compat { with_keyspace: Release::V0_6, after_set_keyspace: Release::V2_1, language: Language::Newest }
     }
 }
 
@@ -40,7 +43,10 @@ impl Compat {
         match Family::of_release(release) {
             Family::WithTextPaths => {}
             Family::WithKeyspace => self.with_keyspace = release,
-            Family::AfterSetKeyspace => self.after_set_keyspace = release,
+            Family::AfterSetKeyspace => {
+                self.after_set_keyspace = release;
+                self.language = Language::Of(release);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use thriftstore::config::{self, Config};
 use thriftstore::copy::{self, OpenOptions, Place, Side};
-use thriftstore::cql::{self, Claim, Outcome, QueryOptions, QueryState};
+use thriftstore::cql::{self, Claim, Language, Outcome, QueryOptions, QueryState};
 use thriftstore::db::Database;
 use thriftstore::marshal::Types;
 use thriftstore::model::{Behaviour, Cell, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion};
@@ -74,6 +74,7 @@ pub async fn cql(side: &Side, statement: &str) -> Outcome {
     let state = QueryState {
         database: side.database.as_ref().unwrap(),
         behaviour,
+        language: Language::Newest,
         claim: Claim::of_release(behaviour),
         keyspace: Some("made"),
         user: None,

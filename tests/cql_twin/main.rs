@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use thriftstore::cql::{self, Claim, CqlError, Outcome, QueryOptions, QueryState};
+use thriftstore::cql::{self, Claim, CqlError, Language, Outcome, QueryOptions, QueryState};
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use thriftstore::schema::Catalog;
@@ -40,7 +40,7 @@ const START_MS: i64 = 1_400_000_000_000;
 fn state(database: &Arc<Database>) -> QueryState<'_> {
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
-    QueryState { database, behaviour, claim, keyspace: Some("k"), user: None }
+    QueryState { database, behaviour, claim, language: Language::Newest, keyspace: Some("k"), user: None }
 }
 
 /// A database with the table, its model, and all that was said.

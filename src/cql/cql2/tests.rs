@@ -1,3 +1,4 @@
+use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -36,6 +37,7 @@ impl Session {
             database: &self.database,
             behaviour,
             claim: Claim::of_release(behaviour),
+            language: Language::Newest,
             keyspace: self.keyspace.as_deref(),
             user: None,
         };

@@ -1,5 +1,6 @@
 //! What tests of statements need: a database in memory, and statements in few words.
 
+use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use super::define;
@@ -30,7 +31,14 @@ pub fn database() -> Arc<Database> {
 pub async fn run(database: &Arc<Database>, statement: Statement) -> Result<Outcome, CqlError> {
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
-    let state = QueryState { database, behaviour, claim, keyspace: Some("k"), user: None };
+    let state = QueryState {
+        database,
+        behaviour,
+        claim,
+        language: Language::Newest,
+        keyspace: Some("k"),
+        user: None,
+    };
     define(&state, &statement).await
 }
 

@@ -1,3 +1,4 @@
+use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,7 +13,14 @@ use crate::util::Release;
 
 async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
     let (behaviour, claim) = (Behaviour::of(Release::V2_1), Claim::new(release).unwrap());
-    let state = QueryState { database, behaviour, claim: &claim, keyspace: None, user: None };
+    let state = QueryState {
+        database,
+        behaviour,
+        claim: &claim,
+        language: Language::Newest,
+        keyspace: None,
+        user: None,
+    };
     let text_of = |value: Option<Bytes>| String::from_utf8(value.unwrap_or_default().to_vec()).unwrap();
     match query(&state, text, &QueryOptions::default()).await {
         Ok(Outcome::Rows(rows)) => {

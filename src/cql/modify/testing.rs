@@ -1,5 +1,6 @@
 //! What tests of statements need: a database in memory, statements as text, and cells in hex.
 
+use crate::cql::syntax::Language;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -85,11 +86,12 @@ impl Bench {
     }
 
     pub async fn run_with(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
-        let parsed = parse_as(text, self.behaviour.release)?;
+        let parsed = parse_as(text, self.behaviour.release, Language::Newest)?;
         let state = QueryState {
             database: &self.database,
             behaviour: self.behaviour,
             claim: Claim::of_release(self.behaviour),
+            language: Language::Newest,
             keyspace: Some("k"),
             user: None,
         };

@@ -66,7 +66,7 @@ impl Display for TypeName {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             TypeName::Named { keyspace: Some(keyspace), name } => write!(f, "{keyspace}.{name}"),
-            TypeName::Named { keyspace: None, name } => f.write_str(name),
+            TypeName::Named { keyspace: None, name } | TypeName::Users(name) => f.write_str(name),
             TypeName::Custom(class) => write!(f, "'{class}'"),
             TypeName::List(element) => write!(f, "list<{element}>"),
             TypeName::Set(element) => write!(f, "set<{element}>"),

@@ -8,6 +8,8 @@ pub enum TypeName {
         keyspace: Option<String>,
         name: String,
     },
+    /// One of the keyspace's types: in the statement's language the name is none of Cassandra's own.
+    Users(String),
     /// A class in quotes.
     Custom(String),
     List(Box<TypeName>),

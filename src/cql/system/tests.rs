@@ -1,6 +1,7 @@
 use super::*;
 use crate::cql::Claim;
 use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
+use crate::cql::syntax::Language;
 use crate::cql::syntax::Statement;
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -13,7 +14,14 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
     }
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
-    let state = QueryState { database: &database, behaviour, claim, keyspace: None, user: None };
+    let state = QueryState {
+        database: &database,
+        behaviour,
+        claim,
+        language: Language::Newest,
+        keyspace: None,
+        user: None,
+    };
     let table = definition(claim, "system", table).unwrap();
     let names: Vec<String> =
         table.table.as_ref().unwrap().columns().map(|column| column.name.clone()).collect();

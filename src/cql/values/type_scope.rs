@@ -29,6 +29,7 @@ impl TypeScope<'_> {
         }
         match name {
             TypeName::Named { keyspace, name } => self.named(keyspace.as_deref(), name, is_frozen),
+            TypeName::Users(name) => self.users(name, is_frozen),
             TypeName::Custom(class) => {
                 let found = self.types.parse(class).map_err(|error| bad_class(class, &error))?;
                 Ok(CqlType::of(&found))
@@ -109,9 +110,8 @@ impl TypeScope<'_> {
     /// A type of Cassandra's own or of the keyspace's.
     fn named(&self, keyspace: Option<&str>, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
         let native = if keyspace.is_none() { Native::named(name) } else { None };
-        let own = self.keyspace.user_types.get(name);
         match native {
-            Some(native) if !(is_new(native) && own.is_some()) => {
+            Some(native) if !(is_new(native) && self.keyspace.user_types.contains_key(name)) => {
                 // Timestamps of 1.2 and before sort otherwise, and have a class of their own for it.
                 let is_old = native == Native::Timestamp && self.release < Release::V2_0;
                 return Ok(CqlType::Native(if is_old { Native::OldTimestamp } else { native }));
@@ -127,7 +127,12 @@ impl TypeScope<'_> {
                 self.keyspace.name
             )));
         }
-        let Some(found) = own else {
+        self.users(name, is_frozen)
+    }
+
+    /// One of the keyspace's types.
+    fn users(&self, name: &str, is_frozen: bool) -> Result<CqlType, CqlError> {
+        let Some(found) = self.keyspace.user_types.get(name) else {
             return Err(CqlError::invalid(format!("Unknown type {}.{name}", self.keyspace.name)));
         };
         if !is_frozen {
@@ -162,7 +167,7 @@ fn is_new(native: Native) -> bool {
 pub fn type_text(name: &TypeName) -> String {
     match name {
         TypeName::Named { keyspace: Some(keyspace), name } => format!("{keyspace}.{name}"),
-        TypeName::Named { keyspace: None, name } => name.clone(),
+        TypeName::Named { keyspace: None, name } | TypeName::Users(name) => name.clone(),
         TypeName::Custom(class) => format!("'{class}'"),
         TypeName::List(element) => format!("list<{}>", type_text(element)),
         TypeName::Set(element) => format!("set<{}>", type_text(element)),

@@ -22,7 +22,7 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::cql::PreparedStatements;
+use crate::cql::{Language, PreparedStatements};
 use crate::db::{self, Access, Database};
 use crate::model::Behaviour;
 use crate::util::Release;
@@ -40,6 +40,8 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub args: &'a Args<'a>,
     pub behaviour: &'static Behaviour,
+    /// How much of CQL 3 there is.
+    pub language: Language,
     /// The reply, its header written; the method adds field 0.
     pub out: &'a mut BytesMut,
 }

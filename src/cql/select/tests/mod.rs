@@ -5,6 +5,7 @@ mod model;
 mod pages;
 mod rows;
 
+use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
@@ -54,8 +55,14 @@ impl Session {
     async fn run(&self, text: &str, options: &QueryOptions) -> Result<Outcome, CqlError> {
         let behaviour = Behaviour::of(self.release);
         let claim = Claim::of_release(behaviour);
-        let state =
-            QueryState { database: &self.database, behaviour, claim, keyspace: Some("s"), user: None };
+        let state = QueryState {
+            database: &self.database,
+            behaviour,
+            claim,
+            language: Language::Newest,
+            keyspace: Some("s"),
+            user: None,
+        };
         query(&state, text, options).await
     }
 

@@ -1,6 +1,7 @@
 //! How much is read, and where pages end.
 
 use super::*;
+use crate::cql::syntax::Language;
 use crate::cql::{Claim, prepare};
 use crate::db::CfRequest;
 use crate::model::Predicate;
@@ -142,7 +143,14 @@ async fn markers_say_what_they_stand_for() {
     let session = with_tables().await;
     let behaviour = Behaviour::of(Release::V2_1);
     let claim = Claim::of_release(behaviour);
-    let state = QueryState { database: &session.database, behaviour, claim, keyspace: Some("s"), user: None };
+    let state = QueryState {
+        database: &session.database,
+        behaviour,
+        claim,
+        language: Language::Newest,
+        keyspace: Some("s"),
+        user: None,
+    };
     for (text, markers) in [
         ("SELECT * FROM o WHERE k = ? AND a > ? LIMIT ?", "k int, a int, [limit] int"),
         ("SELECT * FROM o WHERE k IN ?", "in(k) list<int>"),

@@ -12,6 +12,7 @@ impl Parser<'_> {
     /// One of these statements, if one stands here.
     pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, CqlError> {
         if let Some(found) = self.role()? {
+            self.needs((2, 2), "roles");
             return Ok(Some(found));
         }
         let found = if self.eat_words(&["CREATE", "USER"]) {

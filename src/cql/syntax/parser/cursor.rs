@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cql::syntax::failure::{self, Misfit};
 use crate::cql::syntax::token::{Token, TokenKind};
-use crate::cql::syntax::{Term, keywords, lexer};
+use crate::cql::syntax::{Language, Line, Term, keywords, lexer};
 use crate::cql::{CqlError, Place};
 use crate::util::Release;
 use crate::util::limits::{MARKERS_MAX, STATEMENT_NESTING_MAX};
@@ -17,6 +17,7 @@ pub struct Parser<'t> {
     at: usize,
     depth: usize,
     pub(in crate::cql) release: Release,
+    pub(in crate::cql) language: Language,
     pub(in crate::cql) markers: Vec<Option<String>>,
     /// See `Parsed`.
     pub(super) unqualified: Vec<usize>,
@@ -36,6 +37,7 @@ impl<'t> Parser<'t> {
             at: 0,
             depth: 0,
             release,
+            language: Language::Newest,
             markers: Vec::new(),
             unqualified: Vec::new(),
             functions: Vec::new(),
@@ -190,7 +192,9 @@ impl<'t> Parser<'t> {
             None
         } else if self.is_symbol(0, ":") && self.is_name(1) {
             self.advance();
-            Some(self.name()?)
+            let name = self.name()?;
+            self.needs((2, 0), "a marker with a name");
+            Some(name)
         } else {
             return Ok(None);
         };
@@ -283,6 +287,19 @@ impl<'t> Parser<'t> {
     pub(in crate::cql) fn complain(&mut self, message: String) {
         let Place { line, column } = self.peek(0).place();
         self.put_off(CqlError::Syntax { message, place: Place { line, column } });
+    }
+
+    /// Says that what stands before this place came with a release. An older one does not take it.
+    pub(in crate::cql) fn needs(&mut self, since: Line, what: &str) {
+        if !self.language.has(since) {
+            let place = self.peek(0).place();
+            let (line, column) = (place.line, place.column);
+            let (major, minor) = since;
+            let message = format!(
+                "line {line}:{column} {what} came with Cassandra {major}.{minor}, and --compat names an older one"
+            );
+            self.put_off(CqlError::Syntax { message, place });
+        }
     }
 
     /// A fault after which reading goes on.

@@ -31,6 +31,7 @@ impl Parser<'_> {
             return Ok(Statement::CreateTable(self.create_table()?));
         }
         if self.eat_words(&["CUSTOM", "INDEX"]) {
+            self.needs((2, 0), "CUSTOM");
             return Ok(Statement::CreateIndex(self.create_index(true)?));
         }
         if self.eat_word("INDEX") {
@@ -82,6 +83,7 @@ impl Parser<'_> {
                 self.expect_symbol("(")?;
                 let column = self.name()?;
                 self.expect_symbol(")")?;
+                self.needs(if target == IndexTarget::Values { (2, 2) } else { (2, 1) }, word);
                 return Ok((target, column));
             }
         }
@@ -89,6 +91,7 @@ impl Parser<'_> {
     }
 
     fn create_type(&mut self) -> Result<Statement, CqlError> {
+        self.needs((2, 1), "TYPE");
         let if_not_exists = self.if_not_exists()?;
         let name = self.table_name()?;
         self.expect_symbol("(")?;
@@ -121,6 +124,7 @@ impl Parser<'_> {
     }
 
     fn alter_type(&mut self) -> Result<AlterType, CqlError> {
+        self.needs((2, 1), "TYPE");
         if self.eat_word("ALTER") {
             let field = self.name()?;
             self.expect_word("TYPE")?;
@@ -150,6 +154,7 @@ impl Parser<'_> {
             return Ok(Statement::DropIndex { if_exists, name: self.table_name()? });
         }
         if self.eat_word("TYPE") {
+            self.needs((2, 1), "TYPE");
             let if_exists = self.if_exists()?;
             return Ok(Statement::DropType { if_exists, name: self.table_name()? });
         }

@@ -15,19 +15,19 @@ mod type_name;
 pub use cursor::Parser;
 
 use super::token::TokenKind;
-use super::{Parsed, Statement, TableName};
+use super::{Language, Parsed, Statement, TableName};
 use crate::cql::CqlError;
 use crate::util::Release;
 
-/// Reads a statement as 2.1 does.
+/// Reads a statement of the newest language as 2.1 does.
 pub fn parse(text: &str) -> Result<Parsed, CqlError> {
-    parse_as(text, Release::V2_1)
+    parse_as(text, Release::V2_1, Language::Newest)
 }
 
-/// Reads a statement with this release's messages. The language is that of the newest, but for what the old server
-/// would have taken for something else.
-pub fn parse_as(text: &str, release: Release) -> Result<Parsed, CqlError> {
+/// Reads a statement with this release's messages.
+pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, CqlError> {
     let mut parser = Parser::new(text, release)?;
+    parser.language = language;
     let statement = parser.statement()?;
     while parser.eat_symbol(";") {}
     if parser.kind(0) != TokenKind::End {
@@ -57,10 +57,13 @@ impl Parser<'_> {
             return Ok(Statement::Use(self.name()?));
         }
         if self.eat_word("TRUNCATE") {
-            self.eat_word("TABLE");
+            if self.eat_word("TABLE") {
+                self.needs((2, 2), "TRUNCATE TABLE");
+            }
             return Ok(Statement::Truncate(self.table_name()?));
         }
         if let Some(describe) = self.describe()? {
+            self.needs((4, 0), "DESCRIBE");
             return Ok(describe);
         }
         if let Some(access) = self.access()? {
@@ -92,6 +95,7 @@ impl Parser<'_> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_words(&["NOT", "EXISTS"])?;
+            self.needs((2, 0), "IF NOT EXISTS");
         }
         Ok(is_there)
     }
@@ -100,6 +104,7 @@ impl Parser<'_> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_word("EXISTS")?;
+            self.needs((2, 0), "IF EXISTS");
         }
         Ok(is_there)
     }

@@ -80,6 +80,7 @@ impl Parser<'_> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
+            self.needs((2, 2), "JSON");
             let json = match (self.marker_term()?, self.kind(0)) {
                 (Some(marker), _) => marker,
                 (None, TokenKind::String) => {
@@ -134,6 +135,7 @@ impl Parser<'_> {
         if !self.eat_word("IF") {
             return Ok(Conditions::None);
         }
+        self.needs((2, 0), "IF");
         if self.is_word(0, "EXISTS") && !self.is_condition() {
             self.advance();
             return Ok(Conditions::IfExists);
@@ -163,6 +165,7 @@ impl Parser<'_> {
         }
         // `c += 1`, of 4.0.
         if self.is_symbol(1, "=") && (self.is_symbol(0, "+") || self.is_symbol(0, "-")) {
+            self.needs((4, 0), "c += 1");
             let adds = self.eat_symbol("+");
             if !adds {
                 self.advance();

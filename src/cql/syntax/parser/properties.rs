@@ -25,6 +25,12 @@ impl Parser<'_> {
             None if self.is_symbol(0, "{") => PropertyValue::Map(self.property_map()?),
             None => return Err(self.no_viable(0)),
         };
+        if self.language.lacks_property(&name) {
+            self.complain(format!("Unknown property '{name}'"));
+        }
+        if name == "caching" && matches!(value, PropertyValue::Map(_)) {
+            self.needs((2, 1), "caching by a map");
+        }
         if properties.0.len() >= PROPERTIES_MAX {
             return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));
         }

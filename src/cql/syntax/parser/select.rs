@@ -11,6 +11,9 @@ impl Parser<'_> {
     pub(super) fn select(&mut self) -> Result<Select, CqlError> {
         self.expect_word("SELECT")?;
         let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
+        if is_json {
+            self.needs((2, 2), "JSON");
+        }
         if self.release < Release::V2_0 && self.is_modifier("DISTINCT") {
             // A column's name there, so what follows is one too many.
             return Err(self.no_viable(1));
@@ -22,6 +25,7 @@ impl Parser<'_> {
         let relations = if self.eat_word("WHERE") { self.relations()? } else { Vec::new() };
         let mut group_by = Vec::new();
         if self.eat_words(&["GROUP", "BY"]) {
+            self.needs((3, 10), "GROUP BY");
             group_by = self.list(Self::name)?;
         }
         let mut order_by = Vec::new();
@@ -31,6 +35,7 @@ impl Parser<'_> {
         }
         let mut per_partition_limit = None;
         if self.eat_words(&["PER", "PARTITION"]) {
+            self.needs((3, 6), "PER PARTITION LIMIT");
             self.expect_word("LIMIT")?;
             per_partition_limit = Some(self.integer()?);
         }
@@ -70,6 +75,9 @@ impl Parser<'_> {
         if let [Selected { selector: Selector::CountRows, alias }] = &mut selected[..] {
             return Ok(Selection::Count { alias: alias.take() });
         }
+        if selected.iter().any(|selected| selected.selector == Selector::CountRows) {
+            self.needs((2, 2), "count(*) among others");
+        }
         Ok(Selection::Some(selected))
     }
 
@@ -86,7 +94,11 @@ impl Parser<'_> {
     }
 
     fn alias(&mut self) -> Result<Option<String>, CqlError> {
-        if self.eat_word("AS") { Ok(Some(self.name()?)) } else { Ok(None) }
+        if !self.eat_word("AS") {
+            return Ok(None);
+        }
+        self.needs((2, 0), "AS");
+        self.name().map(Some)
     }
 
     fn selected(&mut self) -> Result<Selected, CqlError> {
@@ -99,6 +111,7 @@ impl Parser<'_> {
             let mut selector = parser.whole_selector()?;
             let mut fields = 0;
             while parser.eat_symbol(".") {
+                parser.needs((2, 1), "a field of a column");
                 // Each makes the selector one deeper.
                 fields += 1;
                 if fields > STATEMENT_NESTING_MAX {
@@ -123,6 +136,7 @@ impl Parser<'_> {
             return self.count();
         }
         if self.is_word(0, "CAST") && self.is_symbol(1, "(") {
+            self.needs((3, 2), "CAST");
             return self.cast_selector();
         }
         if self.is_symbol(1, "(") && self.is_word(0, "WRITETIME") {
@@ -132,6 +146,9 @@ impl Parser<'_> {
             return Ok(Selector::Ttl(of_column(self)?));
         }
         if let Some((keyspace, name)) = self.function_name()? {
+            if self.language.lacks_function(&name) {
+                self.put_off(CqlError::invalid(format!("Unknown function '{name}'")));
+            }
             return Ok(Selector::Function { keyspace, name, arguments: self.selector_arguments()? });
         }
         Ok(Selector::Column(self.name()?))

@@ -43,13 +43,21 @@ impl Parser<'_> {
         }
         let name = self.name()?;
         let cql_type = self.type_name()?;
-        let is_static = self.eat_word("STATIC");
+        let is_static = self.is_static();
         let is_primary_key = self.eat_word("PRIMARY");
         if is_primary_key {
             self.expect_word("KEY")?;
         }
         made.columns.push(ColumnDefinition { name, cql_type, is_static, is_primary_key });
         Ok(())
+    }
+
+    fn is_static(&mut self) -> bool {
+        let is_static = self.eat_word("STATIC");
+        if is_static {
+            self.needs((2, 0), "STATIC");
+        }
+        is_static
     }
 
     fn primary_key(&mut self) -> Result<PrimaryKey, CqlError> {
@@ -90,12 +98,14 @@ impl Parser<'_> {
     fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter, CqlError>) -> Result<Alter, CqlError> {
         let mut one = one;
         if self.is_symbol(0, "(") {
+            self.needs((3, 10), "a list of columns");
             return Ok(Alter::Several(self.list_in_parentheses(one)?));
         }
         let first = one(self)?;
         if !self.eat_symbol(",") {
             return Ok(first);
         }
+        self.needs((3, 10), "a list of columns");
         let mut steps = vec![first];
         steps.extend(self.list(one)?);
         Ok(Alter::Several(steps))
@@ -112,10 +122,11 @@ impl Parser<'_> {
             return self.steps(|parser| {
                 let column = parser.name()?;
                 let cql_type = parser.type_name()?;
-                Ok(Alter::Add { column, cql_type, is_static: parser.eat_word("STATIC") })
+                Ok(Alter::Add { column, cql_type, is_static: parser.is_static() })
             });
         }
         if self.eat_word("DROP") {
+            self.needs((2, 0), "DROP of a column");
             return self.steps(|parser| Ok(Alter::Drop { column: parser.name()? }));
         }
         if self.eat_word("RENAME") {

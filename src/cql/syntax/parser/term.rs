@@ -25,6 +25,7 @@ impl Parser<'_> {
             "{" if self.kind(0) == TokenKind::Symbol => self.braces(),
             "(" if self.kind(0) == TokenKind::Symbol && self.is_cast() => self.cast(),
             "(" if self.kind(0) == TokenKind::Symbol => {
+                self.needs((2, 1), "a tuple");
                 Ok(Term::Tuple(self.list_in_parentheses(Self::term)?))
             }
             _ => self.function_call(),
@@ -44,6 +45,9 @@ impl Parser<'_> {
             TokenKind::Word if self.is_iso_duration() => ConstantKind::Duration,
             _ => return self.not_finite(),
         };
+        if kind == ConstantKind::Duration {
+            self.needs((3, 10), "a duration");
+        }
         Some(Term::Constant { kind, text: self.take_value() })
     }
 
@@ -64,6 +68,7 @@ impl Parser<'_> {
         if is_negative {
             self.advance();
         }
+        self.needs((2, 0), "a number that is not finite");
         let sign = if is_negative { "-" } else { "" };
         Some(Term::Constant { kind: ConstantKind::Float, text: format!("{sign}{}", self.take_value()) })
     }
@@ -71,6 +76,7 @@ impl Parser<'_> {
     /// An integer or a marker, as LIMIT, TIMESTAMP and TTL take it.
     pub(super) fn integer(&mut self) -> Result<Term, CqlError> {
         if let Some(marker) = self.marker_term()? {
+            self.needs((2, 0), "a marker here");
             return Ok(marker);
         }
         match self.kind(0) {
@@ -93,6 +99,7 @@ impl Parser<'_> {
             return Ok(Term::Set(Vec::new()));
         }
         let literal = if self.is_name(0) && self.is_symbol(1, ":") {
+            self.needs((2, 1), "a value of a user's type");
             Term::User(self.list(|parser| {
                 let field = parser.name()?;
                 parser.expect_symbol(":")?;
@@ -151,6 +158,9 @@ impl Parser<'_> {
             let is_word = self.is_name(0) && self.kind(0) == TokenKind::Word;
             return Err(self.no_viable_from(self.position(), usize::from(is_word)));
         };
+        if self.language.lacks_function(&name) {
+            self.put_off(CqlError::invalid(format!("Unknown CQL3 function {name} called")));
+        }
         self.expect_symbol("(")?;
         let arguments = if self.is_symbol(0, ")") { Vec::new() } else { self.list(Self::term)? };
         self.expect_symbol(")")?;
@@ -161,6 +171,7 @@ impl Parser<'_> {
     pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, CqlError> {
         if self.is_function_of_keyspace(0) {
             let keyspace = self.name()?;
+            self.needs((2, 2), "a function of a keyspace");
             self.advance();
             return Ok(Some((Some(keyspace), self.take_value())));
         }

@@ -282,9 +282,10 @@ fn wrong_words_are_named_with_their_places() {
     for (text, expected) in cases {
         assert_eq!(fault(text), expected, "{text}");
     }
-    let plain = parse_as("NSERT INTO t", Release::V1_2).unwrap_err().to_string();
+    let plain = parse_as("NSERT INTO t", Release::V1_2, Language::Newest).unwrap_err().to_string();
     assert_eq!(plain, "line 1:0 no viable alternative at input 'NSERT'");
-    let distinct = parse_as("SELECT DISTINCT k FROM t", Release::V1_2).unwrap_err().to_string();
+    let distinct =
+        parse_as("SELECT DISTINCT k FROM t", Release::V1_2, Language::Newest).unwrap_err().to_string();
     assert_eq!(distinct, "line 1:16 no viable alternative at input 'k'");
 }
 

@@ -2,8 +2,8 @@
 
 use super::Parser;
 use crate::cql::CqlError;
-use crate::cql::syntax::TypeName;
 use crate::cql::syntax::token::TokenKind;
+use crate::cql::syntax::{TableName, TypeName};
 
 impl Parser<'_> {
     pub(super) fn type_name(&mut self) -> Result<TypeName, CqlError> {
@@ -22,6 +22,7 @@ impl Parser<'_> {
             return Ok(TypeName::List(Box::new(self.parameter()?)));
         }
         if has_parameters && self.eat_word("FROZEN") {
+            self.needs((2, 1), "frozen");
             return Ok(TypeName::Frozen(Box::new(self.parameter()?)));
         }
         if has_parameters && self.eat_word("MAP") {
@@ -33,13 +34,21 @@ impl Parser<'_> {
             return Ok(TypeName::Map(Box::new(key), Box::new(value)));
         }
         if has_parameters && self.eat_word("TUPLE") {
+            self.needs((2, 1), "tuple");
             self.expect_symbol("<")?;
             let elements = self.list(Self::type_name)?;
             self.expect_symbol(">")?;
             return Ok(TypeName::Tuple(elements));
         }
-        let name = self.qualified_name()?;
-        Ok(TypeName::Named { keyspace: name.keyspace, name: name.name })
+        let TableName { keyspace, name } = self.qualified_name()?;
+        if keyspace.is_none() && self.language.lacks_type(&name) {
+            self.needs((2, 1), "a user's type");
+            if self.language.keeps_free(&name) {
+                self.complain(format!("Invalid (reserved) user type name {name}"));
+            }
+            return Ok(TypeName::Users(name));
+        }
+        Ok(TypeName::Named { keyspace, name })
     }
 
     fn parameter(&mut self) -> Result<TypeName, CqlError> {

@@ -70,6 +70,7 @@ pub(super) fn state<'a>(call: &'a Call<'_>, keyspace: Option<&'a str>) -> QueryS
     QueryState {
         database: call.database,
         behaviour: call.behaviour,
+        language: call.language,
         claim: Claim::of_release(call.behaviour),
         keyspace,
         user: call.session.user.as_ref(),

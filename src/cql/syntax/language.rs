@@ -1,0 +1,101 @@
+//! How much of the language there is.
+
+use crate::util::Release;
+
+/// A release line: major and minor.
+pub type Line = (u32, u32);
+
+/// Functions that came after 1.2, in lower case, and when.
+const FUNCTIONS: [(&str, Line); 16] = [
+    ("uuid", (2, 0)),
+    ("avg", (2, 2)),
+    ("count", (2, 2)),
+    ("currentdate", (4, 0)),
+    ("currenttime", (4, 0)),
+    ("currenttimestamp", (4, 0)),
+    ("currenttimeuuid", (4, 0)),
+    ("fromjson", (2, 2)),
+    ("max", (2, 2)),
+    ("min", (2, 2)),
+    ("sum", (2, 2)),
+    ("todate", (2, 2)),
+    ("tojson", (2, 2)),
+    ("totimestamp", (2, 2)),
+    ("tounixtimestamp", (2, 2)),
+    ("cast", (3, 2)),
+];
+
+/// Types that came after 1.2, and when.
+const TYPES: [(&str, Line); 5] =
+    [("date", (2, 2)), ("time", (2, 2)), ("smallint", (2, 2)), ("tinyint", (2, 2)), ("duration", (3, 10))];
+
+/// Properties of tables that came after 1.2, and when.
+const PROPERTIES: [(&str, Line); 5] = [
+    ("default_time_to_live", (2, 0)),
+    ("speculative_retry", (2, 0)),
+    ("memtable_flush_period_in_ms", (2, 0)),
+    ("min_index_interval", (2, 1)),
+    ("max_index_interval", (2, 1)),
+];
+
+/// Names that 2.1 let no type of a user have, and for which later releases had types of their own.
+const KEPT_FREE: [&str; 2] = ["date", "smallint"];
+
+/// The language that statements are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// All that this server knows, whichever release had it first.
+    #[default]
+    Newest,
+    /// What this release had.
+    Of(Release),
+}
+
+impl Language {
+    /// Whether there is what came with a release line.
+    pub fn has(self, since: Line) -> bool {
+        match self {
+            Language::Newest => true,
+            Language::Of(Release::V2_1) => since <= (2, 1),
+            Language::Of(Release::V2_0) => since <= (2, 0),
+            Language::Of(_) => since <= (1, 2),
+        }
+    }
+
+    /// Whether a function of this name came later.
+    pub fn lacks_function(self, name: &str) -> bool {
+        FUNCTIONS.iter().any(|(known, since)| known.eq_ignore_ascii_case(name) && !self.has(*since))
+    }
+
+    /// Whether a type of this name came later.
+    pub fn lacks_type(self, name: &str) -> bool {
+        TYPES.iter().any(|(known, since)| *known == name && !self.has(*since))
+    }
+
+    /// Whether tables got a property of this name later.
+    pub fn lacks_property(self, name: &str) -> bool {
+        PROPERTIES.iter().any(|(known, since)| *known == name && !self.has(*since))
+    }
+
+    /// Whether nothing may be called so.
+    pub fn keeps_free(self, type_name: &str) -> bool {
+        self.lacks_type(type_name) && KEPT_FREE.contains(&type_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_has_what_came_before_it() {
+        for (release, line) in [(Release::V1_2, (1, 2)), (Release::V2_0, (2, 0)), (Release::V2_1, (2, 1))] {
+            let language = Language::Of(release);
+            assert!(language.has(line) && language.has((1, 2)));
+            assert!(!language.has((line.0, line.1 + 1)) && !language.has((2, 2)));
+            assert!(language.lacks_function("Max") && language.lacks_type("time"));
+            assert_eq!(language.lacks_function("uuid"), release == Release::V1_2);
+        }
+        assert!(Language::Newest.has((5, 0)) && !Language::Newest.lacks_type("date"));
+    }
+}
