@@ -54,6 +54,10 @@ fn indexed(
         return if create.if_not_exists { Ok(None) } else { invalid("Index already exists") };
     }
     check_class(create)?;
+    if column.cql_type.is_multi_cell() && !create.is_custom && release < Release::V2_1 {
+        // The words of Cassandra 1.2 and 2.0; CASSANDRA-4511 has brought such indexes to 2.1.
+        return invalid("Indexes on collections are no yet supported");
+    }
     check_place(&table, column, release)?;
     let name = match &create.name {
         Some(name) => name.clone(),
@@ -157,6 +161,10 @@ fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
 /// Whether a column may be indexed where it stands.
 fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Result<(), CqlError> {
     let name = &column.name;
+    // Cassandra 1.2 indexes no part of a key; CASSANDRA-5125 has changed that in 2.0.
+    if release < Release::V2_0 && matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
+        return invalid(format!("Cannot create index on PRIMARY KEY part {name}"));
+    }
     if table.is_compact() && !table.clustering.is_empty() {
         return invalid(
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
@@ -171,11 +179,7 @@ fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Resu
         return invalid("Secondary indexes are not allowed on static columns");
     }
     if column.kind == ColumnKind::PartitionKey && table.partition_key.len() == 1 {
-        return invalid(if release < Release::V2_0 {
-            format!("Cannot create index on PRIMARY KEY part {name}")
-        } else {
-            format!("Cannot create secondary index on partition key column {name}")
-        });
+        return invalid(format!("Cannot create secondary index on partition key column {name}"));
     }
     Ok(())
 }
