@@ -6,6 +6,7 @@ use crate::cql::syntax::{self, Deletion, Term};
 use crate::cql::values::{TypedTerm, term_text};
 use crate::marshal::CqlType;
 use crate::schema::TableColumn;
+use crate::util::Release;
 
 /// What is done, by how cells are written.
 #[derive(Debug)]
@@ -154,6 +155,11 @@ impl Operation {
             Shape::Frozen => Err(refused(&text(), "frozen collection", column)),
             Shape::List(_) => Ok(Action::Discard(terms.of_column(term, column)?)),
             Shape::Set(_) => Ok(Action::Remove(terms.of_column(term, column)?)),
+            // Cassandra 2.1 takes the keys to be removed, by CASSANDRA-6599; those before it take no map apart.
+            Shape::Map(..) if terms.scope.release < Release::V2_1 => {
+                terms.of_column(term, column)?;
+                Err(refused(&text(), "map", column))
+            }
             Shape::Map(key, _) => {
                 let keys = CqlType::Set { element: Box::new(key.clone()), is_frozen: false };
                 Ok(Action::Remove(terms.named(term, name.clone(), keys)?))
