@@ -5,6 +5,7 @@ use super::messages::NEEDS_FILTERING;
 use super::restrictions::{Asked, Restrictions};
 use super::selection::Picked;
 use crate::cql::CqlError;
+use crate::cql::syntax::{Selection, Selector};
 use crate::schema::{ColumnKind, TableColumn};
 use crate::util::Release;
 
@@ -206,6 +207,7 @@ impl Analysis<'_> {
                 "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.",
             );
         }
+        self.order_is_selected()?;
         let mut directions = Vec::new();
         for (at, (name, is_descending)) in self.select.order_by.iter().enumerate() {
             let Some(column) = self.target.def.column(name) else {
@@ -230,6 +232,25 @@ impl Analysis<'_> {
         self.found.is_reversed = directions.first().copied().unwrap_or(false);
         if directions.iter().any(|direction| *direction != self.found.is_reversed) {
             return invalid("Unsupported order by relation");
+        }
+        Ok(())
+    }
+
+    /// Before 2.1 rows of several partitions were sorted as they are answered, so by columns that are answered;
+    /// CASSANDRA-4911 has changed that.
+    fn order_is_selected(&self) -> Result<(), CqlError> {
+        let Selection::Some(selected) = &self.select.selection else { return Ok(()) };
+        if !self.found.is_key_in || self.release() >= Release::V2_1 {
+            return Ok(());
+        }
+        let is_selected = |name: &String| {
+            let mut selectors = selected.iter().map(|one| &one.selector);
+            selectors.any(|selector| matches!(selector, Selector::Column(column) if column == name))
+        };
+        // Names of no column are the next check's.
+        let mut columns = self.select.order_by.iter().map(|(name, _)| name);
+        if columns.any(|name| self.target.def.column(name).is_some() && !is_selected(name)) {
+            return invalid("ORDER BY could not be used on columns missing in select clause.");
         }
         Ok(())
     }
