@@ -296,13 +296,14 @@ impl<'a> Analysis<'a> {
         }
         let operands = Operands::of_column(values, &self.target.spec(column), &self.scope, markers)?;
         let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
-        // Cassandra takes an IN of one value for an equality here.
+        // Cassandra takes an IN of one value for an equality here, and 1.2 does everywhere.
+        let is_equality = is_other || self.release() < Release::V2_0 && operands.is_single();
         if is_other && !operands.is_single() {
             return invalid(format!(
                 "IN predicates on non-primary-key columns ({name}) is not yet supported"
             ));
         }
-        match (is_other, operands) {
+        match (is_equality, operands) {
             (true, Operands::Each(each)) => match each.into_iter().next() {
                 Some(operand) => self.set(column, Asked::Eq(operand)),
                 None => Ok(()),
