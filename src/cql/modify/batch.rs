@@ -16,6 +16,7 @@ use crate::cql::values::{Markers, TableOf, TypeScope};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
 use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
+use crate::util::Release;
 
 /// Partitions of a batch without a log for which nobody is warned: what Cassandra is configured to at first.
 const UNWARNED_PARTITIONS_MAX: usize = 10;
@@ -51,7 +52,9 @@ impl BatchPlan {
         if batch.ttl.is_some() {
             return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
         }
-        check_shape(batch.kind, &statements.iter().collect::<Vec<_>>(), batch.timestamp.is_some())?;
+        let release = state.behaviour.release;
+        let plans: Vec<&ModifyPlan> = statements.iter().collect();
+        check_shape((batch.kind, release), &plans, batch.timestamp.is_some())?;
         Ok(BatchPlan { kind: batch.kind, attributes, statements })
     }
 
@@ -84,7 +87,7 @@ pub async fn run_batch(
     options: &QueryOptions,
 ) -> Result<Outcome, CqlError> {
     let plans: Vec<&ModifyPlan> = steps.iter().map(|step| step.plan).collect();
-    check_shape(kind, &plans, false)?;
+    check_shape((kind, state.behaviour.release), &plans, false)?;
     run_steps(state, kind, steps, (options, None)).await
 }
 
@@ -125,15 +128,27 @@ async fn run_steps(
 }
 
 /// What may stand together, in the order of the old servers' checks.
-fn check_shape(kind: BatchKind, plans: &[&ModifyPlan], has_timestamp: bool) -> Result<(), CqlError> {
+fn check_shape(
+    (kind, release): (BatchKind, Release),
+    plans: &[&ModifyPlan],
+    has_timestamp: bool,
+) -> Result<(), CqlError> {
     let has_conditions = plans.iter().any(|plan| plan.has_conditions());
     if has_timestamp && has_conditions {
         return Err(CqlError::invalid("Cannot provide custom timestamp for conditional BATCH"));
     }
-    if has_timestamp && kind == BatchKind::Counter {
+    // Before CASSANDRA-6649 of 2.1, timestamps of counters are not looked at.
+    let is_timed = has_timestamp && release >= Release::V2_1;
+    if is_timed && kind == BatchKind::Counter {
         return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
     }
+    if release < Release::V2_1 {
+        check_counters_apart(kind, plans)?;
+    }
     for plan in plans {
+        if is_timed && plan.is_counter() {
+            return Err(CqlError::invalid("Cannot provide custom timestamp for a BATCH containing counters"));
+        }
         if has_timestamp && plan.attributes.has_timestamp() {
             return Err(CqlError::invalid("Timestamp must be set either on BATCH or individual statements"));
         }
@@ -157,6 +172,19 @@ fn check_shape(kind: BatchKind, plans: &[&ModifyPlan], has_timestamp: bool) -> R
         return Err(CqlError::invalid("Batch with conditions cannot span multiple tables"));
     }
     Ok(())
+}
+
+/// Cassandra 1.2 and 2.0 count in batches of counters only. CASSANDRA-7351 has changed that in 2.1.
+fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), CqlError> {
+    let is_of_counters = kind == BatchKind::Counter;
+    if plans.iter().all(|plan| plan.is_counter() == is_of_counters) {
+        return Ok(());
+    }
+    Err(CqlError::invalid(if is_of_counters {
+        "Only counter mutations are allowed in COUNTER batches"
+    } else {
+        "Counter mutations are only allowed in COUNTER batches"
+    }))
 }
 
 /// The changes of a batch by keyspaces, and in each by row keys.

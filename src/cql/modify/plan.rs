@@ -268,9 +268,10 @@ impl ModifyPlan {
         };
         let is_counter = self.is_counter();
         let database = state.database;
-        // Before 2.1 counters do not look at what USING says.
-        let timestamp = match is_counter {
-            true => now,
+        // Before 2.1 what is counted has the server's time, whatever is said of timestamps.
+        let is_counted = is_counter && self.kind == Kind::Update && state.behaviour.release < Release::V2_1;
+        let timestamp = match is_counted {
+            true => attributes::servers_now(state),
             false => self.attributes.timestamp(now, options, database)?,
         };
         let ttl_s = match is_counter {
