@@ -342,6 +342,29 @@ fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
     }
 }
 
+/// 0.7 reads all arguments before it looks for those that are missing, so the next call is where it should be. Of a
+/// struct that lacks something it leaves the rest to be read as the next call.
+#[test]
+fn compat_0_7_loses_its_place_within_structs_alone() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "0.7"]);
+    let mut client = server.client(Style::FRAMED);
+    client.call("set_keyspace", &fields([(1, text(KS))])).void();
+    let args = |path: Value, level: i32| fields([(1, text("k")), (2, path), (3, Value::I32(level))]);
+    let column = || path("Standard1", None, Some(b"c"));
+    let whole = || args(column(), ONE);
+    let without_path = fields([(1, text("k")), (3, Value::I32(ONE))]);
+    for (lacking, what) in [(without_path, "'column_path'"), (args(column(), 99), "'consistency_level'")] {
+        let reply = client.call("get", &lacking);
+        let why = reply.application(7);
+        assert!(why.contains(what) && why.contains("get_args"), "{why}");
+        client.call("get", &whole()).thrown(2);
+    }
+    let without_family = args(fields([(5, text("c"))]), ONE);
+    assert!(client.call("get", &without_family).application(7).contains("'column_family'"));
+    client.call("get", &whole()).application(7);
+    client.call("get", &whole()).thrown(2);
+}
+
 /// Calls as 0.7 and later have them: refused where they need a keyspace and none was set, and then answered, beside
 /// calls that name theirs.
 #[test]

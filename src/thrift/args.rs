@@ -84,7 +84,7 @@ impl<'a> Args<'a> {
 
     pub fn missing(&self, id: i16) -> Failure {
         let name = self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name);
-        Failure::missing(name, &format!("{}_args", self.method))
+        Failure::missing_argument(name, self.method)
     }
 
     /// Bytes that are needed only while the call is run.

@@ -20,16 +20,27 @@ pub enum Thrown {
 /// Why a call has no answer.
 #[derive(Debug, Clone)]
 pub enum Failure {
-    /// The arguments lack something that is required, or hold something unreadable.
+    /// The arguments hold something unreadable, or a struct in them lacks something that is required.
     Protocol(String),
+    /// An argument is missing. That is known when all of them have been read.
+    MissingArgument(String),
     Failed(db::Error),
 }
 
 impl Failure {
     /// A required field that is absent or of another type, in Java's words of 0.6.
     pub fn missing(field: &str, holder: &str) -> Failure {
-        Failure::Protocol(format!("Required field '{field}' was not present! Struct: {holder}"))
+        Failure::Protocol(not_present(field, holder))
     }
+
+    /// The same of a method's own argument.
+    pub fn missing_argument(argument: &str, method: &str) -> Failure {
+        Failure::MissingArgument(not_present(argument, &format!("{method}_args")))
+    }
+}
+
+fn not_present(field: &str, holder: &str) -> String {
+    format!("Required field '{field}' was not present! Struct: {holder}")
 }
 
 impl From<db::Error> for Failure {
@@ -63,7 +74,7 @@ pub fn write_failure(
     throws: &[(i16, Thrown)],
 ) {
     let error = match failure {
-        Failure::Protocol(text) => {
+        Failure::Protocol(text) | Failure::MissingArgument(text) => {
             let name = method.as_bytes();
             return writer.application_exception(name, seqid, ApplicationError::ProtocolError, text);
         }

@@ -19,7 +19,7 @@ pub type DescribedFamilies = BTreeMap<String, BTreeMap<String, String>>;
 
 fn told<T>(read: Result<T, Failure>) -> Result<T, String> {
     read.map_err(|failure| match failure {
-        Failure::Protocol(why) => why,
+        Failure::Protocol(why) | Failure::MissingArgument(why) => why,
         Failure::Failed(error) => error.to_string(),
     })
 }
