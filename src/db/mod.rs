@@ -35,6 +35,7 @@ mod shared_schema;
 mod table_cells;
 mod table_index;
 mod traces;
+mod unchecked_name;
 mod user;
 mod validate;
 mod validate_read;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::request::{ColumnParent, ColumnPath, SlicePredicate};
+use super::unchecked_name::{Compared, compared};
 use super::{Database, Error};
 use crate::model::{
     Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange,
@@ -154,9 +155,15 @@ impl Database {
             Some(name) if name.is_empty() && consistency != ConsistencyLevel::One => {
                 checks.super_name(cf, name).map(|()| 0)
             }
-            // It stumbles over a name that is none where there is another to compare it with.
             Some(name) if !name.is_empty() && checks.super_name(cf, name).is_err() => {
-                if count_of(cf, None).await? == 0 { Ok(0) } else { checks.super_name(cf, name).map(|()| 0) }
+                match compared(checks.comparator(cf, false), name, behaviour.release) {
+                    Compared::As(name) => count_of(cf, Some(name)).await,
+                    Compared::Unlike => count_of(cf, None).await.map(|_| 0),
+                    Compared::Fails => match count_of(cf, None).await? {
+                        0 => Ok(0),
+                        _ => checks.super_name(cf, name).map(|()| 0),
+                    },
+                }
             }
             super_column => count_of(cf, super_column.clone()).await,
         }

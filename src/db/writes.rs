@@ -209,6 +209,10 @@ impl Database {
         }
         if behaviour.release >= Release::V0_7 {
             checks.write_consistency(keyspace, consistency)?;
+        } else {
+            for mutation in &mut mutations {
+                self.settle_unchecked_names(&checks, mutation, consistency).await?;
+            }
         }
         match self.store().remote() {
             // Our own store applies all of them or none in any case.
