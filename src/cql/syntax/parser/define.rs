@@ -31,7 +31,6 @@ impl Parser<'_> {
             return Ok(Statement::CreateTable(self.create_table()?));
         }
         if self.eat_words(&["CUSTOM", "INDEX"]) {
-            self.needs((2, 0), "CUSTOM");
             return Ok(Statement::CreateIndex(self.create_index(true)?));
         }
         if self.eat_word("INDEX") {
