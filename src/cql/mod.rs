@@ -2,6 +2,7 @@
 
 mod access;
 mod claim;
+mod column_text;
 pub mod cql2;
 pub mod define;
 mod describe;

@@ -64,6 +64,12 @@ impl<'a> QueryState<'a> {
         named.or(self.keyspace).ok_or_else(|| CqlError::invalid(text))
     }
 
+    /// Whether it is 2.1's own words that are wanted: 2.2 has other ones, which any server says that passes for a later
+    /// release.
+    pub fn is_in_words_of_2_1(&self) -> bool {
+        self.behaviour.release == Release::V2_1 && !self.claim.is_at_least(2, 2)
+    }
+
     /// 2.2 and later say "table".
     fn no_table(&self, name: &str) -> CqlError {
         let what = if self.claim.is_at_least(2, 2) { "table" } else { "columnfamily" };

@@ -205,6 +205,30 @@ impl PartialEq for CqlType {
 
 impl Eq for CqlType {}
 
+impl CqlType {
+    /// As Cassandra 2.1 writes it: what can only be frozen need not say so.
+    pub fn text_of_2_1(&self) -> String {
+        let frozen = |is_frozen: bool, text: String| if is_frozen { format!("frozen<{text}>") } else { text };
+        match self {
+            CqlType::List { element, is_frozen } => {
+                frozen(*is_frozen, format!("list<{}>", element.text_of_2_1()))
+            }
+            CqlType::Set { element, is_frozen } => {
+                frozen(*is_frozen, format!("set<{}>", element.text_of_2_1()))
+            }
+            CqlType::Map { key, value, is_frozen } => {
+                frozen(*is_frozen, format!("map<{}, {}>", key.text_of_2_1(), value.text_of_2_1()))
+            }
+            CqlType::Tuple(fields) => {
+                let fields: Vec<String> = fields.iter().map(CqlType::text_of_2_1).collect();
+                format!("tuple<{}>", fields.join(", "))
+            }
+            CqlType::User(user) => user.name.clone(),
+            CqlType::Native(_) | CqlType::Custom(_) => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for CqlType {
     /// As CQL writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,7 +27,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
             return invalid(format!("unconfigured columnfamily {}", name.name));
         };
-        let scope = TypeScope { keyspace, types, release };
+        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
         let steps = match alter {
             Alter::Several(steps) => &steps[..],
             one => std::slice::from_ref(one),

@@ -68,7 +68,7 @@ pub fn column_family(
         seen.push(&column.name);
     }
     options::check_table_properties(&create.properties)?;
-    let scope = TypeScope { keyspace, types, release };
+    let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
     let columns = Columns::read(create, &scope)?;
     let table = columns.table(create)?;
     let mut cf = CfDef::new(&keyspace.name, &create.table.name);

@@ -39,7 +39,7 @@ pub async fn create(
                 }
             };
         }
-        let scope = TypeScope { keyspace, types, release };
+        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
         let typed =
             |(field, cql_type): &(String, TypeName)| Ok((field.clone(), field_type(cql_type, &scope)?));
         let fields = fields.iter().map(typed).collect::<Result<_, CqlError>>()?;
@@ -63,7 +63,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
         let Some(old) = keyspace.user_types.get(&name.name).cloned() else {
             return invalid(format!("No user type named {}.{} exists.", keyspace.name, name.name));
         };
-        let scope = TypeScope { keyspace, types, release };
+        let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
         let new = Arc::new(altered(&old, alter, &scope)?);
         put(keyspace, &new, types, release)?;
         Ok(true)

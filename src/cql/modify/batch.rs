@@ -44,7 +44,12 @@ impl BatchPlan {
                     return Err(CqlError::invalid(format!("Keyspace {} does not exist", table.cf.keyspace)));
                 };
                 let release = state.behaviour.release;
-                let scope = TypeScope { keyspace, types: state.database.types(), release };
+                let scope = TypeScope {
+                    keyspace,
+                    types: state.database.types(),
+                    release,
+                    is_in_words_of_2_1: state.is_in_words_of_2_1(),
+                };
                 let mut terms = Terms { table, scope, markers };
                 Some(Attributes::new(batch.timestamp.as_ref(), batch.ttl.as_ref(), &mut terms)?)
             }

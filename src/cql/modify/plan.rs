@@ -77,7 +77,12 @@ impl ModifyPlan {
             return Err(no_table(&modify.table));
         };
         let release = state.behaviour.release;
-        let scope = TypeScope { keyspace, types: state.database.types(), release };
+        let scope = TypeScope {
+            keyspace,
+            types: state.database.types(),
+            release,
+            is_in_words_of_2_1: state.is_in_words_of_2_1(),
+        };
         let mut terms = Terms { table: &table, scope, markers };
         let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
         let mut json = None;

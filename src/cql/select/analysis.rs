@@ -1,6 +1,6 @@
 //! From relations to restrictions: each relation checked by itself and against those before it.
 
-use super::messages::{operator_text, relation_text};
+use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, operator_text, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
 use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term};
@@ -81,6 +81,9 @@ impl<'a> Analysis<'a> {
                 self.set_tuple(&columns, Asked::In(operands));
                 Ok(())
             }
+            Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
+                columns.iter().try_for_each(|name| self.key_by_token(name, (*operator, value), markers))
+            }
             Relation::Token { columns, operator, value } => {
                 self.token(columns, relation, (*operator, value), markers)
             }
@@ -153,7 +156,7 @@ impl<'a> Analysis<'a> {
     /// Keeps the restriction of a column that had none.
     fn set(&mut self, column: &TableColumn, asked: Asked) -> Result<(), CqlError> {
         let first = column.position;
-        let restriction = Restriction { first, width: 1, is_tuple: false, asked };
+        let restriction = Restriction { first, width: 1, is_tuple: false, is_on_token: false, asked };
         match column.kind {
             ColumnKind::PartitionKey => {
                 if let Some(place) = self.found.keys.get_mut(first) {
@@ -184,7 +187,13 @@ impl<'a> Analysis<'a> {
 
     fn set_tuple(&mut self, columns: &[TableColumn], asked: Asked) {
         let first = columns.first().map_or(0, |column| column.position);
-        self.set_clustering(Restriction { first, width: columns.len(), is_tuple: true, asked });
+        self.set_clustering(Restriction {
+            first,
+            width: columns.len(),
+            is_tuple: true,
+            is_on_token: false,
+            asked,
+        });
     }
 
     /// A relation of one column.
@@ -215,6 +224,9 @@ impl<'a> Analysis<'a> {
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 self.set(column, Asked::Eq(operand))
             }
+            Operator::Neq if self.state.is_in_words_of_2_1() => {
+                invalid(format!("Unsupported \"!=\" relation on column \"{name}\""))
+            }
             Operator::Neq => {
                 invalid(format!("Unsupported \"!=\" relation: {}", relation_text(relation, self.release())))
             }
@@ -233,6 +245,7 @@ impl<'a> Analysis<'a> {
                             relation_text(relation, self.release())
                         ));
                     }
+                    Some(existing) if existing.is_on_token => return invalid(NOT_ON_TOKEN),
                     Some(_) => {}
                     None => self.set(column, Asked::Slice(Slice::default()))?,
                 }
@@ -320,11 +333,13 @@ impl<'a> Analysis<'a> {
         is_equality: bool,
     ) -> Result<(), CqlError> {
         let text = || relation_text(relation, self.release());
+        let is_old = self.state.is_in_words_of_2_1();
         for (at, column) in columns.iter().enumerate() {
             let name = &column.name;
             if column.kind != ColumnKind::Clustering {
+                let but = if self.state.claim.is_at_least(2, 2) { " but was applied to" } else { "" };
                 return invalid(format!(
-                    "Multi-column relations can only be applied to clustering columns but was applied to: {name}"
+                    "Multi-column relations can only be applied to clustering columns{but}: {name}"
                 ));
             }
             if columns[..at].iter().any(|before| before.name == *name) {
@@ -359,10 +374,27 @@ impl<'a> Analysis<'a> {
                         text()
                     ));
                 }
+                Some(_) if is_old && !self.starts_alike(columns, at) => {
+                    return invalid(format!(
+                        "Column \"{name}\" cannot be restricted by two tuple-notation inequalities not starting with \
+                         the same column: {}",
+                        text()
+                    ));
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Whether the slice that one of these columns has begins where they do, as far as Cassandra 2.1 looks.
+    fn starts_alike(&self, columns: &[TableColumn], at: usize) -> bool {
+        let place = |position: usize| self.found.clustering.get(position).copied().flatten();
+        let own = place(columns[at].position);
+        match at.checked_sub(1) {
+            Some(before) => place(columns[before].position) == own,
+            None => columns[at].position.checked_sub(1).is_none_or(|before| place(before) != own),
+        }
     }
 
     /// A relation of several clustering columns.
@@ -408,6 +440,64 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// What token(a, b) asks of one of its columns: 2.1 takes it for a relation of each, and looks only in the end
+    /// whether they fit together.
+    fn key_by_token(
+        &mut self,
+        name: &str,
+        (operator, value): (Operator, &Term),
+        markers: &mut Markers,
+    ) -> Result<(), CqlError> {
+        let relation = Relation::Token { columns: vec![name.to_owned()], operator, value: value.clone() };
+        let column = self.entity(name, &relation, None)?;
+        if column.kind != ColumnKind::PartitionKey {
+            return invalid(format!(
+                "The token() function is only supported on the partition key, found on {name}"
+            ));
+        }
+        let is_slice = match operator {
+            Operator::Eq => false,
+            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => true,
+            _ => return invalid(format!("Unsupported \"!=\" relation on column \"{name}\"")),
+        };
+        match self.existing(&column) {
+            Some(_) if !is_slice => {
+                return invalid(format!(
+                    "{name} cannot be restricted by more than one relation if it includes an Equal"
+                ));
+            }
+            Some(existing) if !existing.is_slice() => {
+                return invalid(format!(
+                    "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
+                ));
+            }
+            Some(existing) if !existing.is_on_token => return invalid(NOT_ON_TOKEN),
+            _ => {}
+        }
+        let spec = self.token_spec();
+        let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+        let Some(place) = self.found.keys.get_mut(column.position) else { return Ok(()) };
+        let of_token = |asked| Restriction {
+            first: column.position,
+            width: 1,
+            is_tuple: false,
+            is_on_token: true,
+            asked,
+        };
+        if !is_slice {
+            *place = Some(of_token(Asked::Eq(operand)));
+            return Ok(());
+        }
+        let restriction = place.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
+        set_end(Some(restriction), operator, operand, name)
+    }
+
+    /// What a token's value is for.
+    fn token_spec(&self) -> ColumnSpec {
+        self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()))
+    }
+
+    /// A relation of the token, in the way of 2.2.
     fn token(
         &mut self,
         names: &[String],
@@ -424,9 +514,7 @@ impl<'a> Analysis<'a> {
         }
         let key = &self.target.def.partition_key;
         if !key.iter().all(|part| columns.iter().any(|column| column.name == part.name)) {
-            return invalid(
-                "The token() function must be applied to all partition key components or none of them",
-            );
+            return invalid(TOKEN_OF_SOME);
         }
         if columns.len() != key.len()
             || columns.iter().zip(key).any(|(column, part)| column.name != part.name)
@@ -437,8 +525,7 @@ impl<'a> Analysis<'a> {
                 names.join(", ")
             ));
         }
-        let spec =
-            self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()));
+        let spec = self.token_spec();
         let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
         let is_slice = match operator {
             Operator::Eq => false,
@@ -466,7 +553,7 @@ impl<'a> Analysis<'a> {
         }
         let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
         let width = columns.len();
-        let of_token = |asked| Restriction { first: 0, width, is_tuple: false, asked };
+        let of_token = |asked| Restriction { first: 0, width, is_tuple: false, is_on_token: true, asked };
         if !is_slice {
             self.found.token = Some(of_token(Asked::Eq(operand)));
             return Ok(());

@@ -65,109 +65,143 @@ pub(super) struct Sliced<'a> {
     pub rest: Vec<&'a Restriction>,
 }
 
-/// The slices that restrictions mean. `comparator` sorts the cells, or the super columns.
-pub(super) fn sliced<'a>(
-    target: &Target,
-    restrictions: &'a Restrictions,
-    bound: Bound<'_>,
-    comparator: &dyn AbstractType,
-) -> Result<Sliced<'a>, CqlError> {
-    let def = &*target.def;
-    if def.layout == Layout::StaticCompact {
-        let names = def.others.values().map(|column| column.cell_name.clone()).collect();
-        return Ok(Sliced { reads: Reads::Names(names), rest: Vec::new() });
-    }
-    let prefixes = prefixes(def, restrictions, bound)?;
-    let (mut start, mut finish) = (None, None);
-    if let Some((slice, restriction)) = prefixes.slice {
-        (start, finish) = ends(def, slice, restriction, bound)?;
-    }
-    if def.layout == Layout::Super {
-        // Few rows of a super column are not wanted: they are looked at one by one.
-        let rest = restrictions.of_clustering.iter().collect();
-        let supers = supers(&prefixes.each, def, (start, finish), comparator);
-        return Ok(Sliced { reads: Reads::Supers(supers), rest });
-    }
-    let rest = restrictions.of_clustering.iter().enumerate();
-    let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
-    let mut slices: Vec<CellSlice> = Vec::new();
-    for prefix in &prefixes.each {
-        if def.layout == Layout::Dense {
-            slices.extend(dense_slice(prefix, &start, &finish));
-        } else {
-            slices.push(composite_slice(def, prefix, &start, &finish));
-        }
-    }
-    slices.retain(|slice| {
-        slice.start.is_empty()
-            || slice.finish.is_empty()
-            || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
-    });
-    slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
-    slices.dedup();
-    Ok(Sliced { reads: Reads::Cells(slices), rest })
+/// What slices are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Slicing<'a> {
+    pub target: &'a Target,
+    pub restrictions: &'a Restrictions,
+    pub bound: Bound<'a>,
+    pub is_in_words_of_2_1: bool,
 }
 
-fn null_text(def: &TableDef, restriction: &Restriction, at: usize) -> String {
-    let name = def.clustering.get(restriction.first + at).map_or("", |column| &column.name);
-    match restriction.is_tuple {
-        true => format!("Invalid null value in condition for column {name}"),
-        false => format!("Invalid null value for clustering key part {name}"),
-    }
-}
-
-fn prefixes<'a>(
-    def: &TableDef,
-    restrictions: &'a Restrictions,
-    bound: Bound<'_>,
-) -> Result<Prefixes<'a>, CqlError> {
-    let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
-    let mut at = 0;
-    while let Some(restriction) = restrictions.of_clustering_at(at) {
-        if matches!(restriction.asked, Asked::Contains(_)) {
-            break;
+impl<'a> Slicing<'a> {
+    /// The slices that restrictions mean. `comparator` sorts the cells, or the super columns.
+    pub fn sliced(&self, comparator: &dyn AbstractType) -> Result<Sliced<'a>, CqlError> {
+        let (def, restrictions) = (&*self.target.def, self.restrictions);
+        if def.layout == Layout::StaticCompact {
+            let names = def.others.values().map(|column| column.cell_name.clone()).collect();
+            return Ok(Sliced { reads: Reads::Names(names), rest: Vec::new() });
         }
-        found.answered.extend(restrictions.clustering.get(at).copied().flatten());
-        let null = |at: usize| null_text(def, restriction, at);
-        match &restriction.asked {
-            Asked::Eq(operand) => {
-                let values = present(operand.values(bound)?, null)?;
-                found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
+        let prefixes = self.prefixes()?;
+        let (mut start, mut finish) = (None, None);
+        if let Some((slice, restriction)) = prefixes.slice {
+            (start, finish) = self.ends(slice, restriction)?;
+        }
+        if def.layout == Layout::Super {
+            // Few rows of a super column are not wanted: they are looked at one by one.
+            let rest = restrictions.of_clustering.iter().collect();
+            let supers = supers(&prefixes.each, def, (start, finish), comparator);
+            return Ok(Sliced { reads: Reads::Supers(supers), rest });
+        }
+        let rest = restrictions.of_clustering.iter().enumerate();
+        let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
+        let mut slices: Vec<CellSlice> = Vec::new();
+        for prefix in &prefixes.each {
+            if def.layout == Layout::Dense {
+                slices.extend(dense_slice(prefix, &start, &finish));
+            } else {
+                slices.push(composite_slice(def, prefix, &start, &finish));
             }
-            Asked::In(operands) => {
-                let mut each = Vec::new();
-                for values in operands.values(bound)? {
-                    let values = present(values, null)?;
-                    each.extend(found.each.iter().map(|prefix| [&prefix[..], &values[..]].concat()));
-                }
-                found.each = each;
-            }
-            Asked::Slice(slice) => {
-                found.slice = Some((slice, restriction));
+        }
+        slices.retain(|slice| {
+            slice.start.is_empty()
+                || slice.finish.is_empty()
+                || comparator.compare(&slice.start, &slice.finish) != Ordering::Greater
+        });
+        slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
+        slices.dedup();
+        Ok(Sliced { reads: Reads::Cells(slices), rest })
+    }
+
+    fn prefixes(&self) -> Result<Prefixes<'a>, CqlError> {
+        let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
+        let mut at = 0;
+        while let Some(restriction) = self.restrictions.of_clustering_at(at) {
+            if matches!(restriction.asked, Asked::Contains(_)) {
                 break;
             }
-            Asked::Contains(_) => break,
+            found.answered.extend(self.restrictions.clustering.get(at).copied().flatten());
+            let null = |at: usize| self.null_text(restriction, at);
+            match &restriction.asked {
+                Asked::Eq(operand) => {
+                    let values = present(operand.values(self.bound)?, null)?;
+                    found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
+                }
+                Asked::In(operands) => {
+                    let mut each = Vec::new();
+                    for values in operands.values(self.bound)? {
+                        let values = present(values, null)?;
+                        each.extend(found.each.iter().map(|prefix| [&prefix[..], &values[..]].concat()));
+                    }
+                    found.each = each;
+                }
+                Asked::Slice(slice) => {
+                    found.slice = Some((slice, restriction));
+                    break;
+                }
+                Asked::Contains(_) => break,
+            }
+            at += restriction.width;
         }
-        at += restriction.width;
+        Ok(found)
     }
-    Ok(found)
+
+    /// The ends of a slice in the order of the cells.
+    fn ends(&self, slice: &Slice, restriction: &Restriction) -> Result<(End, End), CqlError> {
+        let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
+            let Some(end) = end else { return Ok(None) };
+            let values = present(end.operand.values(self.bound)?, |at| self.null_text(restriction, at))?;
+            Ok(Some((values, end.is_inclusive)))
+        };
+        let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
+        let column = self.target.def.clustering.get(restriction.first);
+        let is_reversed = column.is_some_and(|column| column.is_reversed);
+        Ok(if is_reversed { (upper, lower) } else { (lower, upper) })
+    }
+
+    /// That the value at a place of a restriction may not be null.
+    fn null_text(&self, restriction: &Restriction, at: usize) -> String {
+        let name = |at: usize| {
+            let column = self.target.def.clustering.get(restriction.first + at);
+            column.map_or("", |column| &column.name)
+        };
+        let of_condition = || format!("Invalid null value in condition for column {}", name(at));
+        let of_part = |at| format!("Invalid null value for clustering key part {}", name(at));
+        match &restriction.asked {
+            _ if !self.is_in_words_of_2_1 => {
+                if restriction.is_tuple {
+                    of_condition()
+                } else {
+                    of_part(at)
+                }
+            }
+            // Cassandra 2.1 finds whole names another way than slices.
+            Asked::Eq(_) if self.is_of_names() => of_part(0),
+            Asked::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
+            Asked::Slice(slice) if !restriction.is_tuple => {
+                format!("Invalid null clustering key part {}", slice_text(slice))
+            }
+            _ => of_condition(),
+        }
+    }
+
+    /// Whether whole names of cells are asked for: only those of dense tables are whole without the name of a column.
+    fn is_of_names(&self) -> bool {
+        let def = &self.target.def;
+        let is_whole = |at: usize| self.restrictions.of_clustering_at(at).is_some_and(|of| !of.is_slice());
+        def.layout != Layout::Sparse && (0..def.clustering.len()).all(is_whole)
+    }
 }
 
-/// The ends of a slice in the order of the cells.
-fn ends(
-    def: &TableDef,
-    slice: &Slice,
-    restriction: &Restriction,
-    bound: Bound<'_>,
-) -> Result<(End, End), CqlError> {
-    let end = |end: &Option<SliceEnd>| -> Result<End, CqlError> {
-        let Some(end) = end else { return Ok(None) };
-        let values = present(end.operand.values(bound)?, |at| null_text(def, restriction, at))?;
-        Ok(Some((values, end.is_inclusive)))
+/// A slice as 2.1 prints it.
+fn slice_text(slice: &Slice) -> String {
+    let end = |end: &Option<SliceEnd>, sign: &str| match end {
+        Some(end) => {
+            format!("{sign}{} {}", if end.is_inclusive { "=" } else { "" }, end.operand.noted_text())
+        }
+        None => format!("{sign} null"),
     };
-    let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
-    let is_reversed = def.clustering.get(restriction.first).is_some_and(|column| column.is_reversed);
-    Ok(if is_reversed { (upper, lower) } else { (lower, upper) })
+    format!("SLICE({}, {})", end(&slice.lower, ">"), end(&slice.upper, "<"))
 }
 
 /// A slice of composite names. Composite bounds say by their last byte which side of the names with this beginning they

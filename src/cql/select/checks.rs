@@ -1,12 +1,13 @@
 //! Checks of a whole SELECT: that its restrictions fit the key, an index, ORDER BY and DISTINCT.
 
 use super::analysis::Analysis;
-use super::messages::NEEDS_FILTERING;
+use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::restrictions::{Asked, Restrictions};
 use super::selection::Picked;
 use crate::cql::CqlError;
-use crate::cql::syntax::{Selection, Selector};
-use crate::schema::{ColumnKind, TableColumn};
+use crate::cql::column_text::column_text;
+use crate::cql::syntax::{Operator, Relation, Selection, Selector};
+use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::Release;
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
@@ -51,6 +52,7 @@ impl Analysis<'_> {
             self.order()?;
         }
         self.filtering()?;
+        self.strict_bounds()?;
         if self.select.is_distinct {
             self.distinct(picked)?;
         }
@@ -61,19 +63,18 @@ impl Analysis<'_> {
         if self.found.token.is_some() {
             self.found.is_key_range = true;
             if self.found.keys.iter().any(Option::is_some) {
-                return invalid(
-                    "The token() function must be applied to all partition key components or none of them",
-                );
+                return invalid(TOKEN_OF_SOME);
             }
             return Ok(());
         }
         let count = self.found.keys.len();
         let mut previous: Option<&TableColumn> = None;
-        let mut is_open = false;
+        let (mut is_open, mut is_on_token) = (false, false);
         for (at, column) in self.target.def.partition_key.iter().enumerate() {
             let name = &column.name;
             let restriction = self.found.keys.get(at).and_then(Option::as_ref);
             match restriction {
+                None if is_on_token => return invalid(TOKEN_OF_SOME),
                 None => {
                     let follows = at > 0 && self.found.keys.get(at - 1).is_some_and(Option::is_some);
                     self.found.is_key_range = true;
@@ -93,18 +94,18 @@ impl Analysis<'_> {
                         self.found.uses_index = true;
                         break;
                     }
-                    let before = previous.map_or("", |column| &column.name);
+                    let before = previous.map_or_else(String::new, |column| self.key_text(column));
                     return invalid(format!(
                         "Partitioning column \"{name}\" cannot be restricted because the preceding column \
                          (\"{before}\") is either not restricted or is restricted by a non-EQ relation"
                     ));
                 }
-                Some(restriction) if restriction.is_slice() => {
-                    return invalid(
-                        "Only EQ and IN relation are supported on the partition key (unless you use the token() \
-                         function)",
-                    );
+                Some(restriction) if restriction.is_on_token => {
+                    self.found.is_key_range = true;
+                    is_on_token = true;
                 }
+                Some(_) if is_on_token => return invalid(TOKEN_OF_SOME),
+                Some(restriction) if restriction.is_slice() => return invalid(NOT_ON_TOKEN),
                 Some(restriction) if restriction.is_in() => {
                     if at + 1 != count {
                         return invalid(format!(
@@ -118,6 +119,35 @@ impl Analysis<'_> {
             }
             previous = Some(column);
         }
+        if is_on_token { self.token_of_key() } else { Ok(()) }
+    }
+
+    /// A column of the key where a message is about it: 2.1 prints all that it knows of it.
+    fn key_text(&self, column: &TableColumn) -> String {
+        match self.state.is_in_words_of_2_1() {
+            true => column_text(&self.target.cf, &self.target.def, column),
+            false => column.name.clone(),
+        }
+    }
+
+    /// Takes the relations of token(a, b) together, which must have been written in the order of the key.
+    fn token_of_key(&mut self) -> Result<(), CqlError> {
+        let key = &self.target.def.partition_key;
+        let written = self.select.relations.iter().filter_map(|relation| match relation {
+            Relation::Token { columns, .. } => Some(columns),
+            _ => None,
+        });
+        if written.flatten().zip(key.iter().cycle()).any(|(name, column)| *name != column.name) {
+            let columns: Vec<String> = key.iter().map(|column| self.key_text(column)).collect();
+            return invalid(format!(
+                "The token function arguments must be in the partition key order: {}",
+                columns.join(",")
+            ));
+        }
+        let mut of_token =
+            self.found.keys.iter_mut().filter(|of| of.as_ref().is_some_and(|of| of.is_on_token));
+        self.found.token = of_token.next().and_then(Option::take);
+        of_token.for_each(|of| *of = None);
         Ok(())
     }
 
@@ -251,6 +281,36 @@ impl Analysis<'_> {
         let mut columns = self.select.order_by.iter().map(|(name, _)| name);
         if columns.any(|name| self.target.def.column(name).is_some() && !is_selected(name)) {
             return invalid("ORDER BY could not be used on columns missing in select clause.");
+        }
+        Ok(())
+    }
+
+    /// A dense table's slices are read with both their ends, which a limit of rows over partitions does not allow for.
+    fn strict_bounds(&self) -> Result<(), CqlError> {
+        let is_old = self.release() >= Release::V2_0 && !self.state.claim.is_at_least(2, 2);
+        if !is_old || !self.found.is_key_range || self.select.limit.is_none() {
+            return Ok(());
+        }
+        let is_dense = self.target.def.layout == Layout::Dense;
+        for relation in self.select.relations.iter().filter(|_| is_dense) {
+            let Relation::Column { column, element: None, operator, value } = relation else { continue };
+            let operator = match operator {
+                Operator::Gt => Operator::Gte,
+                Operator::Lt => Operator::Lte,
+                _ => continue,
+            };
+            if self.target.def.column(column).is_none_or(|column| column.kind != ColumnKind::Clustering) {
+                continue;
+            }
+            let (column, value) = (column.clone(), value.clone());
+            let loose = Relation::Column { column, element: None, operator, value };
+            return invalid(format!(
+                "The query requests a restriction of rows with a strict bound ({}) over a range of partitions. This is \
+                 not supported by the underlying storage engine for COMPACT tables if a LIMIT is provided. Please either \
+                 make the condition non strict ({}) or remove the user LIMIT",
+                relation_text(relation, self.release()),
+                relation_text(&loose, self.release())
+            ));
         }
         Ok(())
     }

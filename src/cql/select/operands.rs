@@ -59,6 +59,14 @@ impl Operand {
         Ok(Operand::Each(each.collect::<Result<_, _>>()?))
     }
 
+    /// As 2.1 prints a value that it has checked.
+    pub fn noted_text(&self) -> String {
+        match self {
+            Operand::Each(terms) => terms.iter().map(TypedTerm::noted_text).collect::<Vec<_>>().join(", "),
+            Operand::Whole(term, _) => term.noted_text(),
+        }
+    }
+
     pub fn values(&self, bound: Bound<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         match self {
             Operand::Each(terms) => terms.iter().map(|term| bound.bytes(term)).collect(),

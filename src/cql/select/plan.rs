@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::analysis::Analysis;
-use super::bounds::{Reads, sliced};
+use super::bounds::{Reads, Slicing};
 use super::filter::{RowTest, present};
 use super::groups::Groups;
 use super::keys::{Partitions, partitions};
@@ -68,7 +68,12 @@ impl SelectPlan {
         let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
         let release = state.behaviour.release;
-        let scope = TypeScope { keyspace, types: state.database.types(), release };
+        let scope = TypeScope {
+            keyspace,
+            types: state.database.types(),
+            release,
+            is_in_words_of_2_1: state.is_in_words_of_2_1(),
+        };
         let cells = CellColumns::new(target.def.clone());
         let picked = Picked::new(state, &target, &cells, select)?;
         let mut number = |term: &Option<Term>, name: &str| {
@@ -174,7 +179,13 @@ impl SelectPlan {
         if let Some(resume) = &resume {
             limit = limit.min(usize::try_from(resume.rows_left).unwrap_or(usize::MAX));
         }
-        let sliced = sliced(&self.target, &self.restrictions, bound, marshal::at(&*cf.comparator, release))?;
+        let slicing = Slicing {
+            target: &self.target,
+            restrictions: &self.restrictions,
+            bound,
+            is_in_words_of_2_1: state.is_in_words_of_2_1(),
+        };
+        let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;

@@ -108,6 +108,8 @@ pub(super) struct Restriction {
     pub width: usize,
     /// Written with a tuple.
     pub is_tuple: bool,
+    /// It is not of the column, but of the token of the whole key.
+    pub is_on_token: bool,
     pub asked: Asked,
 }
 

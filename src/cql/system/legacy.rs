@@ -5,8 +5,9 @@ use super::row::Row;
 use super::shown::{self, double, int, options, text};
 use super::{Wanted, for_each_keyspace, for_each_table};
 use crate::cql::QueryState;
-use crate::marshal::{CqlType, Native, PACKAGE, composite_parts};
-use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
+use crate::cql::column_text::{class_text, component_index, index_of, index_type};
+use crate::marshal::{CqlType, Native, PACKAGE};
+use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use crate::util::Release;
 
 fn json<T: serde::Serialize>(value: &T) -> String {
@@ -109,38 +110,24 @@ pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
 }
 
 fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
-    let (kind, place) = match column.kind {
-        ColumnKind::PartitionKey => {
-            ("partition_key", (def.partition_key.len() > 1).then_some(column.position))
-        }
-        ColumnKind::Clustering => {
-            let is_composite = composite_parts(cf.comparator.class_name()).is_some() || cf.is_super();
-            ("clustering_key", is_composite.then_some(column.position))
-        }
-        ColumnKind::Static => ("static", Some(def.clustering.len())),
-        ColumnKind::CompactValue => ("compact_value", None),
-        ColumnKind::Regular => {
-            ("regular", (def.layout != Layout::StaticCompact).then_some(def.clustering.len()))
-        }
+    let kind = match column.kind {
+        ColumnKind::PartitionKey => "partition_key",
+        ColumnKind::Clustering => "clustering_key",
+        ColumnKind::Static => "static",
+        ColumnKind::CompactValue => "compact_value",
+        ColumnKind::Regular => "regular",
     };
-    let class = column.cql_type.class_name();
-    let class = if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class };
-    let index = cf.column_metadata.get(&column.cell_name).and_then(|definition| definition.index.as_ref());
-    let kind_of_index = index.map(|index| match index.kind {
-        IndexKind::Keys => "KEYS",
-        IndexKind::Custom => "CUSTOM",
-        IndexKind::Composites => "COMPOSITES",
-    });
+    let index = index_of(cf, column);
     let mut row = Row::default()
         .text("keyspace_name", &*cf.keyspace)
         .text("columnfamily_name", &*cf.name)
         .text("column_name", &*column.name)
         .optional("index_name", index.and_then(|index| index.name.clone()))
         .text("index_options", json(&index.and_then(|index| index.options.as_ref())))
-        .optional("index_type", kind_of_index.map(str::to_owned))
+        .optional("index_type", index.map(|index| index_type(index.kind).to_owned()))
         .text("type", kind)
-        .text("validator", class);
-    if let Some(place) = place {
+        .text("validator", class_text(column));
+    if let Some(place) = component_index(cf, def, column) {
         row = row.int("component_index", i32::try_from(place).unwrap_or(i32::MAX));
     }
     row

@@ -91,16 +91,18 @@ impl Cast<'_> {
         let cast = scope.resolve(self.cql_type)?;
         if !fits(self.term, &cast, scope, receiver) {
             return Err(CqlError::invalid(format!(
-                "Cannot cast value {} to type {cast}",
-                term_text(self.term)
+                "Cannot cast value {} to type {}",
+                term_text(self.term),
+                scope.text(&cast)
             )));
         }
         if !accepts(&receiver.cql_type, &cast) {
             return Err(CqlError::invalid(format!(
-                "Cannot assign value ({cast}){} to {} of type {}",
+                "Cannot assign value ({}){} to {} of type {}",
+                scope.text(&cast),
                 term_text(self.term),
                 receiver.name,
-                receiver.cql_type
+                scope.text(&receiver.cql_type)
             )));
         }
         Ok(())

@@ -1,9 +1,10 @@
 //! The names of types, looked up.
 
+use crate::cql::column_text::column_text;
 use crate::cql::syntax::TypeName;
-use crate::cql::{CqlError, Place};
+use crate::cql::{ColumnSpec, CqlError, Place};
 use crate::marshal::{CqlType, Native, TypeError, Types};
-use crate::schema::KeyspaceDef;
+use crate::schema::{KeyspaceDef, TableDef};
 use crate::util::Release;
 use crate::util::limits::TYPE_NESTING_MAX;
 
@@ -14,9 +15,27 @@ pub struct TypeScope<'a> {
     pub keyspace: &'a KeyspaceDef,
     pub types: &'a Types,
     pub release: Release,
+    /// Messages about values are those of 2.1, and not of a later release.
+    pub is_in_words_of_2_1: bool,
 }
 
 impl TypeScope<'_> {
+    /// A type as messages have it.
+    pub fn text(&self, cql_type: &CqlType) -> String {
+        if self.is_in_words_of_2_1 { cql_type.text_of_2_1() } else { cql_type.to_string() }
+    }
+
+    /// What receives a literal of a user's type, as messages have it: 2.1 prints all that it knows of a column.
+    pub fn receiver_text(&self, receiver: &ColumnSpec) -> String {
+        let cf = self.keyspace.column_families.get(&receiver.table).filter(|_| self.is_in_words_of_2_1);
+        let Some(cf) = cf else { return receiver.name.clone() };
+        let def = TableDef::of(cf, self.release);
+        match def.column(&receiver.name) {
+            Some(column) => column_text(cf, &def, column),
+            None => receiver.name.clone(),
+        }
+    }
+
     /// The type of a name.
     pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
         self.resolve_in(name, false, 0)

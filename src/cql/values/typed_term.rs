@@ -112,6 +112,16 @@ impl TypedTerm {
         matches!(self.node, Node::Null)
     }
 
+    /// As messages of 2.1 print a term that has been checked: constants in hex. Most others it prints with the address
+    /// of an object, for which there is no equal.
+    pub fn noted_text(&self) -> String {
+        match &self.node {
+            Node::Null => "null".to_owned(),
+            Node::Bytes(bytes) => crate::cql::show::hex(bytes),
+            _ => "?".to_owned(),
+        }
+    }
+
     /// Whether there is a marker in it.
     pub fn has_markers(&self) -> bool {
         match &self.node {
@@ -305,10 +315,11 @@ fn held(bytes: Option<Bytes>) -> Result<Bytes, CqlError> {
     bytes.ok_or_else(|| CqlError::invalid("null is not supported inside collections"))
 }
 
-fn refused(literal: &str, receiver: &ColumnSpec) -> CqlError {
+fn refused(literal: &str, receiver: &ColumnSpec, scope: &TypeScope<'_>) -> CqlError {
     CqlError::invalid(format!(
         "Invalid {literal} literal for {} of type {}",
-        receiver.name, receiver.cql_type
+        receiver.name,
+        scope.text(&receiver.cql_type)
     ))
 }
 
@@ -339,7 +350,7 @@ fn held_term(
             "Invalid {literal} literal for {}: {what} {} is not of type {}",
             receiver.name,
             super::term_text(term),
-            part.cql_type
+            scope.text(&part.cql_type)
         )));
     }
     let typed = TypedTerm::new(term, part, scope, markers)?;
@@ -361,7 +372,9 @@ fn list_node(
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
-    let CqlType::List { element, .. } = &receiver.cql_type else { return Err(refused("list", receiver)) };
+    let CqlType::List { element, .. } = &receiver.cql_type else {
+        return Err(refused("list", receiver, scope));
+    };
     let part = value_of(receiver, element);
     let typed = |term| held_term(("list", "value", term), (receiver, &part), scope, markers);
     Ok(Node::Elements(elements.iter().map(typed).collect::<Result<_, CqlError>>()?))
@@ -377,7 +390,7 @@ fn set_node(
         CqlType::Set { element, .. } => element,
         // `{}` may be an empty map as well.
         CqlType::Map { .. } if elements.is_empty() => return Ok(Node::Entries(Vec::new())),
-        _ => return Err(refused("set", receiver)),
+        _ => return Err(refused("set", receiver, scope)),
     };
     let part = value_of(receiver, element);
     let typed = |term| held_term(("set", "value", term), (receiver, &part), scope, markers);
@@ -390,7 +403,9 @@ fn map_node(
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
-    let CqlType::Map { key, value, .. } = &receiver.cql_type else { return Err(refused("map", receiver)) };
+    let CqlType::Map { key, value, .. } = &receiver.cql_type else {
+        return Err(refused("map", receiver, scope));
+    };
     let key_part = part_of(receiver, format!("key({})", receiver.name), key);
     let value_part = value_of(receiver, value);
     let typed = |(key, value): &(Term, Term)| {
@@ -418,12 +433,12 @@ fn tuple_node(
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
-    let Some(parts) = field_parts(receiver) else { return Err(refused("tuple type", receiver)) };
+    let Some(parts) = field_parts(receiver) else { return Err(refused("tuple type", receiver, scope)) };
     if fields.len() > parts.len() {
         return Err(CqlError::invalid(format!(
             "Invalid tuple literal for {}: too many elements. Type {} expects {} but got {}",
             receiver.name,
-            receiver.cql_type,
+            scope.text(&receiver.cql_type),
             parts.len(),
             fields.len()
         )));
@@ -432,7 +447,8 @@ fn tuple_node(
         if !assign::fits(term, &part.cql_type, scope, part) {
             return Err(CqlError::invalid(format!(
                 "Invalid tuple literal for {}: component {at} is not of type {}",
-                receiver.name, part.cql_type
+                receiver.name,
+                scope.text(&part.cql_type)
             )));
         }
         TypedTerm::new(term, part, scope, markers)
@@ -447,7 +463,13 @@ fn user_node(
     scope: &TypeScope<'_>,
     markers: &mut Markers,
 ) -> Result<Node, CqlError> {
-    let CqlType::User(user) = &receiver.cql_type else { return Err(refused("user type", receiver)) };
+    let CqlType::User(user) = &receiver.cql_type else {
+        return Err(CqlError::invalid(format!(
+            "Invalid user type literal for {} of type {}",
+            scope.receiver_text(receiver),
+            scope.text(&receiver.cql_type)
+        )));
+    };
     let mut typed = Vec::with_capacity(user.fields.len());
     for (name, cql_type) in &user.fields {
         let part = part_of(receiver, format!("{}.{name}", receiver.name), cql_type);
@@ -455,8 +477,9 @@ fn user_node(
         let given = fields.iter().find(|(given, _)| given == name).map_or(&Term::Null, |(_, term)| term);
         if !assign::fits(given, cql_type, scope, &part) {
             return Err(CqlError::invalid(format!(
-                "Invalid user type literal for {}: field {name} is not of type {cql_type}",
-                receiver.name
+                "Invalid user type literal for {}: field {name} is not of type {}",
+                scope.receiver_text(receiver),
+                scope.text(cql_type)
             )));
         }
         typed.push(TypedTerm::new(given, &part, scope, markers)?);
@@ -497,9 +520,9 @@ fn call_node(
         return Err(CqlError::invalid(format!(
             "Type error: cannot assign result of function {} (type {}) to {} (type {})",
             function.name(),
-            function.return_type(),
+            scope.text(function.return_type()),
             receiver.name,
-            receiver.cql_type
+            scope.text(&receiver.cql_type)
         )));
     }
     function.check_count(arguments.len())?;
@@ -597,13 +620,14 @@ mod tests {
 
     fn resolve(cql_type: &TypeName, release: Release) -> Result<CqlType, CqlError> {
         let types = Types::builtin();
-        TypeScope { keyspace: &keyspace(), types: &types, release }.resolve(cql_type)
+        TypeScope { keyspace: &keyspace(), types: &types, release, is_in_words_of_2_1: false }
+            .resolve(cql_type)
     }
 
     /// The term for a column `v` of the type.
     fn typed(term: &Term, cql_type: &TypeName, release: Release) -> Result<TypedTerm, CqlError> {
         let (keyspace, types) = (keyspace(), Types::builtin());
-        let scope = TypeScope { keyspace: &keyspace, types: &types, release };
+        let scope = TypeScope { keyspace: &keyspace, types: &types, release, is_in_words_of_2_1: false };
         let receiver = ColumnSpec {
             keyspace: "ks".to_owned(),
             table: "t".to_owned(),

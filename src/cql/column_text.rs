@@ -1,0 +1,59 @@
+//! A column as Cassandra 2.1 notes it in its schema, and as its messages print the whole note.
+
+use crate::marshal::{PACKAGE, composite_parts};
+use crate::schema::{CfDef, ColumnKind, IndexDef, IndexKind, Layout, TableColumn, TableDef};
+
+/// The index on a column.
+pub fn index_of<'a>(cf: &'a CfDef, column: &TableColumn) -> Option<&'a IndexDef> {
+    cf.column_metadata.get(&column.cell_name)?.index.as_ref()
+}
+
+/// What kind of index it is.
+pub fn index_type(kind: IndexKind) -> &'static str {
+    match kind {
+        IndexKind::Keys => "KEYS",
+        IndexKind::Custom => "CUSTOM",
+        IndexKind::Composites => "COMPOSITES",
+    }
+}
+
+/// The place of a column in what it is a part of; `None` where that has no parts.
+pub fn component_index(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Option<usize> {
+    match column.kind {
+        ColumnKind::PartitionKey => (def.partition_key.len() > 1).then_some(column.position),
+        ColumnKind::Clustering => {
+            let is_composite = composite_parts(cf.comparator.class_name()).is_some() || cf.is_super();
+            is_composite.then_some(column.position)
+        }
+        ColumnKind::Static => Some(def.clustering.len()),
+        ColumnKind::CompactValue => None,
+        ColumnKind::Regular => (def.layout != Layout::StaticCompact).then_some(def.clustering.len()),
+    }
+}
+
+/// The class of a column's values.
+pub fn class_text(column: &TableColumn) -> String {
+    let class = column.cql_type.class_name();
+    if column.is_reversed { format!("{PACKAGE}ReversedType({class})") } else { class }
+}
+
+/// The whole of it: 2.1 prints this in some messages where a name was meant.
+pub fn column_text(cf: &CfDef, def: &TableDef, column: &TableColumn) -> String {
+    let kind = match column.kind {
+        ColumnKind::PartitionKey => "PARTITION_KEY",
+        ColumnKind::Clustering => "CLUSTERING_COLUMN",
+        ColumnKind::Static => "STATIC",
+        ColumnKind::CompactValue => "COMPACT_VALUE",
+        ColumnKind::Regular => "REGULAR",
+    };
+    let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
+    let index = index_of(cf, column);
+    format!(
+        "ColumnDefinition{{name={}, type={}, kind={kind}, componentIndex={}, indexName={}, indexType={}}}",
+        column.name,
+        class_text(column),
+        or_null(component_index(cf, def, column).map(|place| place.to_string())),
+        or_null(index.and_then(|index| index.name.clone())),
+        or_null(index.map(|index| index_type(index.kind).to_owned())),
+    )
+}
