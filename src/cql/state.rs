@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::syntax::{Language, TableName};
 use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
-use crate::marshal::Types;
+use crate::marshal::{CqlType, Types};
 use crate::model::Behaviour;
 use crate::schema::{CfDef, TableDef};
 use crate::util::Release;
@@ -68,6 +68,11 @@ impl<'a> QueryState<'a> {
     /// release.
     pub fn is_in_words_of_2_1(&self) -> bool {
         self.behaviour.release == Release::V2_1 && !self.claim.is_at_least(2, 2)
+    }
+
+    /// A type as messages have it.
+    pub fn type_text(&self, cql_type: &CqlType) -> String {
+        if self.is_in_words_of_2_1() { cql_type.text_of_2_1() } else { cql_type.to_string() }
     }
 
     /// 2.2 and later say "table".

@@ -9,8 +9,8 @@ use super::keys::operator_word;
 use super::row_writer::index_of;
 use super::terms::Terms;
 use crate::cql::syntax::{Condition, InValues, Operator, Term, Test};
-use crate::cql::values::{TypedTerm, Value};
-use crate::cql::{CqlError, QueryOptions};
+use crate::cql::values::{TypedTerm, Value, list_from_bytes, map_from_bytes};
+use crate::cql::{CollectionForm, CqlError, QueryOptions};
 use crate::db::Database;
 use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::{ColumnKind, TableColumn, TableDef};
@@ -50,24 +50,24 @@ impl ColumnCondition {
             return Err(CqlError::invalid(format!("Unknown identifier {}", condition.column)));
         };
         let column = column.clone();
+        // A frozen collection is one value, unless an element of it is asked for.
+        let has_parts = column.cql_type.is_multi_cell() || condition.element.is_some();
         let of_values = match &column.cql_type {
-            CqlType::List { element, is_frozen: false } | CqlType::Set { element, is_frozen: false } => {
-                element
-            }
-            CqlType::Map { value, is_frozen: false, .. } => value,
+            CqlType::List { element, .. } | CqlType::Set { element, .. } if has_parts => element,
+            CqlType::Map { value, .. } if has_parts => value,
             other => other,
         }
         .clone();
         let of_names = match &column.cql_type {
-            CqlType::Set { element, is_frozen: false } => (**element).clone(),
-            CqlType::Map { key, is_frozen: false, .. } => (**key).clone(),
+            CqlType::Set { element, .. } if has_parts => (**element).clone(),
+            CqlType::Map { key, .. } if has_parts => (**key).clone(),
             _ => of_values.clone(),
         };
         let mut element = None;
         if let Some(term) = &condition.element {
             element = Some(match &column.cql_type {
-                CqlType::List { is_frozen: false, .. } => terms.index(term, &column)?,
-                CqlType::Map { key, is_frozen: false, .. } => terms.key(term, &column, key)?,
+                CqlType::List { .. } => terms.index(term, &column)?,
+                CqlType::Map { key, .. } => terms.key(term, &column, key)?,
                 CqlType::Set { .. } => {
                     return Err(CqlError::invalid(format!(
                         "Invalid element access syntax for set column {}",
@@ -124,9 +124,10 @@ impl ColumnCondition {
             value => Ok(value),
         };
         let is_collection = self.element.is_none() && self.column.cql_type.is_multi_cell();
-        let elements = match self.column.cql_type.is_multi_cell() {
-            true => row.elements(testing.def, &self.column),
-            false => Vec::new(),
+        let elements = match (&self.element, self.column.cql_type.is_multi_cell()) {
+            (_, true) => row.elements(testing.def, &self.column),
+            (Some(_), false) => self.frozen_elements(row.single(testing.def, &self.column)),
+            (None, false) => Vec::new(),
         };
         let found = match &self.element {
             Some(element) => self.element_of(&elements, &value(element)?, testing.release)?,
@@ -160,6 +161,17 @@ impl ColumnCondition {
                 _ => Err(CqlError::invalid("Invalid null list in IN condition")),
             },
         }
+    }
+
+    /// The elements of a frozen list or map.
+    fn frozen_elements(&self, value: Option<Bytes>) -> Vec<Element> {
+        let Some(value) = value else { return Vec::new() };
+        let found = match &self.column.cql_type {
+            CqlType::Map { .. } => map_from_bytes(&value, CollectionForm::Long),
+            _ => list_from_bytes(&value, CollectionForm::Long)
+                .map(|values| values.into_iter().map(|value| (Bytes::new(), value)).collect()),
+        };
+        found.unwrap_or_default()
     }
 
     /// The element that is looked at: at an index, or of a key.

@@ -209,7 +209,7 @@ impl<'a> Analysis<'a> {
         if column.cql_type.is_multi_cell() && !is_contains {
             return invalid(format!(
                 "Collection column '{name}' ({}) cannot be restricted by a '{}' relation",
-                column.cql_type,
+                self.scope.text(&column.cql_type),
                 operator_text(operator, self.release())
             ));
         }
@@ -299,7 +299,7 @@ impl<'a> Analysis<'a> {
         if column.cql_type.is_multi_cell() {
             return invalid(format!(
                 "Collection column '{name}' ({}) cannot be restricted by a 'IN' relation",
-                column.cql_type
+                self.scope.text(&column.cql_type)
             ));
         }
         if self.existing(column).is_some() {

@@ -334,10 +334,12 @@ impl<'a> Picker<'a> {
                 let (pick, cql_type, name) = self.pick(of)?;
                 let CqlType::User(user) = &cql_type else {
                     return invalid(format!(
-                        "Invalid field selection: {name} of type {cql_type} is not a user type"
+                        "Invalid field selection: {name} of type {} is not a user type",
+                        self.state.type_text(&cql_type)
                     ));
                 };
                 let Some(at) = user.fields.iter().position(|(known, _)| known == field) else {
+                    let cql_type = self.state.type_text(&cql_type);
                     return invalid(format!("{name} of type {cql_type} has no field {field}"));
                 };
                 let field_type = user.fields[at].1.clone();
@@ -416,7 +418,9 @@ impl<'a> Picker<'a> {
             ColumnKind::PartitionKey | ColumnKind::Clustering => {
                 invalid(format!("Cannot use selection function {function} on PRIMARY KEY part {name}"))
             }
-            _ if column.cql_type.is_multi_cell() => {
+            _ if column.cql_type.is_multi_cell()
+                || column.cql_type.is_frozen_collection() && self.state.is_in_words_of_2_1() =>
+            {
                 invalid(format!("Cannot use selection function {function} on collections"))
             }
             _ => Ok(self.cells.place(column)),
