@@ -7,23 +7,25 @@ use super::names::{configuration, invalid, keyspace_of};
 use super::table_changed;
 use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, INDEX_KEYS};
-use crate::marshal::{CqlType, Types};
+use crate::db::{Access, Error, INDEX_KEYS};
+use crate::marshal::CqlType;
 use crate::schema::{
     CfDef, ColumnDef, ColumnKind, IndexDef, IndexKind, KeyspaceDef, Layout, TableColumn, TableDef,
 };
 use crate::util::Release;
 
+/// The package of the indexes that Cassandra brings.
+const OWN_CLASSES: &str = "org.apache.cassandra.db.index.";
+
 pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outcome, CqlError> {
     let keyspace = keyspace_of(state, create.table.keyspace.as_deref())?;
     let name = &create.table.name;
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
-    let (types, release) = (state.database.types(), state.behaviour.release);
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.column_families.get(name) else {
             return invalid(format!("unconfigured columnfamily {name}"));
         };
-        let Some(cf) = indexed(create, old, (keyspace, types), release)? else { return Ok(false) };
+        let Some(cf) = indexed(create, old, keyspace, state)? else { return Ok(false) };
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
     };
@@ -35,9 +37,10 @@ pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outc
 fn indexed(
     create: &CreateIndex,
     old: &CfDef,
-    (keyspace, types): (&KeyspaceDef, &Types),
-    release: Release,
+    keyspace: &KeyspaceDef,
+    state: &QueryState<'_>,
 ) -> Result<Option<CfDef>, CqlError> {
+    let (types, release) = (state.database.types(), state.behaviour.release);
     let table = TableDef::of(old, release);
     if old.is_counter() {
         return invalid("Secondary indexes are not supported on counter tables");
@@ -65,6 +68,9 @@ fn indexed(
     };
     if index_names(keyspace).any(|known| known == name) {
         return configuration(format!("Duplicate index name {name}"));
+    }
+    if state.is_in_words_of_2_1() {
+        check_class_is_there(create)?;
     }
     let kind = match (create.is_custom, table.layout) {
         (true, _) => IndexKind::Custom,
@@ -156,6 +162,18 @@ fn check_class(create: &CreateIndex) -> Result<(), CqlError> {
         return invalid("Cannot specify options for a non-CUSTOM index");
     }
     Ok(())
+}
+
+/// Whether a server has the class of a custom index. Cassandra has those of a package of its own, and 2.1 lets the
+/// failure of its class loader through as it is.
+fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
+    match &create.class {
+        Some(class) if create.is_custom && !class.starts_with(OWN_CLASSES) => {
+            let why = format!("java.lang.RuntimeException: java.lang.ClassNotFoundException: {class}");
+            Err(Error::Internal(why).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a column may be indexed where it stands.
