@@ -32,7 +32,7 @@ use super::write_batch::{BatchBuilder, Cached};
 use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{Dump, DumpCommand, StoreError, StoreStatus};
+use crate::storage::{Dump, DumpCommand, RowDeletions, StoreError, StoreStatus};
 use crate::util::Clock;
 
 /// What the log adds to names and values of one change.
@@ -232,6 +232,13 @@ impl Inner {
             let view = self.view();
             RowSource::stored(&trees, &view, &row).read(command)
         })
+    }
+
+    pub fn deletions(&self, cf: &CfDef, key: &Bytes) -> Result<RowDeletions, StoreError> {
+        let family = self.family(cf)?;
+        let trees = family.trees.load();
+        let row = RowPrefix::of(key, &*self.partitioner);
+        RowSource::stored(&trees, &self.view(), &row).row_deletions()
     }
 
     /// Brings a row into the cache, unless it is there. The caller holds its lock.
