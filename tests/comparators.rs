@@ -210,6 +210,19 @@ proptest! {
         }
     }
 
+    /// Unchecked bytes may have another place, values may not.
+    #[test]
+    fn values_are_compared_as_ever_when_nobody_checks_them(a in name(), b in name()) {
+        for comparator in builtin() {
+            let view = at(comparator.as_ref(), Release::V2_1);
+            let is_other_truth = view.class_name().ends_with("BooleanType") && (a > vec![1] || b > vec![1]);
+            let are_values = [&a, &b].into_iter().all(|name| view.validate(name).is_ok());
+            if are_values && !is_other_truth {
+                prop_assert_eq!(view.compare_unchecked(&a, &b), Ok(view.compare(&a, &b)), "{:?}", view);
+            }
+        }
+    }
+
     #[test]
     fn the_empty_name_is_first(name in name()) {
         for comparator in builtin() {

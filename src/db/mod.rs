@@ -36,6 +36,7 @@ mod table_cells;
 mod table_index;
 mod traces;
 mod unchecked_name;
+mod unchecked_slice;
 mod user;
 mod validate;
 mod validate_read;

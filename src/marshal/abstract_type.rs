@@ -42,6 +42,18 @@ pub trait AbstractType: Debug + Send + Sync {
     /// The order of two valid names. Names that compare equal are one cell.
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering;
 
+    /// How 2.0 and later compare bytes of which nothing has been checked with a name; they fail on what is too short
+    /// for them. Values are compared as by `compare`, and by default everything is.
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(self.compare(left, right))
+    }
+
+    /// What 2.1 makes of a bound of which nothing has been checked, before it compares it with names, and why it
+    /// cannot. By default it takes the bound as it is.
+    fn read_unchecked(&self, bound: &[u8]) -> Result<Vec<u8>, MarshalError> {
+        Ok(bound.to_vec())
+    }
+
     /// Appends bytes by which the store sorts the name. By default the name itself.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(name);

@@ -10,6 +10,7 @@
 
 use std::cmp::Ordering;
 
+use super::unchecked::empty_first;
 use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
@@ -92,6 +93,11 @@ impl Cut {
     }
 }
 
+/// Takes the component at a place off a name that must have one there.
+pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<Component<'a>, MarshalError> {
+    take(name).unwrap_or(Err(Cut::Length)).map_err(|cut| cut.text(at))
+}
+
 /// What an end-of-component byte is worth in the order: 1, 2 or 3.
 pub(super) fn end_rank(end: u8) -> u8 {
     match end.cast_signed().cmp(&0) {
@@ -108,6 +114,10 @@ pub(super) fn end_of_rank(rank: u8) -> u8 {
         2 => 0,
         _ => 1,
     }
+}
+
+fn too_many() -> MarshalError {
+    MarshalError("Too many bytes for comparator".to_owned())
 }
 
 /// Writes a component of a composite name. `end` is 0 in stored names; in bounds, FF before and 01 after all names that
@@ -149,7 +159,7 @@ impl AbstractType for CompositeType {
         let mut at = 0;
         while let Some(component) = take(&mut rest) {
             let Some(inner) = self.components.get(at) else {
-                return Err(MarshalError("Too many bytes for comparator".to_owned()));
+                return Err(too_many());
             };
             let inner = inner.view_after(previous);
             // The value is looked at before the byte that ends it.
@@ -215,6 +225,47 @@ impl AbstractType for CompositeType {
             }
         }
         left.cmp(right)
+    }
+
+    /// In 2.0 and later, one component after the other (`AbstractCompositeType.compare`).
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        if let Some(order) = empty_first(left, right) {
+            return Ok(order);
+        }
+        let ((left_static, mut left), (right_static, mut right)) = (split_static(left), split_static(right));
+        if left_static != right_static {
+            return Ok(right_static.cmp(&left_static));
+        }
+        let mut previous: &[u8] = &[];
+        let mut at = 0;
+        while !left.is_empty() && !right.is_empty() {
+            let inner = self.components.get(at).ok_or_else(too_many)?;
+            let (a, b) = (next_component(&mut left, at)?, next_component(&mut right, at)?);
+            let order = inner.view_after(previous).compare_unchecked(a.value, b.value)?;
+            let order = order.then_with(|| end_rank(a.end).cmp(&end_rank(b.end)));
+            if order.is_ne() {
+                return Ok(order);
+            }
+            previous = a.value;
+            at += 1;
+        }
+        Ok(left.is_empty().cmp(&right.is_empty()).reverse())
+    }
+
+    /// 2.1 takes composites apart first (`AbstractCompoundCellNameType.fromByteBuffer`), and of the bytes that end
+    /// components it minds the last one only.
+    fn read_unchecked(&self, bound: &[u8]) -> Result<Vec<u8>, MarshalError> {
+        let (is_static, mut rest) = self.static_part(bound);
+        let mut read = if is_static { STATIC_PREFIX.to_vec() } else { Vec::with_capacity(bound.len()) };
+        let mut left = self.components.len();
+        while !rest.is_empty() {
+            let not_enough = |_| MarshalError("Not enough bytes".to_owned());
+            let component = next_component(&mut rest, 0).map_err(not_enough)?;
+            left = left.checked_sub(1).ok_or_else(too_many)?;
+            let end = if rest.is_empty() { component.end } else { 0 };
+            push_component(component.value, end, &mut read);
+        }
+        Ok(read)
     }
 
     /// Each component's ordered bytes, escaped, and what its end is worth. A 0 before them where the name is static.

@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::composite_type::{Component, Cut, end_rank, split_components, take};
+use super::composite_type::{Component, end_rank, next_component, split_components, take};
+use super::unchecked::empty_first;
 use super::views::{self, push_escaped};
 use super::{AbstractType, BytesType, MarshalError, PACKAGE, StoredOrder, TypeRef, Types, at};
 use crate::util::Release;
@@ -93,6 +94,12 @@ fn simple_name(class_name: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
+/// The order of components of different types.
+fn compare_classes(left: &TypeRef, right: &TypeRef) -> Ordering {
+    let (left, right) = (left.class_name(), right.class_name());
+    simple_name(left).cmp(simple_name(right)).then_with(|| left.cmp(right))
+}
+
 impl AbstractType for DynamicCompositeType {
     fn class_name(&self) -> &str {
         &self.class_name
@@ -103,11 +110,7 @@ impl AbstractType for DynamicCompositeType {
         let mut position = 0;
         while !rest.is_empty() {
             let of = self.header(&mut rest, position)?;
-            let component = match take(&mut rest) {
-                Some(Ok(component)) => component,
-                Some(Err(cut)) => return Err(cut.text(position)),
-                None => return Err(Cut::Length.text(position)),
-            };
+            let component = next_component(&mut rest, position)?;
             self.view(&of).validate(component.value)?;
             if component.end != 0 && !rest.is_empty() {
                 return Err(MarshalError(format!(
@@ -129,16 +132,35 @@ impl AbstractType for DynamicCompositeType {
                 (Some(_), None) => return if right.is_empty() { Ordering::Greater } else { Ordering::Less },
                 (None, Some(_)) => return if left.is_empty() { Ordering::Less } else { Ordering::Greater },
             };
-            let (of_a, of_b) = (a.0.class_name(), b.0.class_name());
-            let order = simple_name(of_a)
-                .cmp(simple_name(of_b))
-                .then_with(|| of_a.cmp(of_b))
+            let order = compare_classes(&a.0, &b.0)
                 .then_with(|| self.view(&a.0).compare(a.1.value, b.1.value))
                 .then_with(|| end_rank(a.1.end).cmp(&end_rank(b.1.end)));
             if order.is_ne() {
                 return order;
             }
         }
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        if let Some(order) = empty_first(left, right) {
+            return Ok(order);
+        }
+        let (mut left, mut right) = (left, right);
+        let mut at = 0;
+        while !left.is_empty() && !right.is_empty() {
+            let (of_a, of_b) = (self.header(&mut left, at)?, self.header(&mut right, at)?);
+            let (a, b) = (next_component(&mut left, at)?, next_component(&mut right, at)?);
+            let order = match compare_classes(&of_a, &of_b) {
+                Ordering::Equal => self.view(&of_a).compare_unchecked(a.value, b.value)?,
+                order => order,
+            };
+            let order = order.then_with(|| end_rank(a.end).cmp(&end_rank(b.end)));
+            if order.is_ne() {
+                return Ok(order);
+            }
+            at += 1;
+        }
+        Ok(left.is_empty().cmp(&right.is_empty()).reverse())
     }
 
     /// For each component its type's names, its ordered bytes, and what its end is worth.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::stored::{compare_stored, push_sign_flipped};
+use super::unchecked::empty_first;
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder};
 use crate::util::Release;
@@ -32,27 +33,44 @@ fn halves(name: &[u8]) -> Option<(i64, i64)> {
     Some(((bits >> 64) as i64, bits as i64))
 }
 
+impl LexicalUUIDType {
+    fn length_error(&self, length: usize) -> MarshalError {
+        MarshalError(match self.since {
+            since if since < Release::V0_7 => "UUIDs must be exactly 16 bytes".to_owned(),
+            since if since < Release::V2_0 => format!("LexicalUUID should be 16 or 0 bytes ({length})"),
+            _ => format!("UUID should be 16 or 0 bytes ({length})"),
+        })
+    }
+
+    /// The UUID at the head of bytes that may be longer.
+    fn leading_halves(&self, value: &[u8]) -> Result<(i64, i64), MarshalError> {
+        value.get(..16).and_then(halves).ok_or_else(|| self.length_error(value.len()))
+    }
+}
+
 impl AbstractType for LexicalUUIDType {
     fn class_name(&self) -> &str {
         "org.apache.cassandra.db.marshal.LexicalUUIDType"
     }
 
     fn validate(&self, value: &[u8]) -> Result<(), MarshalError> {
-        let length = value.len();
-        if length == 0 || length == 16 {
-            return Ok(());
+        match value.len() {
+            0 | 16 => Ok(()),
+            length => Err(self.length_error(length)),
         }
-        Err(MarshalError(match self.since {
-            since if since < Release::V0_7 => "UUIDs must be exactly 16 bytes".to_owned(),
-            since if since < Release::V2_0 => format!("LexicalUUID should be 16 or 0 bytes ({length})"),
-            _ => format!("UUID should be 16 or 0 bytes ({length})"),
-        }))
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match (halves(left), halves(right)) {
             (Some(left), Some(right)) => left.cmp(&right),
             _ => compare_stored(self, left, right),
+        }
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        match empty_first(left, right) {
+            Some(order) => Ok(order),
+            None => Ok(self.leading_halves(left)?.cmp(&self.leading_halves(right)?)),
         }
     }
 

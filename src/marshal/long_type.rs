@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::stored::{compare_stored, push_sign_flipped};
+use super::unchecked::compare_signed_first;
 use super::{AbstractType, BytesType, MarshalError, StoredOrder};
 use crate::util::Release;
 
@@ -38,6 +39,10 @@ impl AbstractType for LongType {
             (Ok(left), Ok(right)) => i64::from_be_bytes(left).cmp(&i64::from_be_bytes(right)),
             _ => compare_stored(self, left, right),
         }
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(compare_signed_first(left, right))
     }
 
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {

@@ -29,6 +29,7 @@ mod time_uuid_type;
 mod tuple_type;
 mod type_parser;
 mod types;
+mod unchecked;
 mod utf8_type;
 mod uuid_text;
 mod uuid_type;

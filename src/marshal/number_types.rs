@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::stored::compare_stored;
+use super::unchecked::{compare_signed_first, empty_first};
 use super::{AbstractType, BytesType, MarshalError, StoredOrder, date_text, day_text};
 
 /// How the bytes are a number.
@@ -140,6 +141,16 @@ impl NumberType {
         }
     }
 
+    fn length_error(&self, length: usize) -> MarshalError {
+        MarshalError(format!("Expected {} or 0 {} ({length})", self.width, self.called))
+    }
+
+    /// The number at the head of bytes that may be longer.
+    fn leading_rank(&self, value: &[u8]) -> Result<u64, MarshalError> {
+        let number = value.get(..self.width).and_then(|number| self.rank(number));
+        number.ok_or_else(|| self.length_error(value.len()))
+    }
+
     fn unreadable(&self, text: &str) -> MarshalError {
         MarshalError(match self.form {
             Form::UnsignedDate | Form::SignedDate => {
@@ -167,13 +178,24 @@ impl AbstractType for &'static NumberType {
                 _ => Ok(()),
             };
         }
-        Err(MarshalError(format!("Expected {} or 0 {} ({})", self.width, self.called, value.len())))
+        Err(self.length_error(value.len()))
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match (self.rank(left), self.rank(right)) {
             (Some(left), Some(right)) => left.cmp(&right),
             _ => compare_stored(self, left, right),
+        }
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        match self.form {
+            Form::Signed | Form::SignedDate => Ok(compare_signed_first(left, right)),
+            Form::UnsignedDate | Form::UnsignedDay | Form::TimeOfDay => Ok(left.cmp(right)),
+            Form::Float => match empty_first(left, right) {
+                Some(order) => Ok(order),
+                None => Ok(self.leading_rank(left)?.cmp(&self.leading_rank(right)?)),
+            },
         }
     }
 

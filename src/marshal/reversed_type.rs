@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::unchecked::empty_first;
 use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
@@ -38,10 +39,14 @@ impl AbstractType for ReversedType {
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        if left.is_empty() || right.is_empty() {
-            return left.is_empty().cmp(&right.is_empty()).reverse();
+        empty_first(left, right).unwrap_or_else(|| self.inner.view().compare(right, left))
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        match empty_first(left, right) {
+            Some(order) => Ok(order),
+            None => self.inner.view().compare_unchecked(right, left),
         }
-        self.inner.view().compare(right, left)
     }
 
     /// The inner type's bytes, escaped so that none is the beginning of another, and turned over.

@@ -29,6 +29,11 @@ impl AbstractType for BooleanType {
         rank(left).cmp(&rank(right))
     }
 
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        let is_true = |value: &[u8]| value.first().map(|byte| *byte != 0);
+        Ok(is_true(left).cmp(&is_true(right)))
+    }
+
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if let [byte] = name {
             out.push(byte ^ 0x80);

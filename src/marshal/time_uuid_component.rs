@@ -47,6 +47,10 @@ impl AbstractType for TimeUUIDComponent {
         }
     }
 
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        self.texts.compare_unchecked(left, right)
+    }
+
     /// Names of a wrong length are stored as they are, but never with the length of a right one's stored form.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         let Ok(uuid) = <[u8; 16]>::try_from(name) else {

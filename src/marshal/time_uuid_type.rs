@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::stored::stored_form;
 use super::time_uuid_component::TimeUUIDComponent;
+use super::unchecked::{compare_times, empty_first};
 use super::uuid_text::{parse_uuid_text, uuid_to_text};
 use super::{AbstractType, MarshalError, StoredOrder, TypeRef};
 use crate::util::Release;
@@ -122,6 +123,15 @@ impl AbstractType for TimeUUIDType {
             (Ok(l), Ok(r)) => time(l).cmp(&time(r)).then_with(|| self.compare_ties(&l, &r)),
             _ => self.compare_misfits(left, right),
         }
+    }
+
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        if let Some(order) = empty_first(left, right) {
+            return Ok(order);
+        }
+        let too_short = || MarshalError(self.length_error(left.len().min(right.len())));
+        let order = compare_times(left, right).ok_or_else(too_short)?;
+        Ok(order.then_with(|| self.compare_ties(left, right)))
     }
 
     /// Names of a wrong length are stored as they are, but never with the length of a right one's stored form.

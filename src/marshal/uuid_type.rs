@@ -52,6 +52,12 @@ impl AbstractType for UUIDType {
         }
     }
 
+    /// Whatever is shorter than a UUID comes first, and what is longer is cut.
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        let ranked = |value: &[u8]| value.first_chunk::<16>().map(|uuid| (rank(uuid), *uuid));
+        Ok(ranked(left).cmp(&ranked(right)))
+    }
+
     /// Version, time, and the UUID itself. What is none comes before all that are.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         match <&[u8; 16]>::try_from(name) {
