@@ -14,6 +14,15 @@ pub struct ColumnSpec {
     pub table: String,
     pub name: String,
     pub cql_type: CqlType,
+    /// It is a field of a value, which every protocol gets as it is stored.
+    pub is_field: bool,
+}
+
+impl ColumnSpec {
+    /// Whether protocols before 3 turn its values into a form of theirs.
+    pub fn has_short_form(&self) -> bool {
+        self.cql_type.is_multi_cell() && !self.is_field
+    }
 }
 
 /// Rows. A collection's value has 32-bit lengths, as from protocol 3 on; older protocols turn it into theirs.

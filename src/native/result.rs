@@ -59,7 +59,7 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &Known) {
     for row in &rows.rows {
         for (column, value) in rows.columns.iter().zip(row) {
             match value {
-                Some(value) if is_old && column.cql_type.is_multi_cell() => {
+                Some(value) if is_old && column.has_short_form() => {
                     writer.bytes(Some(&short_form(&column.cql_type, value)));
                 }
                 value => writer.bytes(value.as_deref()),

@@ -37,7 +37,7 @@ fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
         for (column, value) in rows.columns.iter().zip(row) {
             writer.field_string(1, column.name.as_bytes());
             match value {
-                Some(value) if column.cql_type.is_multi_cell() => {
+                Some(value) if column.has_short_form() => {
                     writer.field_string(2, &short_form(&column.cql_type, value));
                 }
                 Some(value) => writer.field_string(2, value),

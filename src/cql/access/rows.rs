@@ -23,7 +23,13 @@ pub fn boolean(value: bool) -> Option<Bytes> {
 }
 
 fn spec(table: &str, name: &str, cql_type: CqlType) -> ColumnSpec {
-    ColumnSpec { keyspace: AUTH.to_owned(), table: table.to_owned(), name: name.to_owned(), cql_type }
+    ColumnSpec {
+        keyspace: AUTH.to_owned(),
+        table: table.to_owned(),
+        name: name.to_owned(),
+        cql_type,
+        is_field: false,
+    }
 }
 
 fn answer(columns: Vec<ColumnSpec>, rows: Vec<Vec<Option<Bytes>>>) -> Outcome {

@@ -53,7 +53,7 @@ pub fn describe(
 
 fn spec(name: &str, cql_type: CqlType) -> ColumnSpec {
     let (keyspace, table) = (system::SYSTEM.to_owned(), "describe".to_owned());
-    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type }
+    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type, is_field: false }
 }
 
 /// The keyspaces that are looked into, by their names.

@@ -79,7 +79,7 @@ fn check_levels(options: &QueryOptions) -> Result<(), CqlError> {
 
 fn spec(table: &Table, name: &str, cql_type: CqlType) -> ColumnSpec {
     let (keyspace, table) = (table.cf.keyspace.clone(), table.cf.name.clone());
-    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type }
+    ColumnSpec { keyspace, table, name: name.to_owned(), cql_type, is_field: false }
 }
 
 fn answer(table: &Table, is_applied: bool) -> ResultSet {

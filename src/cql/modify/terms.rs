@@ -22,7 +22,7 @@ impl Terms<'_> {
     /// A value under a name of its own, as `[ttl]`.
     pub fn named(&mut self, term: &Term, name: String, cql_type: CqlType) -> Result<TypedTerm, CqlError> {
         let (keyspace, table) = (self.table.cf.keyspace.clone(), self.table.cf.name.clone());
-        let spec = ColumnSpec { keyspace, table, name, cql_type };
+        let spec = ColumnSpec { keyspace, table, name, cql_type, is_field: false };
         TypedTerm::new(term, &spec, &self.scope, self.markers)
     }
 

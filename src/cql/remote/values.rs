@@ -33,7 +33,7 @@ pub fn result(
 pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     let RemoteColumn { keyspace, table, name, cql_type } = column;
     let cql_type = if release < Release::V2_0 { old_type(cql_type) } else { cql_type };
-    ColumnSpec { keyspace, table, name, cql_type }
+    ColumnSpec { keyspace, table, name, cql_type, is_field: false }
 }
 
 /// The type with the timestamps of releases before 2.0.

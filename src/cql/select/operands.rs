@@ -84,7 +84,13 @@ fn tuple_spec(columns: &[ColumnSpec]) -> ColumnSpec {
     let (keyspace, table) = columns
         .first()
         .map_or_else(Default::default, |column| (column.keyspace.clone(), column.table.clone()));
-    ColumnSpec { keyspace, table, name: format!("({})", names.join(",")), cql_type: CqlType::Tuple(types) }
+    ColumnSpec {
+        keyspace,
+        table,
+        name: format!("({})", names.join(",")),
+        cql_type: CqlType::Tuple(types),
+        is_field: false,
+    }
 }
 
 /// The fields of a tuple's bytes. Fields that are missing at the end are null.

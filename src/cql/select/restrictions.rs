@@ -32,6 +32,7 @@ impl Target {
             table: self.name.clone(),
             name: name.to_owned(),
             cql_type,
+            is_field: false,
         }
     }
 

@@ -126,7 +126,8 @@ impl Picked {
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
                     let cql_type = told_as(cql_type, release);
-                    specs.push(target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type));
+                    let spec = target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type);
+                    specs.push(ColumnSpec { is_field: matches!(pick, Pick::Field(..)), ..spec });
                     picks.push(pick);
                 }
                 let (requested, aggregates) = (Some(picker.requested), picker.aggregates);

@@ -330,6 +330,7 @@ fn part_of(receiver: &ColumnSpec, name: String, cql_type: &CqlType) -> ColumnSpe
         table: receiver.table.clone(),
         name,
         cql_type: cql_type.clone(),
+        is_field: false,
     }
 }
 
@@ -633,6 +634,7 @@ mod tests {
             table: "t".to_owned(),
             name: "v".to_owned(),
             cql_type: scope.resolve(cql_type)?,
+            is_field: false,
         };
         TypedTerm::new(term, &receiver, &scope, &mut Markers::new(3))
     }

@@ -177,3 +177,16 @@ async fn the_systems_tables_are_read_like_others() {
         assert_eq!(session.ask(text).await, rows, "{text}");
     }
 }
+
+#[tokio::test]
+async fn collections_in_values_have_one_form_in_every_protocol() {
+    let session = Session::new().await;
+    session.done("CREATE TYPE home (phones list<int>)").await;
+    session.done("CREATE TABLE people (k int PRIMARY KEY, home frozen<home>, own list<int>)").await;
+    session.done("INSERT INTO people (k, home, own) VALUES (1, {phones: [7]}, [7])").await;
+    let found = session.rows("SELECT home.phones, own FROM people", &options()).await;
+    let forms: Vec<bool> = found.columns.iter().map(|column| column.has_short_form()).collect();
+    assert_eq!(forms, [false, true]);
+    let value = Some(Bytes::from_static(b"\0\0\0\x01\0\0\0\x04\0\0\0\x07"));
+    assert_eq!(found.rows, [[value.clone(), value]]);
+}
