@@ -16,6 +16,7 @@ mod rows;
 mod selection;
 mod system_rows;
 mod token;
+mod token_relation;
 mod walk;
 
 pub use plan::SelectPlan;
