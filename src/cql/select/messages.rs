@@ -44,7 +44,13 @@ pub(super) fn relation_text(relation: &Relation, release: Release) -> String {
         Relation::Columns { columns, operator, value } => {
             format!("{} {} {}", tuple(columns), sign(operator), term_text(value))
         }
-        Relation::ColumnsIn { columns, values } => format!("{} IN {}", tuple(columns), values_text(values)),
+        Relation::ColumnsIn { columns, values } => {
+            let values = match values {
+                InValues::List(terms) => tuple(&terms.iter().map(term_text).collect::<Vec<_>>()),
+                InValues::Marker(_) => "?".to_owned(),
+            };
+            format!("{} IN {values}", tuple(columns))
+        }
         Relation::Token { columns, operator, value } => {
             format!("token{} {} {}", tuple(columns), sign(operator), term_text(value))
         }

@@ -42,6 +42,10 @@ const OF_KEYS: &[(&str, &str)] = &[
         "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: (a, c) > (1, 2)",
     ),
     (
+        "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND (a, c) IN ((1, 2), (3, 4))",
+        "Clustering columns must appear in the PRIMARY KEY order in multi-column relations: (a, c) IN ((1, 2), (3, 4))",
+    ),
+    (
         "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND (a, b) > (1, 2, 3)",
         "Expected 2 elements in value tuple, but got 3: (1, 2, 3)",
     ),
