@@ -6,6 +6,8 @@ mod command;
 mod consistency;
 mod mutation;
 mod range_deletion;
+mod range_rule;
+mod range_runs;
 mod reconcile;
 mod row;
 
@@ -15,5 +17,6 @@ pub use command::{Bounds, Predicate, RangeCommand, ReadCommand, SliceRange};
 pub use consistency::ConsistencyLevel;
 pub use mutation::{CfMutation, Change, Mutation};
 pub use range_deletion::{LevelRanges, RangeDeletion, SortedRanges};
+pub use range_rule::{RangeRule, ReadOf};
 pub use reconcile::{Winner, reconcile};
 pub use row::{Row, RowColumns, SuperColumn};

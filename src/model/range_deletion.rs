@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 
-use super::{DeletionTime, Predicate};
+use super::range_rule::{Bound, RangeRule, ReadOf};
+use super::range_runs::Runs;
+use super::{DeletionTime, Predicate, ReadCommand};
 use crate::marshal::AbstractType;
 
 /// The tombstone of the names from one to another, both inclusive; an empty bound is open. It shadows what is
@@ -88,11 +90,10 @@ pub struct LevelRanges<'a> {
     furthest: Option<&'a [usize]>,
     /// The super column, and the comparator of its name.
     holder: Option<(&'a [u8], &'a dyn AbstractType)>,
+    /// What is deleted of the super column itself, which is a run around all of its names.
+    whole: DeletionTime,
     comparator: &'a dyn AbstractType,
-    /// A name can be equal to a bound: names of cells can, those of super columns cannot.
-    are_names_bounds: bool,
-    /// The read goes from the largest name to the smallest.
-    is_reversed: bool,
+    rule: RangeRule<'a>,
 }
 
 impl<'a> LevelRanges<'a> {
@@ -102,9 +103,9 @@ impl<'a> LevelRanges<'a> {
             ranges,
             furthest: None,
             holder: None,
+            whole: DeletionTime::LIVE,
             comparator,
-            are_names_bounds: true,
-            is_reversed: false,
+            rule: RangeRule::default(),
         }
     }
 
@@ -113,26 +114,47 @@ impl<'a> LevelRanges<'a> {
         LevelRanges { furthest: Some(&sorted.furthest), ..LevelRanges::of_row(&sorted.ranges, comparator) }
     }
 
-    /// Of the row's super columns.
+    /// Of the row's super columns, whose bounds no name is equal to.
     pub fn of_supers(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
-        LevelRanges { are_names_bounds: false, ..LevelRanges::of_row(ranges, comparator) }
+        LevelRanges { rule: RangeRule::Greatest, ..LevelRanges::of_row(ranges, comparator) }
     }
 
-    /// Of a super column's. `comparator` sorts its columns, `holders` the super columns.
+    /// Of the columns of a super column of which `whole` is deleted. `comparator` sorts them, `holders` the super
+    /// columns.
     pub fn of_super(
         ranges: &'a [RangeDeletion],
-        name: &'a [u8],
+        (name, whole): (&'a [u8], DeletionTime),
         holders: &'a dyn AbstractType,
         comparator: &'a dyn AbstractType,
     ) -> LevelRanges<'a> {
-        LevelRanges { holder: Some((name, holders)), ..LevelRanges::of_row(ranges, comparator) }
+        LevelRanges { holder: Some((name, holders)), whole, ..LevelRanges::of_row(ranges, comparator) }
     }
 
-    /// For a read that goes one way or the other.
+    /// For a read that goes by a rule.
     #[must_use]
-    pub fn read_by(self, predicate: &Predicate) -> LevelRanges<'a> {
-        let is_reversed = matches!(predicate, Predicate::Range(range) if range.reversed);
-        LevelRanges { is_reversed, ..self }
+    pub fn read_by(self, rule: RangeRule<'a>) -> LevelRanges<'a> {
+        LevelRanges { rule, ..self }
+    }
+
+    /// Those of the names that a read asks for which fall to the run that was found for one before, as
+    /// [`RangeRule::of_cells`] needs them. Only where a tombstone begins do they matter.
+    pub fn reached(&self, command: &ReadCommand, read_of: ReadOf) -> Vec<Bytes> {
+        let (Predicate::Names(names), true) = (&command.predicate, RangeRule::searches(command, read_of))
+        else {
+            return Vec::new();
+        };
+        let begins_at = |range: &RangeDeletion, name: &Bytes| {
+            !range.start.is_empty() && self.comparator.compare(&range.start, name).is_eq()
+        };
+        let is_begun_at = |name: &Bytes| {
+            let mut around = self.around(name).iter();
+            around.any(|range| self.is_of_level(range) && begins_at(range, name))
+        };
+        if names.len() < 2 || !names.iter().any(is_begun_at) {
+            return Vec::new();
+        }
+        let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
+        Runs::new(of_level, self.whole, self.comparator).reached(names)
     }
 
     fn is_of_level(&self, range: &RangeDeletion) -> bool {
@@ -153,24 +175,26 @@ impl<'a> LevelRanges<'a> {
         begun.get(over..).unwrap_or_default()
     }
 
-    /// What shadows a name of this level: all tombstones over it as one.
-    ///
-    /// Cassandra 2.0 and 2.1 cut tombstones that overlap into runs that touch, and a name at which one ends and the
-    /// next begins belongs to the one that the read comes to first. So a tombstone that begins just at the name
-    /// does not count where another comes from further below; when the read goes backwards, one that ends there
-    /// does not count where another goes on. Super columns have bounds that no name is equal to.
+    /// What shadows a name of this level: all tombstones over it as one, except those that the rule of the read
+    /// leaves out because they have a bound there. They count where no others are.
     pub fn over(&self, name: &[u8]) -> DeletionTime {
         let around = self.around(name);
         let over = || {
             let of_level = around.iter().filter(|range| self.is_of_level(range));
             of_level.filter(|range| range.covers(name, self.comparator))
         };
+        let all = |all: DeletionTime, range: &RangeDeletion| all.merged(range.deletion);
+        let Some(bound) = self.rule.left_out(name, self.comparator) else {
+            return over().fold(DeletionTime::LIVE, all);
+        };
         let touches = |range: &&RangeDeletion| {
-            let bound = if self.is_reversed { &range.finish } else { &range.start };
+            let bound = match bound {
+                Bound::Start => &range.start,
+                Bound::Finish => &range.finish,
+            };
             !bound.is_empty() && self.comparator.compare(name, bound).is_eq()
         };
-        let all = |all: DeletionTime, range: &RangeDeletion| all.merged(range.deletion);
-        if !self.are_names_bounds || over().all(|range| touches(&range)) {
+        if !self.whole.is_deleted() && over().all(|range| touches(&range)) {
             return over().fold(DeletionTime::LIVE, all);
         }
         over().filter(|range| !touches(range)).fold(DeletionTime::LIVE, all)
@@ -198,10 +222,60 @@ mod tests {
     proptest! {
         #[test]
         fn sorted_ones_shadow_what_the_others_do(ranges in ranges(), name in "[a-f]{1,2}", is_reversed: bool) {
+            let rule = if is_reversed { RangeRule::FromAbove } else { RangeRule::default() };
             let sorted = SortedRanges::new(ranges.clone(), &BytesType);
-            let all = LevelRanges { is_reversed, ..LevelRanges::of_row(&ranges, &BytesType) };
-            let found = LevelRanges { is_reversed, ..LevelRanges::of_sorted(&sorted, &BytesType) };
+            let all = LevelRanges::of_row(&ranges, &BytesType).read_by(rule);
+            let found = LevelRanges::of_sorted(&sorted, &BytesType).read_by(rule);
             prop_assert_eq!(found.over(name.as_bytes()), all.over(name.as_bytes()));
+        }
+    }
+
+    /// What a read heeds at a name of one letter: the latest tombstone over it, or the latest over the names just
+    /// before and just after it, where that goes on to it.
+    fn naive(ranges: &[RangeDeletion], name: u8, rule: RangeRule<'_>) -> DeletionTime {
+        let latest = |place: u8| {
+            let is_over = |range: &&RangeDeletion| {
+                let starts = range.start.first().is_none_or(|start| 2 * start <= place);
+                starts && range.finish.first().is_none_or(|finish| 2 * finish >= place)
+            };
+            let over = ranges.iter().filter(is_over).map(|range| range.deletion);
+            over.reduce(DeletionTime::merged)
+        };
+        let beside = match rule {
+            RangeRule::FromBelow { but_at } if but_at != Some(&[name]) => latest(2 * name - 1),
+            RangeRule::Searched { but_at } if but_at.contains(&Bytes::from(vec![name])) => {
+                latest(2 * name - 1)
+            }
+            RangeRule::FromAbove => latest(2 * name + 1),
+            _ => None,
+        };
+        beside.or_else(|| latest(2 * name)).unwrap_or(DeletionTime::LIVE)
+    }
+
+    proptest! {
+        #[test]
+        fn the_way_of_the_read_decides_at_a_bound(
+            bounds in proptest::collection::vec(("[1-5]?", "[1-5]?", 0i64..5), 0..8),
+            name in b'1'..=b'5',
+            start in b'1'..=b'5',
+        ) {
+            let ranges: Vec<RangeDeletion> = bounds.into_iter().map(|(start, finish, timestamp)| RangeDeletion {
+                super_column: None,
+                start: start.into(),
+                finish: finish.into(),
+                deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: 1 },
+            }).collect();
+            let (start, reached) = ([start], [Bytes::from(vec![start])]);
+            let level = LevelRanges::of_row(&ranges, &BytesType);
+            for rule in [
+                RangeRule::Greatest,
+                RangeRule::default(),
+                RangeRule::FromBelow { but_at: Some(&start) },
+                RangeRule::FromAbove,
+                RangeRule::Searched { but_at: &reached },
+            ] {
+                prop_assert_eq!(level.read_by(rule).over(&[name]), naive(&ranges, name, rule), "{:?}", rule);
+            }
         }
     }
 }

@@ -6,7 +6,9 @@
 
 use super::StoreError;
 use crate::marshal;
-use crate::model::{Cell, DeletionTime, LevelRanges, RangeDeletion, ReadCommand, SuperColumn, SuperCount};
+use crate::model::{
+    Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn, SuperCount,
+};
 
 /// Room that is made for a slice before its columns are seen.
 const FIRST_ROOM: usize = 16;
@@ -125,7 +127,8 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
         (marshal::at(&*command.cf.comparator, release), marshal::at(&**subcomparator, release));
     let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
     super_column.deletion = super_column.deletion.merged(over);
-    let inside = LevelRanges::of_super(ranges, &super_column.name, holders, names);
+    let held = (&super_column.name[..], super_column.deletion);
+    let inside = LevelRanges::of_super(ranges, held, holders, names).read_by(RangeRule::of_supers(command));
     super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));
 }
 

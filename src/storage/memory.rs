@@ -14,7 +14,8 @@ use super::{Dump, DumpCommand, RowDeletions, RowPiece, Store, StoreError, StoreF
 use crate::marshal::{self, AbstractType};
 use crate::model::{
     Behaviour, Bounds, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, LevelRanges, Mutation,
-    Predicate, RangeCommand, RangeDeletion, ReadCommand, Row, RowColumns, SliceRange, SuperColumn,
+    Predicate, RangeCommand, RangeDeletion, RangeRule, ReadCommand, ReadOf, Row, RowColumns, SliceRange,
+    SuperColumn,
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
@@ -180,11 +181,11 @@ fn stored_changes(row: &MemoryRow, cf: &CfDef) -> Vec<Change> {
         if held.deletion.is_deleted() {
             changes.push(Change::DeleteSuper { name: name.clone(), deletion: held.deletion });
         }
-        let over = held.deletion.merged(deletion).merged(LevelRanges::of_supers(&ranges, names).over(&name));
+        let whole = held.deletion.merged(LevelRanges::of_supers(&ranges, names).over(&name));
         let subnames = marshal::at(&**subcomparator, Release::V2_1);
-        let inside = LevelRanges::of_super(&ranges, &name, names, subnames);
+        let inside = LevelRanges::of_super(&ranges, (&name, whole), names, subnames);
         for cell in in_stored_order(&held.cells, &**subcomparator) {
-            if !over.merged(inside.over(&cell.name)).shadows(cell.timestamp) {
+            if !whole.merged(deletion).merged(inside.over(&cell.name)).shadows(cell.timestamp) {
                 changes.push(Change::Cell { super_column: Some(name.clone()), cell });
             }
         }
@@ -232,8 +233,9 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
         let old = &mut row.supers[at];
         old.deletion = old.deletion.merged(change.deletion);
         let over = LevelRanges::of_supers(&row.ranges, comparator).over(&old.name);
-        let inside = LevelRanges::of_super(&row.ranges, &change.name, comparator, subcomparator);
-        let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
+        let container = old.deletion.merged(over);
+        let inside = LevelRanges::of_super(&row.ranges, (&change.name, container), comparator, subcomparator);
+        let shadows = Shadows { container, outer: deletion, ranges: Some(inside) };
         apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
         if old.cells.is_empty() && old.deletion == DeletionTime::LIVE {
             row.supers.swap_remove(at);
@@ -286,7 +288,7 @@ fn count_of(predicate: &Predicate) -> usize {
     }
 }
 
-fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+fn read_row(row: &MemoryRow, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
     let release = command.behaviour.release;
     let comparator = marshal::at(&*command.cf.comparator, release);
     let deletion = row.deletion.unwrap_or(DeletionTime::LIVE);
@@ -297,10 +299,12 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, StoreE
             let found = row.supers.iter().find(|old| comparator.compare(&old.name, name).is_eq());
             let Some(found) = found else { return Ok(RowColumns::Cells(Vec::new())) };
             let over = LevelRanges::of_supers(&row.ranges, comparator).over(&found.name);
-            let inside = LevelRanges::of_super(&row.ranges, &found.name, comparator, subcomparator)
-                .read_by(&command.predicate);
-            let shadows =
-                Shadows { container: found.deletion.merged(over), outer: deletion, ranges: Some(inside) };
+            let container = found.deletion.merged(over);
+            let inside =
+                LevelRanges::of_super(&row.ranges, (&found.name, container), comparator, subcomparator);
+            let reached = inside.reached(command, read_of);
+            let inside = inside.read_by(RangeRule::of_cells(command, read_of, &reached));
+            let shadows = Shadows { container, outer: deletion, ranges: Some(inside) };
             let cells = select(&found.cells, &command.predicate, subcomparator);
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
@@ -315,10 +319,10 @@ fn read_row(row: &MemoryRow, command: &ReadCommand) -> Result<RowColumns, StoreE
         }
         (_, None) => {
             let cells = select(&row.cells, &command.predicate, comparator);
-            let shadows = Shadows::of_row(
-                deletion,
-                Some(LevelRanges::of_row(&row.ranges, comparator).read_by(&command.predicate)),
-            );
+            let ranges = LevelRanges::of_row(&row.ranges, comparator);
+            let reached = ranges.reached(command, read_of);
+            let ranges = ranges.read_by(RangeRule::of_cells(command, read_of, &reached));
+            let shadows = Shadows::of_row(deletion, Some(ranges));
             collect_cells(cells.into_iter().map(Ok), shadows, count, command).map(RowColumns::Cells)
         }
     }
@@ -344,7 +348,7 @@ impl Store for MemoryStore {
         let families = self.families.read();
         let rows = families.get(&(command.cf.keyspace.clone(), command.cf.name.clone()));
         let row = rows.and_then(|rows| rows.get(&self.ring_key(&key))).cloned().unwrap_or_default();
-        Box::pin(async move { read_row(&row, &command) })
+        Box::pin(async move { read_row(&row, &command, ReadOf::Row) })
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
@@ -355,7 +359,7 @@ impl Store for MemoryStore {
                 if found.len() >= command.max_rows {
                     break;
                 }
-                let columns = read_row(&row, &command.read)?;
+                let columns = read_row(&row, &command.read, ReadOf::Scan)?;
                 if !(command.skip_empty && columns.is_empty()) {
                     found.push(Row { key, columns });
                 }

@@ -151,10 +151,12 @@ impl<'a> Reading<'a> {
             let name = self.enter(entry.ordered_super, deletion, name)?;
             return Ok(deletion.is_deleted().then_some(Change::DeleteSuper { name, deletion }));
         };
-        let (holder, over) = self.holder_of(key, entry.ordered_super, at)?;
+        let (holder, whole) = self.holder_of(key, entry.ordered_super, at)?;
         let Some(cell) = decode_cell(key.tail(at), value.clone(), &**subcomparator)? else { return Ok(None) };
-        let inside = LevelRanges::of_super(&self.ranges, &holder, names, newest(&**subcomparator));
-        let is_hidden = over.merged(inside.over(&cell.name)).shadows(cell.timestamp);
+        let subnames = newest(&**subcomparator);
+        let inside = LevelRanges::of_super(&self.ranges, (&holder, whole), names, subnames);
+        let over = whole.merged(self.deletion).merged(inside.over(&cell.name));
+        let is_hidden = over.shadows(cell.timestamp);
         Ok((!is_hidden).then_some(Change::Cell { super_column: Some(holder), cell }))
     }
 
@@ -173,7 +175,7 @@ impl<'a> Reading<'a> {
         }
         let nameless = || StoreError::Corrupt("an entry of a super row has no holder".to_owned());
         let holder = self.holder.as_ref().ok_or_else(nameless)?;
-        Ok((holder.name.clone(), holder.deletion.merged(self.deletion)))
+        Ok((holder.name.clone(), holder.deletion))
     }
 
     fn enter(

@@ -29,7 +29,9 @@ use super::setup::{EmbeddedOptions, Setup};
 use super::shield;
 use super::write::Writer;
 use super::write_batch::{BatchBuilder, Cached};
-use crate::model::{Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{
+    Behaviour, Change, Mutation, Predicate, RangeCommand, ReadCommand, ReadOf, Row, RowColumns,
+};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{Dump, DumpCommand, RowDeletions, StoreError, StoreStatus};
@@ -223,14 +225,14 @@ impl Inner {
             cached.prefetch();
         }
         if let Some(view) = cached.as_ref().and_then(|cached| cached.view()) {
-            return RowSource::cached(view, 0).read(command);
+            return RowSource::cached(view, 0).read(command, ReadOf::Row);
         }
         let row = RowPrefix::of(key, &*self.partitioner);
         let is_long =
             matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE);
         blocking::long_if(is_long, || {
             let view = self.view();
-            RowSource::stored(&trees, &view, &row).read(command)
+            RowSource::stored(&trees, &view, &row).read(command, ReadOf::Row)
         })
     }
 

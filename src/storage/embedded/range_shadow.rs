@@ -7,7 +7,7 @@ use super::row_reader::decode_cell;
 use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, TypeRef};
-use crate::model::{LevelRanges, RangeDeletion};
+use crate::model::{DeletionTime, LevelRanges, RangeDeletion};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 use crate::util::Release;
@@ -31,10 +31,13 @@ pub fn shadowed_by_ranges(
                 None => false,
             },
             Some(sub) => {
-                let Some((holder, at)) = holders.of_entry(&key, &value, &*cf.comparator)? else { continue };
+                let Some((holder, deletion, at)) = holders.of_entry(&key, &value, &*cf.comparator)? else {
+                    continue;
+                };
                 let Some(cell) = decode_cell(key.tail(at), value, &**sub)? else { continue };
                 let over = LevelRanges::of_supers(ranges, names).over(&holder);
-                let inside = LevelRanges::of_super(ranges, &holder, names, newest_view(sub));
+                let held = (&holder[..], over.merged(deletion));
+                let inside = LevelRanges::of_super(ranges, held, names, newest_view(sub));
                 over.merged(inside.over(&cell.name)).shadows(cell.timestamp)
             }
         };
@@ -56,30 +59,32 @@ fn newest_view(of: &TypeRef) -> &dyn AbstractType {
 /// Tells the super column of each of a row's entries, which come in order.
 #[derive(Default)]
 struct Holders {
-    /// Ordered and plain name of the super column that was met last and keeps its name at its deletion.
-    kept: Option<(Vec<u8>, Bytes)>,
+    /// Of the super column whose deletion was met last: ordered name, deletion, and the plain name that it may keep.
+    met: Option<(Vec<u8>, DeletionTime, Option<Bytes>)>,
 }
 
 impl Holders {
-    /// The super column of a cell, and where in the key the cell's own name begins; `None` for other entries.
+    /// The super column of a cell, its deletion, and where in the key the cell's own name begins; `None` for other
+    /// entries.
     fn of_entry(
         &mut self,
         key: &RowKey,
         value: &Bytes,
         comparator: &dyn AbstractType,
-    ) -> Result<Option<(Bytes, usize)>, StoreError> {
+    ) -> Result<Option<(Bytes, DeletionTime, usize)>, StoreError> {
         let Some(entry) = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()) else { return Ok(None) };
         let Some(at) = entry.cell_at else {
-            if let Value::Deletion { name: Some(name), .. } = value::decode(value.clone())? {
-                self.kept = Some((entry.ordered_super, name));
+            if let Value::Deletion { deletion, name, .. } = value::decode(value.clone())? {
+                self.met = Some((entry.ordered_super, deletion, name));
             }
             return Ok(None);
         };
-        let holder = match &self.kept {
-            Some((ordered, name)) if *ordered == entry.ordered_super => Some(name.clone()),
-            _ => key::name_of(entry.ordered_super.into(), comparator),
+        let (deletion, kept) = match &self.met {
+            Some((ordered, deletion, name)) if *ordered == entry.ordered_super => (*deletion, name.clone()),
+            _ => (DeletionTime::LIVE, None),
         };
+        let holder = kept.or_else(|| key::name_of(entry.ordered_super.into(), comparator));
         // A name that nothing tells belongs to damaged data. What it holds is left alone.
-        Ok(holder.map(|holder| (holder, at)))
+        Ok(holder.map(|holder| (holder, deletion, at)))
     }
 }

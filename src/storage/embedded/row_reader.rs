@@ -7,8 +7,8 @@ use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{
-    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, ReadCommand, RowColumns, SliceRange,
-    SortedRanges, SuperColumn,
+    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, RangeRule, ReadCommand, ReadOf, RowColumns,
+    SliceRange, SortedRanges, SuperColumn,
 };
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
@@ -32,16 +32,15 @@ type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>
 
 impl RowSource<'_> {
     /// Reads what a command asks of the row.
-    pub fn read(&self, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+    pub fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
         let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
         let Some(subcomparator) = command.cf.subcomparator() else {
             let ranges = SortedRanges::new(ranges, names.view);
-            let ranges = (!ranges.is_empty())
-                .then(|| LevelRanges::of_sorted(&ranges, names.view).read_by(&command.predicate));
+            let ranges = (!ranges.is_empty()).then(|| LevelRanges::of_sorted(&ranges, names.view));
             let shadows = Shadows::of_row(deletion, ranges);
-            return self.read_cells(columns, names, shadows, command).map(RowColumns::Cells);
+            return self.read_cells(columns, names, shadows, (command, read_of)).map(RowColumns::Cells);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
         match &command.super_column {
@@ -52,11 +51,10 @@ impl RowSource<'_> {
                 let holder = SuperPrefix::of(columns, &name, names.stored);
                 let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
                 let container = self.deletion_at(&holder.marker())?.merged(over);
-                let ranges = (!ranges.is_empty()).then(|| {
-                    LevelRanges::of_super(&ranges, &name, names.view, subnames.view)
-                        .read_by(&command.predicate)
-                });
+                let ranges = (!ranges.is_empty())
+                    .then(|| LevelRanges::of_super(&ranges, (&name, container), names.view, subnames.view));
                 let shadows = Shadows { container, outer: deletion, ranges };
+                let command = (command, read_of);
                 self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
             }
             None => {
@@ -102,8 +100,12 @@ impl RowSource<'_> {
         level: &[u8],
         names: Names<'_>,
         shadows: Shadows<'_>,
-        command: &ReadCommand,
+        (command, read_of): (&ReadCommand, ReadOf),
     ) -> Result<Vec<Cell>, StoreError> {
+        let reached = shadows.ranges.map(|ranges| ranges.reached(command, read_of)).unwrap_or_default();
+        let rule = RangeRule::of_cells(command, read_of, &reached);
+        let ranges = shadows.ranges.map(|ranges| ranges.read_by(rule));
+        let shadows = Shadows { ranges, ..shadows };
         match &command.predicate {
             Predicate::Range(range) => {
                 let cells = self.slice_cells(level, names, range);

@@ -7,7 +7,7 @@ use super::key::{self, ROW_END, RowPrefix};
 use super::long_keys::Entries;
 use super::memtable::View;
 use super::row_source::RowSource;
-use crate::model::{Bounds, RangeCommand, Row};
+use crate::model::{Bounds, RangeCommand, ReadOf, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
 
@@ -26,7 +26,7 @@ pub fn scan(
         let mut rows = RowPrefixes::new(trees, view, partitioner, stretch);
         while found.len() < command.max_rows {
             let Some(row) = rows.next_row()? else { break };
-            let columns = RowSource::stored(trees, view, &row).read(&command.read)?;
+            let columns = RowSource::stored(trees, view, &row).read(&command.read, ReadOf::Scan)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
             }
