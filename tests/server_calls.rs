@@ -213,6 +213,20 @@ fn compat_0_6_answers_as_0_6() {
 }
 
 #[test]
+fn compat_2_1_names_what_is_not_there() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = server.client(Style::FRAMED);
+    let mut why = |call: &str, argument| client.call(call, &fields([(1, argument)])).why().to_owned();
+    assert_eq!(why("describe_ring", text("Nope")), "No such keyspace: Nope");
+    assert_eq!(why("describe_ring", text("system")), "There is no ring for the keyspace: system");
+    assert_eq!(why("system_drop_keyspace", text("System")), "system keyspace is not user-modifiable");
+    assert_eq!(why("system_drop_keyspace", text("Nope")), "Cannot drop non existing keyspace 'Nope'.");
+    let family = |keyspace: &str, name: &str| fields([(1, text(keyspace)), (2, text(name))]);
+    assert_eq!(why("system_update_column_family", family("Nope", "Cf")), "Keyspace Nope does not exist");
+    assert_eq!(why("system_update_column_family", family(KS, "Nope")), "unconfigured columnfamily Nope");
+}
+
+#[test]
 fn multiget_and_batch_insert_still_work() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);

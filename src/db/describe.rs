@@ -2,6 +2,7 @@
 
 use md5::{Digest, Md5};
 
+use super::reserved::is_reserved;
 use super::{Database, Error, table_cells};
 use crate::model::Behaviour;
 use crate::schema::{CfDef, KeyspaceDef, keyspace_to_json};
@@ -107,10 +108,13 @@ impl Database {
     }
 
     /// The ring: one node holds all of it.
-    pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
+    pub fn describe_ring(&self, keyspace: &[u8], behaviour: &Behaviour) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
         if self.catalog().keyspace(&name).is_none() {
-            return Err(Error::unknown(format!("There is no ring for the keyspace: {name}")));
+            // Cassandra 2.1 tells those that have no ring from those that there are not.
+            let is_missing = behaviour.release >= Release::V2_1 && !is_reserved(self.store().remote(), &name);
+            let why = if is_missing { "No such keyspace" } else { "There is no ring for the keyspace" };
+            return Err(Error::unknown(format!("{why}: {name}")));
         }
         let token = self.parts.token.clone();
         let endpoints = vec![self.parts.endpoint.clone()];

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::describe::SYSTEM_KEYSPACE;
 use super::index_build::{Unfinished, build_note};
 use super::roles::Resource;
 use super::schema_check::SchemaCheck;
@@ -167,6 +168,9 @@ impl Database {
     async fn try_drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
+        if behaviour.release >= Release::V1_2 && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
+            check.changeable(name)?;
+        }
         if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
             return Err(Error::invalid(if behaviour.release < Release::V0_8 {
                 "Keyspace does not exist.".to_owned()
@@ -209,7 +213,7 @@ impl Database {
     pub async fn update_column_family(
         self: &Arc<Self>,
         request: CfRequest,
-        behaviour: &Behaviour,
+        behaviour: &'static Behaviour,
     ) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Avoided)))
             .await
@@ -219,7 +223,7 @@ impl Database {
     pub async fn update_column_family_in_cql(
         self: &Arc<Self>,
         request: CfRequest,
-        behaviour: &Behaviour,
+        behaviour: &'static Behaviour,
     ) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Asked))).await
     }
@@ -227,7 +231,7 @@ impl Database {
     async fn try_update_family(
         self: &Arc<Self>,
         request: &CfRequest,
-        behaviour: &Behaviour,
+        behaviour: &'static Behaviour,
         unfinished: Unfinished,
     ) -> Result<(), Error> {
         if unfinished == Unfinished::Asked {
@@ -235,6 +239,11 @@ impl Database {
         }
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
+        if behaviour.release >= Release::V2_1 {
+            // Cassandra 2.1 asks for the right to change it first, and so whether it is there.
+            self.validation(&catalog, behaviour)
+                .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
+        }
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
             return Err(Error::invalid("Could not find column family definition to modify."));
         };

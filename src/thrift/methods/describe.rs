@@ -141,7 +141,7 @@ pub const DESCRIBE_RING: Method = Method {
 fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        let ring = call.database.describe_ring(&keyspace)?;
+        let ring = call.database.describe_ring(&keyspace, call.behaviour)?;
         write_ring(&mut call, &ring);
         Ok(())
     })
