@@ -27,25 +27,16 @@ pub(super) struct UncheckedSlice<'a> {
 }
 
 impl<'a> UncheckedSlice<'a> {
-    /// Composites are taken apart before anything is read. Those in Super families are not: there each name is one
-    /// component already (`toInternalFilter`).
     pub fn of(
         checks: &Validation<'_>,
         cf: &'a CfDef,
         super_column: Option<Bytes>,
         range: &RequestedRange,
-    ) -> Result<UncheckedSlice<'a>, Error> {
-        let outer = checks.comparator(cf, false);
-        let comparator = checks.comparator(cf, super_column.is_some());
-        let bound = |bound: &Bytes| {
-            if cf.is_super() {
-                return Ok(bound.clone());
-            }
-            comparator.read_unchecked(bound).map(Bytes::from).map_err(|error| Error::invalid(error.0))
-        };
-        let (start, finish) = (bound(&range.start)?, bound(&range.finish)?);
+    ) -> UncheckedSlice<'a> {
+        let (start, finish) = (range.start.clone(), range.finish.clone());
         let (low, high) = if range.reversed { (finish, start) } else { (start, finish) };
-        Ok(UncheckedSlice { outer, comparator, super_column, low, high })
+        let comparator = checks.comparator(cf, super_column.is_some());
+        UncheckedSlice { outer: checks.comparator(cf, false), comparator, super_column, low, high }
     }
 
     /// Whether the super column's name is one, or none is given.
@@ -88,6 +79,22 @@ impl<'a> UncheckedSlice<'a> {
         let is_late = self.low.is_empty() || order(&self.low)?.is_le();
         let is_early = self.high.is_empty() || order(&self.high)?.is_ge();
         Ok(is_late && is_early)
+    }
+}
+
+impl Validation<'_> {
+    /// A range as 2.1 takes it. Composites are taken apart before anything is read, but not those in Super families:
+    /// there each name is one component already (`CassandraServer.toInternalFilter`).
+    pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange, Error> {
+        let mut read = range.clone();
+        if !cf.is_super() {
+            let comparator = self.comparator(cf, false);
+            for bound in [&mut read.start, &mut read.finish] {
+                let whole = comparator.read_unchecked(bound).map_err(|error| Error::invalid(error.0))?;
+                *bound = Bytes::from(whole);
+            }
+        }
+        Ok(read)
     }
 }
 

@@ -43,8 +43,10 @@ pub trait AbstractType: Debug + Send + Sync {
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering;
 
     /// How 2.0 and later compare bytes of which nothing has been checked with a name; they fail on what is too short
-    /// for them. Values are compared as by `compare`, and by default everything is.
+    /// for them. Values are compared as by `compare`, and by default nothing else is.
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        self.validate(left)?;
+        self.validate(right)?;
         Ok(self.compare(left, right))
     }
 

@@ -41,6 +41,10 @@ impl AbstractType for AsciiType {
         left.cmp(right)
     }
 
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(left.cmp(right))
+    }
+
     fn ordered_is_name(&self) -> bool {
         true
     }

@@ -52,15 +52,6 @@ impl AbstractType for DecimalType {
         compare_stored(self, left, right)
     }
 
-    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
-        let has_scale = |value: &[u8]| if value.len() < 4 { self.validate(value) } else { Ok(()) };
-        if !left.is_empty() && !right.is_empty() {
-            has_scale(left)?;
-            has_scale(right)?;
-        }
-        Ok(self.compare(left, right))
-    }
-
     /// Sign, exponent, digits (each one up) and 0; all but the sign turned over for negative numbers.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
         if name.is_empty() {

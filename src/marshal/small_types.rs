@@ -90,6 +90,10 @@ impl AbstractType for InetAddressType {
         left.cmp(right)
     }
 
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(left.cmp(right))
+    }
+
     fn ordered_is_name(&self) -> bool {
         true
     }
@@ -138,6 +142,10 @@ impl AbstractType for EmptyType {
 
     fn compare(&self, _left: &[u8], _right: &[u8]) -> Ordering {
         Ordering::Equal
+    }
+
+    fn compare_unchecked(&self, _left: &[u8], _right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(Ordering::Equal)
     }
 
     fn ordered(&self, _name: &[u8], _out: &mut Vec<u8>) {}

@@ -94,6 +94,10 @@ impl AbstractType for UTF8Type {
         if self.since < Release::V0_6 { compare_decoded(left, right) } else { left.cmp(right) }
     }
 
+    fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
+        Ok(left.cmp(right))
+    }
+
     fn ordered_is_name(&self) -> bool {
         true
     }
