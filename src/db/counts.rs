@@ -173,7 +173,6 @@ fn read_level(consistency: ConsistencyLevel) -> ConsistencyLevel {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 mod tests {
     use std::sync::Arc;
 
