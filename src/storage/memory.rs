@@ -233,9 +233,10 @@ fn apply_to_row(row: &mut MemoryRow, family: CfMutation, now_s: i32, behaviour: 
         let old = &mut row.supers[at];
         old.deletion = old.deletion.merged(change.deletion);
         let over = LevelRanges::of_supers(&row.ranges, comparator).over(&old.name);
-        let container = old.deletion.merged(over);
-        let inside = LevelRanges::of_super(&row.ranges, (&change.name, container), comparator, subcomparator);
-        let shadows = Shadows { container, outer: deletion, ranges: Some(inside) };
+        // An increment is hidden by what begins just at its name too.
+        let held = (&change.name[..], DeletionTime::LIVE);
+        let inside = LevelRanges::of_super(&row.ranges, held, comparator, subcomparator);
+        let shadows = Shadows { container: old.deletion.merged(over), outer: deletion, ranges: Some(inside) };
         apply_cells(&mut old.cells, change.cells, subcomparator, (now_s, behaviour), shadows);
         if old.cells.is_empty() && old.deletion == DeletionTime::LIVE {
             row.supers.swap_remove(at);

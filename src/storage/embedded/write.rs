@@ -224,7 +224,8 @@ impl RowChanges<'_> {
         let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
-        let inside = LevelRanges::of_super(ranges, (&name, container), names.view, subnames.view);
+        // An increment is hidden by what begins just at its name too.
+        let inside = LevelRanges::of_super(ranges, (&name, DeletionTime::LIVE), names.view, subnames.view);
         let unchanged = self.changes.len();
         for cell in change.cells {
             self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
