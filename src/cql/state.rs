@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::syntax::{Language, TableName};
+use super::values::TypeScope;
 use super::{Claim, CqlError, system};
 use crate::db::{Access, Database, User};
 use crate::marshal::{CqlType, Types};
 use crate::model::Behaviour;
-use crate::schema::{CfDef, TableDef};
+use crate::schema::{CfDef, KeyspaceDef, TableDef};
 use crate::util::Release;
 
 /// The session that a statement comes from.
@@ -68,6 +69,15 @@ impl<'a> QueryState<'a> {
     /// release.
     pub fn is_in_words_of_2_1(&self) -> bool {
         self.behaviour.release == Release::V2_1 && !self.claim.is_at_least(2, 2)
+    }
+
+    /// Where the names of types in a statement about a keyspace's tables are looked up.
+    pub fn type_scope<'k>(&self, keyspace: &'k KeyspaceDef) -> TypeScope<'k>
+    where
+        'a: 'k,
+    {
+        let (types, release) = (self.database.types(), self.behaviour.release);
+        TypeScope { keyspace, types, release, is_in_words_of_2_1: self.is_in_words_of_2_1() }
     }
 
     /// A type as messages have it.

@@ -1,11 +1,10 @@
-use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cql::Claim;
+use crate::cql::{Claim, Language};
 use crate::db::{Database, DatabaseParts};
 use crate::model::Behaviour;
 use crate::partitioner::Murmur3Partitioner;

@@ -1,6 +1,5 @@
 //! What tests of statements need: a database in memory, and statements in few words.
 
-use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use super::define;
@@ -8,7 +7,7 @@ use crate::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use crate::cql::{Claim, CqlError, Outcome, QueryState};
+use crate::cql::{Claim, CqlError, Language, Outcome, QueryState};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::PACKAGE;
 use crate::model::Behaviour;

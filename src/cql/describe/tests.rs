@@ -1,4 +1,3 @@
-use crate::cql::syntax::Language;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -6,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::cql::define::testing::database;
 use crate::cql::show::hex;
-use crate::cql::{Claim, Outcome, QueryOptions, QueryState, query, statements};
+use crate::cql::{Claim, Language, Outcome, QueryOptions, QueryState, query, statements};
 use crate::db::Database;
 use crate::model::Behaviour;
 use crate::util::Release;

@@ -12,7 +12,7 @@ use super::plan::{ModifyPlan, check_consistency};
 use super::step::Step;
 use super::terms::Terms;
 use crate::cql::syntax::{Batch, BatchKind};
-use crate::cql::values::{Markers, TableOf, TypeScope};
+use crate::cql::values::{Markers, TableOf};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
 use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::CfDef;
@@ -43,13 +43,7 @@ impl BatchPlan {
                 let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
                     return Err(CqlError::invalid(format!("Keyspace {} does not exist", table.cf.keyspace)));
                 };
-                let release = state.behaviour.release;
-                let scope = TypeScope {
-                    keyspace,
-                    types: state.database.types(),
-                    release,
-                    is_in_words_of_2_1: state.is_in_words_of_2_1(),
-                };
+                let scope = state.type_scope(keyspace);
                 let mut terms = Terms { table, scope, markers };
                 Some(Attributes::new(batch.timestamp.as_ref(), batch.ttl.as_ref(), &mut terms)?)
             }

@@ -17,7 +17,7 @@ use super::terms::Terms;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
 use crate::cql::syntax::{Change as Written, TableName};
 use crate::cql::system::is_system;
-use crate::cql::values::{Markers, TableOf, TypeScope};
+use crate::cql::values::{Markers, TableOf};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
 use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
@@ -76,13 +76,7 @@ impl ModifyPlan {
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
             return Err(no_table(&modify.table));
         };
-        let release = state.behaviour.release;
-        let scope = TypeScope {
-            keyspace,
-            types: state.database.types(),
-            release,
-            is_in_words_of_2_1: state.is_in_words_of_2_1(),
-        };
+        let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };
         let attributes = Attributes::new(modify.timestamp.as_ref(), modify.ttl.as_ref(), &mut terms)?;
         let mut json = None;

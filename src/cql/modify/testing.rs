@@ -1,6 +1,5 @@
 //! What tests of statements need: a database in memory, statements as text, and cells in hex.
 
-use crate::cql::syntax::Language;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::{BatchPlan, ModifyPlan};
 use crate::cql::define::define;
 use crate::cql::syntax::{Statement, parse_as};
 use crate::cql::values::Markers;
-use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
+use crate::cql::{Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState};
 use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use crate::partitioner::{PartitionerRef, RandomPartitioner};

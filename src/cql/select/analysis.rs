@@ -216,11 +216,7 @@ impl<'a> Analysis<'a> {
         let spec = self.target.spec(column);
         match operator {
             Operator::Eq => {
-                if self.existing(column).is_some() {
-                    return invalid(format!(
-                        "{name} cannot be restricted by more than one relation if it includes an Equal"
-                    ));
-                }
+                check_beside(self.existing(column), operator, name)?;
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 self.set(column, Asked::Eq(operand))
             }
@@ -232,12 +228,8 @@ impl<'a> Analysis<'a> {
             }
             Operator::Contains | Operator::ContainsKey => self.contains(column, (operator, value), markers),
             Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
+                check_beside(self.existing(column), operator, name)?;
                 match self.existing(column) {
-                    Some(existing) if !existing.is_slice() => {
-                        return invalid(format!(
-                            "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
-                        ));
-                    }
                     Some(existing) if existing.is_tuple => {
                         return invalid(format!(
                             "Column \"{name}\" cannot be restricted by both a tuple notation inequality and a single \
@@ -438,6 +430,23 @@ impl<'a> Analysis<'a> {
                 relation_text(relation, self.release())
             )),
         }
+    }
+}
+
+/// Whether an equality, or an end of a slice, may stand beside the restriction that a column has already.
+pub(super) fn check_beside(
+    existing: Option<&Restriction>,
+    operator: Operator,
+    name: &str,
+) -> Result<(), CqlError> {
+    match existing {
+        Some(_) if operator == Operator::Eq => {
+            invalid(format!("{name} cannot be restricted by more than one relation if it includes an Equal"))
+        }
+        Some(existing) if !existing.is_slice() => invalid(format!(
+            "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -288,11 +288,11 @@ impl Analysis<'_> {
     /// A dense table's slices are read with both their ends, which a limit of rows over partitions does not allow for.
     fn strict_bounds(&self) -> Result<(), CqlError> {
         let is_old = self.release() >= Release::V2_0 && !self.state.claim.is_at_least(2, 2);
-        if !is_old || !self.found.is_key_range || self.select.limit.is_none() {
+        let is_dense = self.target.def.layout == Layout::Dense;
+        if !(is_old && is_dense && self.found.is_key_range && self.select.limit.is_some()) {
             return Ok(());
         }
-        let is_dense = self.target.def.layout == Layout::Dense;
-        for relation in self.select.relations.iter().filter(|_| is_dense) {
+        for relation in &self.select.relations {
             let Relation::Column { column, element: None, operator, value } = relation else { continue };
             let operator = match operator {
                 Operator::Gt => Operator::Gte,

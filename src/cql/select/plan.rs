@@ -18,7 +18,7 @@ use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
 use crate::cql::syntax::{Operator, Select, Term};
 use crate::cql::system;
-use crate::cql::values::{Markers, TableOf, TypeScope, TypedTerm};
+use crate::cql::values::{Markers, TableOf, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
 use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
@@ -67,13 +67,7 @@ impl SelectPlan {
         let catalog = state.database.catalog();
         let made_up = crate::schema::KeyspaceDef::new(&target.keyspace);
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
-        let release = state.behaviour.release;
-        let scope = TypeScope {
-            keyspace,
-            types: state.database.types(),
-            release,
-            is_in_words_of_2_1: state.is_in_words_of_2_1(),
-        };
+        let scope = state.type_scope(keyspace);
         let cells = CellColumns::new(target.def.clone());
         let picked = Picked::new(state, &target, &cells, select)?;
         let mut number = |term: &Option<Term>, name: &str| {

@@ -1,12 +1,12 @@
 //! Relations of the token of the partition key.
 
-use super::analysis::{Analysis, set_end};
+use super::analysis::{Analysis, check_beside, set_end};
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, operator_text, relation_text};
 use super::operands::Operand;
 use super::restrictions::{Asked, Restriction, Slice};
+use crate::cql::CqlError;
 use crate::cql::syntax::{Operator, Relation, Term};
 use crate::cql::values::{Markers, TypedTerm, token_type};
-use crate::cql::{ColumnSpec, CqlError};
 use crate::schema::ColumnKind;
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
@@ -29,46 +29,24 @@ impl Analysis<'_> {
                 "The token() function is only supported on the partition key, found on {name}"
             ));
         }
-        let is_slice = match operator {
-            Operator::Eq => false,
-            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => true,
-            _ => return invalid(format!("Unsupported \"!=\" relation on column \"{name}\"")),
-        };
-        match self.existing(&column) {
-            Some(_) if !is_slice => {
-                return invalid(format!(
-                    "{name} cannot be restricted by more than one relation if it includes an Equal"
-                ));
-            }
-            Some(existing) if !existing.is_slice() => {
-                return invalid(format!(
-                    "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
-                ));
-            }
-            Some(existing) if !existing.is_on_token => return invalid(NOT_ON_TOKEN),
-            _ => {}
+        if !is_of_tokens(operator) {
+            return invalid(format!("Unsupported \"!=\" relation on column \"{name}\""));
         }
-        let spec = self.token_spec();
-        let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
+        let existing = self.existing(&column);
+        check_beside(existing, operator, name)?;
+        if existing.is_some_and(|existing| !existing.is_on_token) {
+            return invalid(NOT_ON_TOKEN);
+        }
+        let operand = self.token_operand(value, markers)?;
         let Some(place) = self.found.keys.get_mut(column.position) else { return Ok(()) };
-        let of_token = |asked| Restriction {
-            first: column.position,
-            width: 1,
-            is_tuple: false,
-            is_on_token: true,
-            asked,
-        };
-        if !is_slice {
-            *place = Some(of_token(Asked::Eq(operand)));
-            return Ok(());
-        }
-        let restriction = place.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
-        set_end(Some(restriction), operator, operand, name)
+        restrict(place, (column.position, 1), (operator, operand), name)
     }
 
-    /// What a token's value is for.
-    fn token_spec(&self) -> ColumnSpec {
-        self.target.spec_of("partition key token", token_type(self.state.database.partitioner_name()))
+    /// The value that a token is compared with.
+    fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
+        let token = token_type(self.state.database.partitioner_name());
+        let spec = self.target.spec_of("partition key token", token);
+        Ok(Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?))
     }
 
     /// A relation of the token, in the way of 2.2.
@@ -99,40 +77,37 @@ impl Analysis<'_> {
                 names.join(", ")
             ));
         }
-        let spec = self.token_spec();
+        if !is_of_tokens(operator) {
+            let text = relation_text(relation, self.release());
+            return invalid(format!(
+                "Unsupported \"{}\" relation: {text}",
+                operator_text(operator, self.release())
+            ));
+        }
         let name = columns.first().map(|column| column.name.clone()).unwrap_or_default();
-        let is_slice = match operator {
-            Operator::Eq => false,
-            Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => true,
-            _ => {
-                let text = relation_text(relation, self.release());
-                return invalid(format!(
-                    "Unsupported \"{}\" relation: {text}",
-                    operator_text(operator, self.release())
-                ));
-            }
-        };
-        match &self.found.token {
-            Some(_) if !is_slice => {
-                return invalid(format!(
-                    "{name} cannot be restricted by more than one relation if it includes an Equal"
-                ));
-            }
-            Some(existing) if !existing.is_slice() => {
-                return invalid(format!(
-                    "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
-                ));
-            }
-            _ => {}
-        }
-        let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
-        let width = columns.len();
-        let of_token = |asked| Restriction { first: 0, width, is_tuple: false, is_on_token: true, asked };
-        if !is_slice {
-            self.found.token = Some(of_token(Asked::Eq(operand)));
-            return Ok(());
-        }
-        let restriction = self.found.token.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
-        set_end(Some(restriction), operator, operand, &name)
+        check_beside(self.found.token.as_ref(), operator, &name)?;
+        let operand = self.token_operand(value, markers)?;
+        restrict(&mut self.found.token, (0, columns.len()), (operator, operand), &name)
     }
+}
+
+/// Whether tokens are compared so.
+fn is_of_tokens(operator: Operator) -> bool {
+    matches!(operator, Operator::Eq | Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte)
+}
+
+/// Restricts a token by an equality, or by one more end of a slice.
+fn restrict(
+    place: &mut Option<Restriction>,
+    (first, width): (usize, usize),
+    (operator, operand): (Operator, Operand),
+    name: &str,
+) -> Result<(), CqlError> {
+    let of_token = |asked| Restriction { first, width, is_tuple: false, is_on_token: true, asked };
+    if operator == Operator::Eq {
+        *place = Some(of_token(Asked::Eq(operand)));
+        return Ok(());
+    }
+    let restriction = place.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
+    set_end(Some(restriction), operator, operand, name)
 }

@@ -6,7 +6,7 @@ use crate::util::Release;
 pub type Line = (u32, u32);
 
 /// Functions that came after 1.2, in lower case, and when.
-const FUNCTIONS: [(&str, Line); 16] = [
+const FUNCTIONS: [(&str, Line); 15] = [
     ("uuid", (2, 0)),
     ("avg", (2, 2)),
     ("count", (2, 2)),
@@ -22,7 +22,6 @@ const FUNCTIONS: [(&str, Line); 16] = [
     ("tojson", (2, 2)),
     ("totimestamp", (2, 2)),
     ("tounixtimestamp", (2, 2)),
-    ("cast", (3, 2)),
 ];
 
 /// Types that came after 1.2, and when.
@@ -62,19 +61,23 @@ impl Language {
         }
     }
 
+    fn lacks(self, came: &[(&str, Line)], is_meant: impl Fn(&str) -> bool) -> bool {
+        came.iter().any(|(known, since)| is_meant(known) && !self.has(*since))
+    }
+
     /// Whether a function of this name came later.
     pub fn lacks_function(self, name: &str) -> bool {
-        FUNCTIONS.iter().any(|(known, since)| known.eq_ignore_ascii_case(name) && !self.has(*since))
+        self.lacks(&FUNCTIONS, |known| known.eq_ignore_ascii_case(name))
     }
 
     /// Whether a type of this name came later.
     pub fn lacks_type(self, name: &str) -> bool {
-        TYPES.iter().any(|(known, since)| *known == name && !self.has(*since))
+        self.lacks(&TYPES, |known| known == name)
     }
 
     /// Whether tables got a property of this name later.
     pub fn lacks_property(self, name: &str) -> bool {
-        PROPERTIES.iter().any(|(known, since)| *known == name && !self.has(*since))
+        self.lacks(&PROPERTIES, |known| known == name)
     }
 
     /// Whether nothing may be called so.

@@ -1,8 +1,7 @@
 use super::*;
-use crate::cql::Claim;
 use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
-use crate::cql::syntax::Language;
 use crate::cql::syntax::Statement;
+use crate::cql::{Claim, Language};
 use crate::model::Behaviour;
 use crate::util::Release;
 

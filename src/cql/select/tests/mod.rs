@@ -5,10 +5,11 @@ mod model;
 mod pages;
 mod rows;
 
-use crate::cql::syntax::Language;
 use std::sync::Arc;
 
-use crate::cql::{Claim, CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
+use crate::cql::{
+    Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState, ResultSet, query,
+};
 use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::Murmur3Partitioner;

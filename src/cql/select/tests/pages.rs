@@ -1,8 +1,7 @@
 //! How much is read, and where pages end.
 
 use super::*;
-use crate::cql::syntax::Language;
-use crate::cql::{Claim, prepare};
+use crate::cql::{Claim, Language, prepare};
 use crate::db::CfRequest;
 use crate::model::Predicate;
 use crate::storage::{Asked, WatchedStore};
