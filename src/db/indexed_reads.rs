@@ -56,7 +56,9 @@ impl Database {
         checks.read_consistency(keyspace, consistency)?;
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
-        let max_rows = usize::try_from(clause.count).unwrap_or(0);
+        // Cassandra fails inside, whatever it finds.
+        let max_rows = usize::try_from(clause.count)
+            .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
         let read = self.command(cf, parent.super_column.clone(), predicate, behaviour);
         self.rows_that_meet(&clause.expressions, bounds, max_rows, read, consistency).await
     }

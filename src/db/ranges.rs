@@ -7,14 +7,20 @@ use bytes::Bytes;
 
 use super::request::{ColumnParent, KeyRange, SlicePredicate};
 use super::{Database, Error};
+use crate::marshal::{self, AbstractType, MarshalError};
 use crate::model::{
-    Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, SliceRange,
+    Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
 use crate::schema::CfDef;
 use crate::util::Release;
+use crate::util::limits::NAME_BYTES_MAX;
 
 /// Rows that a scan of unknown length asks the store for at a time.
 const ROWS_PER_PAGE: usize = 256;
+
+/// Columns of a row that are looked through at a time; more than one, since each page begins with the last of the one
+/// before.
+const NAMES_PER_PAGE: usize = 1000;
 
 impl Database {
     /// Rows of a range, in ring order, each with a slice. get_range_slice is the same with keys.
@@ -81,20 +87,38 @@ impl Database {
         let cf = checks.family(keyspace, family)?;
         checks.key_range(cf, None, range, &*self.parts.partitioner)?;
         checks.read_consistency(keyspace, consistency)?;
-        checks.page_start(cf, &start_column)?;
         if !range.row_filter.is_empty() {
             return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
-        let pages = Pages {
+        let count = usize::try_from(range.count).unwrap_or(0);
+        let mut pages = Pages {
             database: self,
             cf: cf.clone(),
             behaviour,
             consistency,
-            columns_left: usize::try_from(range.count).unwrap_or(0),
+            columns_left: count,
             found: Vec::new(),
         };
-        pages.read(self.bounds(range, behaviour)?, start_column).await
+        for part in self.parts_of(self.bounds(range, behaviour)?, behaviour) {
+            // What comes after the ring's end is read as if for itself, unless there is enough already.
+            if pages.columns_left > 0 {
+                pages.columns_left = count;
+                pages.read(part, start_column.clone()).await?;
+            }
+        }
+        Ok(pages.found)
+    }
+
+    /// A range that goes round through the ring's end, in two.
+    fn parts_of(&self, bounds: Bounds, behaviour: &Behaviour) -> Vec<Bounds> {
+        let minimum = self.parts.partitioner.minimum_token(behaviour.release);
+        match bounds {
+            Bounds::Tokens { start, end } if end <= start && end != minimum => {
+                vec![Bounds::Tokens { start, end: minimum.clone() }, Bounds::Tokens { start: minimum, end }]
+            }
+            whole => vec![whole],
+        }
     }
 
     /// The keys of a range that have something live, in the order of the keys (0.4 and 0.5).
@@ -181,12 +205,12 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn command(&self, start: Bytes) -> ReadCommand {
-        let range = SliceRange { start, count: self.columns_left, ..SliceRange::all() };
+    fn command(&self, start: Bytes, count: usize) -> ReadCommand {
+        let range = SliceRange { start, count, ..SliceRange::all() };
         self.database.command(&self.cf, None, Predicate::Range(range), self.behaviour)
     }
 
-    async fn read(mut self, mut bounds: Bounds, start_column: Bytes) -> Result<Vec<Row>, Error> {
+    async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
         let store = self.database.store();
         // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
         // one that the range names.
@@ -194,16 +218,25 @@ impl Pages<'_> {
         if self.behaviour.release >= Release::V2_0 && !self.begins_with_its_key(&bounds).await? {
             start = Bytes::new();
         }
+        let mut columns = self.columns_left;
+        if !self.is_name(&start) {
+            match self.first_from(&bounds, &start).await? {
+                Some(name) => start = name,
+                // The row is told all the same.
+                None => (start, columns) = (Bytes::new(), 0),
+            }
+        }
         let mut max_rows = 1;
         while self.columns_left > 0 {
-            let read = self.command(std::mem::take(&mut start));
+            let read = self.command(std::mem::take(&mut start), columns);
             let command = RangeCommand { bounds: bounds.clone(), max_rows, read, skip_empty: false };
             let page = store.scan(command, self.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
-            let columns: usize = page.iter().map(|row| row.columns.len()).sum();
-            let columns_per_row = columns.div_ceil(page.len()).max(1);
+            let found: usize = page.iter().map(|row| row.columns.len()).sum();
+            let columns_per_row = found.div_ceil(page.len()).max(1);
             self.take(page);
+            columns = self.columns_left;
             // As many as will do if they are like those before: what is too much has been read for nothing.
             max_rows = (self.columns_left / columns_per_row).clamp(1, ROWS_PER_PAGE);
             match self.database.after_key(&bounds, &last, self.behaviour) {
@@ -211,7 +244,7 @@ impl Pages<'_> {
                 _ => break,
             }
         }
-        Ok(self.found)
+        Ok(())
     }
 
     /// Whether the first row of a range is the row of the key that the range begins with.
@@ -219,10 +252,47 @@ impl Pages<'_> {
         let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
             return Ok(false);
         };
-        let read = self.command(Bytes::new());
+        let first = self.first_row(bounds, self.command(Bytes::new(), self.columns_left)).await?;
+        Ok(first.is_some_and(|row| row.key == *start))
+    }
+
+    async fn first_row(&self, bounds: &Bounds, read: ReadCommand) -> Result<Option<Row>, Error> {
         let command = RangeCommand { bounds: bounds.clone(), max_rows: 1, read, skip_empty: false };
-        let rows = self.database.store().scan(command, self.consistency).await?;
-        Ok(rows.first().is_some_and(|row| row.key == *start))
+        Ok(self.database.store().scan(command, self.consistency).await?.into_iter().next())
+    }
+
+    fn comparator(&self) -> &dyn AbstractType {
+        marshal::at(&*self.cf.comparator, self.behaviour.release)
+    }
+
+    fn is_name(&self, start: &[u8]) -> bool {
+        start.len() <= NAME_BYTES_MAX && self.comparator().validate(start).is_ok()
+    }
+
+    /// The first column of the first row that does not come before a start that is no name. No release checks the start:
+    /// it is compared with the names that are there. `None`: all of them come before it.
+    async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
+        let failed = |error: MarshalError| Error::invalid(error.0);
+        let comparator = self.comparator();
+        let wanted = comparator.read_unchecked(start).map_err(failed)?;
+        let mut from = Bytes::new();
+        loop {
+            let read = self.command(from, NAMES_PER_PAGE);
+            let Some(row) = self.first_row(bounds, read).await? else { return Ok(None) };
+            let names: Vec<Bytes> = match row.columns {
+                RowColumns::Cells(cells) => cells.into_iter().map(|cell| cell.name).collect(),
+                RowColumns::Supers(supers) => supers.into_iter().map(|one| one.name).collect(),
+            };
+            for name in &names {
+                if comparator.compare_unchecked(&wanted, name).map_err(failed)?.is_le() {
+                    return Ok(Some(name.clone()));
+                }
+            }
+            match names.last() {
+                Some(last) if names.len() == NAMES_PER_PAGE => from = last.clone(),
+                _ => return Ok(None),
+            }
+        }
     }
 
     /// Keeps rows up to the number of columns that is left.

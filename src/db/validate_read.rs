@@ -154,6 +154,11 @@ impl Validation<'_> {
             if expression.value.len() > NAME_BYTES_MAX {
                 return Err(Error::invalid("Index expression values may not be larger than 64K"));
             }
+            if self.from(Release::V2_1) && (cf.is_super() || expression.column_name.is_empty()) {
+                // 2.1 fails inside when it makes a cell's name of this.
+                let why = "a condition needs the name of a column of a Standard column family";
+                return Err(failed("name", why));
+            }
             let column = cf.column_metadata.get(&expression.column_name);
             let validator =
                 marshal::at(&**cf.value_validator(&expression.column_name), self.behaviour.release);

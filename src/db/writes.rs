@@ -101,6 +101,23 @@ impl Database {
         self.remove_from(false, keyspace, (key, path, timestamp), consistency, behaviour).await
     }
 
+    /// Whether [`Self::remove`] would take such a path.
+    ///
+    /// # Errors
+    /// What is wrong with the key or the path.
+    pub fn check_removal(
+        &self,
+        keyspace: &[u8],
+        key: &[u8],
+        path: &ColumnPath,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.family_and_key(keyspace, &path.column_family, key, false)?;
+        checks.path_or_parent(cf, path)
+    }
+
     /// Deletes a counter, a super column of them or a row, as of now (0.8 and later).
     pub async fn remove_counter(
         &self,
@@ -230,16 +247,21 @@ impl Database {
         keyspace: &[u8],
         row: RowBatch,
     ) -> Result<Option<Mutation>, Error> {
+        let leaves_rows = checks.from(Release::V2_1) && self.store().remote().is_none();
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
             // An empty list is not looked at: to 0.7 its column family need not even exist.
-            if requests.is_empty() {
+            if requests.is_empty() && !leaves_rows {
                 continue;
             }
             let cf = checks.family(keyspace, &family)?;
             let mut changes = Vec::with_capacity(requests.len());
             for request in requests {
                 self.add_changes(cf, request, &mut changes);
+            }
+            if changes.is_empty() && leaves_rows {
+                // 2.1 writes the row all the same, and scans return it with no columns.
+                changes.push(Change::DeleteRow { deletion: DeletionTime::LIVE });
             }
             if !changes.is_empty() {
                 families.push(CfMutation { cf: cf.clone(), changes });
@@ -400,7 +422,7 @@ impl Validation<'_> {
             self.key(&row.key, Some(cf))?;
             if cf.is_counter() {
                 self.counter_consistency(cf, consistency)?;
-                counts |= !changes.is_empty();
+                counts |= !changes.is_empty() || self.from(Release::V2_1);
             }
             for change in changes {
                 self.mutation_in(cf, change)?;

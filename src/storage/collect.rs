@@ -41,6 +41,11 @@ impl<'a> Shadows<'a> {
             || self.over(cell).shadows(cell.timestamp)
     }
 
+    /// Whether anything around the cell has been deleted, whenever that was.
+    pub fn are_deleted_around(&self, cell: &Cell) -> bool {
+        self.container.is_deleted() || self.outer.is_deleted() || self.over(cell).is_deleted()
+    }
+
     /// Whether the read returns this cell.
     fn admits(&self, cell: &Cell, command: &ReadCommand) -> bool {
         let newer = !self.hide(cell);

@@ -78,7 +78,8 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
 /// expired one is met as the tombstone that it is.
 pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows<'_>) -> Option<Cell> {
     if new.kind == CellKind::Increment {
-        if shadows.hide(&new) {
+        let is_final = behaviour.counter_deletions_are_final && shadows.are_deleted_around(&new);
+        if is_final || shadows.hide(&new) {
             return None;
         }
         let old = old.filter(|old| !old.is_live() || !shadows.hide(old));

@@ -104,8 +104,13 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let key = call.args.bytes(1)?;
         let path = types::column_path(&mut call.args.required(2)?)?;
         let timestamp = call.args.i64(3)?;
-        let consistency = call.args.consistency(4, true, call.behaviour)?;
+        let consistency = call.args.consistency(4, true, call.behaviour);
         let keyspace = call.keyspace_to_write(&path.column_family)?;
+        if consistency.is_err() {
+            // The interface has a default for this one, so a number that means nothing is met after all else.
+            call.database.check_removal(&keyspace, &key, &path, call.behaviour)?;
+        }
+        let consistency = consistency?;
         call.database.remove(&keyspace, key, path, timestamp, consistency, call.behaviour).await?;
         Ok(())
     })
