@@ -47,12 +47,14 @@ recordings! {
     ranges_0_7: "0.7-ranges",
     standard_0_7: "0.7-standard",
     super_0_7: "0.7-super",
+    again_0_7: "0.7-again",
     counters_1_2: "1.2-counters",
     errors_1_2: "1.2-errors",
     index_1_2: "1.2-index",
     ranges_1_2: "1.2-ranges",
     standard_1_2: "1.2-standard",
     super_1_2: "1.2-super",
+    again_1_2: "1.2-again",
     cql_articles_1_2: "1.2-cql-articles",
     cql2_1_2: "1.2-cql2",
     counters_2_1: "2.1-counters",
@@ -63,6 +65,7 @@ recordings! {
     ranges_2_1: "2.1-ranges",
     standard_2_1: "2.1-standard",
     super_2_1: "2.1-super",
+    again_2_1: "2.1-again",
 }
 
 /// Differences that are shown of one file.

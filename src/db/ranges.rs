@@ -78,7 +78,7 @@ impl Database {
         keyspace: &[u8],
         family: &Bytes,
         range: &KeyRange,
-        start_column: Bytes,
+        mut start_column: Bytes,
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
     ) -> Result<Vec<Row>, Error> {
@@ -89,6 +89,9 @@ impl Database {
         checks.read_consistency(keyspace, consistency)?;
         if !range.row_filter.is_empty() {
             return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
+        }
+        if behaviour.release >= Release::V2_1 {
+            start_column = checks.read_bound_unchecked(cf, &start_column)?;
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
         let count = usize::try_from(range.count).unwrap_or(0);
@@ -104,7 +107,8 @@ impl Database {
             // What comes after the ring's end is read as if for itself, unless there is enough already.
             if pages.columns_left > 0 {
                 pages.columns_left = count;
-                pages.read(part, start_column.clone()).await?;
+                let start = if pages.found.is_empty() { start_column.clone() } else { Bytes::new() };
+                pages.read(part, start).await?;
             }
         }
         Ok(pages.found)
@@ -274,7 +278,6 @@ impl Pages<'_> {
     async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
         let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator();
-        let wanted = comparator.read_unchecked(start).map_err(failed)?;
         let mut from = Bytes::new();
         loop {
             let read = self.command(from, NAMES_PER_PAGE);
@@ -284,7 +287,7 @@ impl Pages<'_> {
                 RowColumns::Supers(supers) => supers.into_iter().map(|one| one.name).collect(),
             };
             for name in &names {
-                if comparator.compare_unchecked(&wanted, name).map_err(failed)?.is_le() {
+                if comparator.compare_unchecked(start, name).map_err(failed)?.is_le() {
                     return Ok(Some(name.clone()));
                 }
             }

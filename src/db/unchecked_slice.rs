@@ -12,6 +12,7 @@ use super::validate::Validation;
 use crate::marshal::{AbstractType, MarshalError};
 use crate::model::{Cell, RowColumns, SuperColumn};
 use crate::schema::CfDef;
+use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
 /// What lies between two bounds that may be any bytes; in a super column of any name, where one is given.
@@ -87,14 +88,23 @@ impl Validation<'_> {
     /// there each name is one component already (`CassandraServer.toInternalFilter`).
     pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange, Error> {
         let mut read = range.clone();
-        if !cf.is_super() {
-            let comparator = self.comparator(cf, false);
-            for bound in [&mut read.start, &mut read.finish] {
-                let whole = comparator.read_unchecked(bound).map_err(|error| Error::invalid(error.0))?;
-                *bound = Bytes::from(whole);
-            }
+        for bound in [&mut read.start, &mut read.finish] {
+            *bound = self.read_bound_unchecked(cf, bound)?;
         }
         Ok(read)
+    }
+
+    /// One bound of such a range. Where columns are defined, 2.1 makes texts of their names, which what is no name has not.
+    pub(super) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
+        let failed = |error: MarshalError| Error::invalid(error.0);
+        let comparator = self.comparator(cf, false);
+        if cf.is_super() {
+            return Ok(bound.clone());
+        }
+        if self.from(Release::V2_1) && !cf.column_metadata.is_empty() {
+            comparator.validate(bound).map_err(failed)?;
+        }
+        Ok(Bytes::from(comparator.read_unchecked(bound).map_err(failed)?))
     }
 }
 

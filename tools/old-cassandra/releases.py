@@ -1,0 +1,139 @@
+"""Old Cassandra releases that Maven Central still has: their jars, their configuration, and how each is started."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+TARGET = Path(__file__).resolve().parent.parent.parent / "target" / "old-cassandra"
+
+# Up to 0.7 the jar brings no logging of its own.
+LOGGING = [("log4j", "log4j", "1.2.16"), ("org.slf4j", "slf4j-log4j12", "1.6.1")]
+
+# What Java 17 keeps to itself unless told otherwise, and these releases reach for.
+OPENED = """
+    java.base/java.io java.base/java.lang java.base/java.net java.base/java.nio java.base/java.util
+    java.base/java.util.concurrent java.base/java.util.concurrent.atomic java.base/jdk.internal.misc
+    java.base/jdk.internal.ref java.base/sun.nio.ch java.base/sun.security.util
+    java.management/com.sun.jmx.mbeanserver java.rmi/sun.rmi.transport
+""".split()
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+<modelVersion>4.0.0</modelVersion><groupId>old</groupId><artifactId>cassandra</artifactId><version>1</version>
+<dependencies>{}</dependencies></project>
+"""
+DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+
+YAML = """cluster_name: 'Test Cluster'
+partitioner: org.apache.cassandra.dht.{partitioner}
+initial_token: "{token}"
+hinted_handoff_enabled: false
+data_file_directories:
+    - {data}/data
+commitlog_directory: {data}/commitlog
+saved_caches_directory: {data}/saved_caches
+commitlog_sync: periodic
+commitlog_sync_period_in_ms: 10000
+disk_access_mode: standard
+storage_port: {storage_port}
+listen_address: 127.0.0.1
+rpc_address: 127.0.0.1
+rpc_port: {port}
+thrift_framed_transport_size_in_mb: 15
+request_scheduler: org.apache.cassandra.scheduler.NoScheduler
+"""
+YAML_OF_0_7 = """seeds:
+    - 127.0.0.1
+auto_bootstrap: false
+authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
+authority: org.apache.cassandra.auth.AllowAllAuthority
+endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
+thrift_max_message_length_in_mb: 16
+"""
+YAML_FROM_1_2 = """seed_provider:
+    - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+      parameters:
+          - seeds: "127.0.0.1"
+num_tokens: 1
+authenticator: AllowAllAuthenticator
+authorizer: AllowAllAuthorizer
+endpoint_snitch: SimpleSnitch
+rpc_server_type: sync
+start_rpc: true
+start_native_transport: false
+disk_failure_policy: stop
+key_cache_size_in_mb: 5
+ssl_storage_port: {ssl_port}
+"""
+YAML_OF_1_2 = "memtable_total_space_in_mb: 128\nthrift_max_message_length_in_mb: 16\n"
+YAML_FROM_2_1 = """memtable_allocation_type: heap_buffers
+memtable_heap_space_in_mb: 128
+index_summary_capacity_in_mb: 10
+counter_cache_size_in_mb: 5
+"""
+LOG4J = """log4j.rootLogger=INFO,stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=%5p %d{HH:mm:ss,SSS} %m%n
+"""
+LOGBACK = """<configuration><appender name="S" class="ch.qos.logback.core.ConsoleAppender"><encoder>
+<pattern>%-5level %d{HH:mm:ss} %msg%n%ex</pattern></encoder></appender>
+<root level="INFO"><appender-ref ref="S"/></root></configuration>
+"""
+TOKENS = {"OrderPreservingPartitioner": "t", "CollatingOrderPreservingPartitioner": "74", "ByteOrderedPartitioner": "74"}
+
+
+class Release:
+    """One release, as `0.7.10`, `1.2.15` or `2.1.22`."""
+
+    def __init__(self, version):
+        self.version = version
+        self.line = tuple(int(part) for part in version.split(".")[:2])
+        self.lib = TARGET / version / "lib"
+
+    def fetch(self):
+        """Downloads the jars, if they are not there yet. A download that was cut off is begun anew."""
+        if self.lib.is_dir():
+            return
+        if not shutil.which("mvn"):
+            raise SystemExit("no mvn here to download Cassandra with: install Maven")
+        part = self.lib.with_name("lib.part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        wanted = [("org.apache.cassandra", "cassandra-all", self.version)]
+        wanted += LOGGING if self.line < (0, 8) else []
+        pom = part.with_name("pom.xml")
+        pom.write_text(POM.format("".join(DEPENDENCY.format(*each) for each in wanted)))
+        command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom)]
+        subprocess.run([*command, "dependency:copy-dependencies", f"-DoutputDirectory={part}"], check=True)
+        part.rename(self.lib)
+
+    def configure(self, folder, port, partitioner):
+        """Writes the configuration of a server that begins with no data."""
+        data, conf = folder / "data", folder / "conf"
+        shutil.rmtree(data, ignore_errors=True)
+        for each in (data, conf):
+            each.mkdir(parents=True)
+        values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
+        values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
+        yaml = YAML + (YAML_OF_0_7 if self.line < (0, 8) else YAML_FROM_1_2)
+        if self.line >= (2, 1):
+            yaml += YAML_FROM_2_1
+        elif self.line >= (1, 2):
+            yaml += YAML_OF_1_2
+        (conf / "cassandra.yaml").write_text(yaml.format(**values))
+        (conf / "log4j.properties").write_text(LOG4J)
+        (conf / "logback.xml").write_text(LOGBACK)
+
+    def command(self, folder):
+        """The command that runs the server in the foreground."""
+        java = Path(os.environ["JAVA_HOME"]) / "bin" / "java" if os.environ.get("JAVA_HOME") else "java"
+        options = ["-Xms256m", "-Xmx700m", "-Xss512k"]
+        for package in OPENED:
+            options += ["--add-opens", f"{package}=ALL-UNNAMED"]
+        options += [f"-javaagent:{jar}" for jar in self.lib.glob("jamm-*.jar")]
+        options += ["-Dcassandra-foreground=yes", "-Dlog4j.configuration=log4j.properties"]
+        options += [f"-Dcassandra.config=file://{folder}/conf/cassandra.yaml", f"-Dcassandra.storagedir={folder}/data"]
+        package = "thrift" if self.line < (0, 8) else "service"
+        classes = f"{folder}/conf:{self.lib}/*"
+        return [str(java), *options, "-cp", classes, f"org.apache.cassandra.{package}.CassandraDaemon"]
