@@ -7,7 +7,7 @@ from pathlib import Path
 
 TARGET = Path(__file__).resolve().parent.parent.parent / "target" / "old-cassandra"
 
-# Up to 0.7 the jar brings no logging of its own.
+# Up to 1.1 the jar brings no logging of its own.
 LOGGING = [("log4j", "log4j", "1.2.16"), ("org.slf4j", "slf4j-log4j12", "1.6.1")]
 
 # What Java 17 keeps to itself unless told otherwise, and these releases reach for.
@@ -42,19 +42,18 @@ rpc_port: {port}
 thrift_framed_transport_size_in_mb: 15
 request_scheduler: org.apache.cassandra.scheduler.NoScheduler
 """
-YAML_OF_0_7 = """seeds:
-    - 127.0.0.1
-auto_bootstrap: false
-authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
-authority: org.apache.cassandra.auth.AllowAllAuthority
-endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
-thrift_max_message_length_in_mb: 16
-"""
-YAML_FROM_1_2 = """seed_provider:
+YAML_TO_0_7 = "seeds:\n    - 127.0.0.1\n"
+YAML_FROM_0_8 = """seed_provider:
     - class_name: org.apache.cassandra.locator.SimpleSeedProvider
       parameters:
           - seeds: "127.0.0.1"
-num_tokens: 1
+"""
+YAML_TO_1_1 = """auto_bootstrap: false
+authenticator: org.apache.cassandra.auth.AllowAllAuthenticator
+authority: org.apache.cassandra.auth.AllowAllAuthority
+endpoint_snitch: org.apache.cassandra.locator.SimpleSnitch
+"""
+YAML_FROM_1_2 = """num_tokens: 1
 authenticator: AllowAllAuthenticator
 authorizer: AllowAllAuthorizer
 endpoint_snitch: SimpleSnitch
@@ -65,7 +64,8 @@ disk_failure_policy: stop
 key_cache_size_in_mb: 5
 ssl_storage_port: {ssl_port}
 """
-YAML_OF_1_2 = "memtable_total_space_in_mb: 128\nthrift_max_message_length_in_mb: 16\n"
+YAML_FROM_0_8_TO_2_0 = "memtable_total_space_in_mb: 128\n"
+YAML_TO_2_0 = "thrift_max_message_length_in_mb: 16\n"
 YAML_FROM_2_1 = """memtable_allocation_type: heap_buffers
 memtable_heap_space_in_mb: 128
 index_summary_capacity_in_mb: 10
@@ -101,7 +101,7 @@ class Release:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         wanted = [("org.apache.cassandra", "cassandra-all", self.version)]
-        wanted += LOGGING if self.line < (0, 8) else []
+        wanted += LOGGING if self.line < (1, 2) else []
         pom = part.with_name("pom.xml")
         pom.write_text(POM.format("".join(DEPENDENCY.format(*each) for each in wanted)))
         command = ["mvn", "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom)]
@@ -113,14 +113,15 @@ class Release:
         data, conf = folder / "data", folder / "conf"
         shutil.rmtree(data, ignore_errors=True)
         for each in (data, conf):
-            each.mkdir(parents=True)
+            each.mkdir(parents=True, exist_ok=True)
         values = {"data": data, "port": port, "storage_port": port + 1, "ssl_port": port + 2}
         values |= {"partitioner": partitioner, "token": TOKENS.get(partitioner, "0")}
-        yaml = YAML + (YAML_OF_0_7 if self.line < (0, 8) else YAML_FROM_1_2)
-        if self.line >= (2, 1):
-            yaml += YAML_FROM_2_1
-        elif self.line >= (1, 2):
-            yaml += YAML_OF_1_2
+        is_from = {line: self.line >= line for line in ((0, 8), (1, 2), (2, 1))}
+        yaml = YAML + (YAML_FROM_0_8 if is_from[0, 8] else YAML_TO_0_7)
+        yaml += YAML_FROM_1_2 if is_from[1, 2] else YAML_TO_1_1
+        yaml += YAML_FROM_2_1 if is_from[2, 1] else YAML_TO_2_0
+        if is_from[0, 8] and not is_from[2, 1]:
+            yaml += YAML_FROM_0_8_TO_2_0
         (conf / "cassandra.yaml").write_text(yaml.format(**values))
         (conf / "log4j.properties").write_text(LOG4J)
         (conf / "logback.xml").write_text(LOGBACK)
@@ -134,6 +135,6 @@ class Release:
         options += [f"-javaagent:{jar}" for jar in self.lib.glob("jamm-*.jar")]
         options += ["-Dcassandra-foreground=yes", "-Dlog4j.configuration=log4j.properties"]
         options += [f"-Dcassandra.config=file://{folder}/conf/cassandra.yaml", f"-Dcassandra.storagedir={folder}/data"]
-        package = "thrift" if self.line < (0, 8) else "service"
+        package = "thrift" if self.line < (1, 2) else "service"
         classes = f"{folder}/conf:{self.lib}/*"
         return [str(java), *options, "-cp", classes, f"org.apache.cassandra.{package}.CassandraDaemon"]
