@@ -5,11 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Database, Error};
-use crate::marshal::{self, Types};
-use crate::model::{
-    Behaviour, Bounds, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand, RangeDeletion,
-    ReadCommand, Row, RowColumns,
-};
+use crate::marshal::Types;
+use crate::model::{Behaviour, Bounds, ConsistencyLevel, Mutation, Predicate, RangeCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 
@@ -52,32 +49,6 @@ impl Database {
         self.check_replicas(&catalog, cf.keyspace.as_bytes(), consistency, false, behaviour)?;
         let command = self.command(cf, super_column, predicate, behaviour);
         Ok(self.store().read(key, command, consistency).await?)
-    }
-
-    /// Whether a row keeps anything under these names: what is alive, or tombstones that gc_grace still keeps. Of a
-    /// store that tells only what is alive, that is all that is looked at.
-    pub async fn keeps_any(
-        &self,
-        cf: &Arc<CfDef>,
-        key: Bytes,
-        predicate: Predicate,
-        (consistency, behaviour): (ConsistencyLevel, &'static Behaviour),
-    ) -> Result<bool, Error> {
-        let command = ReadCommand { with_tombstones: true, ..self.command(cf, None, predicate, behaviour) };
-        if let Some(deletions) = self.store().deletions(cf.clone(), key.clone()) {
-            let (of_row, ranges) = deletions.await?;
-            let comparator = marshal::at(&*cf.comparator, behaviour.release);
-            let is_kept = |deletion: DeletionTime| {
-                deletion.is_deleted() && deletion.local_deletion_time > command.gc_before
-            };
-            let is_meant = |range: &RangeDeletion| {
-                is_kept(range.deletion) && range.meets(&command.predicate, comparator)
-            };
-            if is_kept(of_row) || ranges.iter().any(is_meant) {
-                return Ok(true);
-            }
-        }
-        Ok(!self.store().read(key, command, consistency).await?.is_empty())
     }
 
     /// Reads the same columns of rows in ring order. Rows in which nothing is live are among them, empty.

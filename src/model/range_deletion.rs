@@ -24,23 +24,6 @@ impl RangeDeletion {
             && (self.finish.is_empty() || comparator.compare(name, &self.finish).is_le())
     }
 
-    /// Whether some of the names that are asked for are among its own.
-    pub fn meets(&self, predicate: &Predicate, comparator: &dyn AbstractType) -> bool {
-        let is_until = |start: &Bytes, finish: &Bytes| {
-            start.is_empty() || finish.is_empty() || comparator.compare(start, finish).is_le()
-        };
-        match predicate {
-            Predicate::Names(names) => names.iter().any(|name| self.covers(name, comparator)),
-            Predicate::Range(range) => {
-                let (first, last) = match range.reversed {
-                    true => (&range.finish, &range.start),
-                    false => (&range.start, &range.finish),
-                };
-                is_until(&self.start, last) && is_until(first, &self.finish)
-            }
-        }
-    }
-
     /// Whether this is of the same names as another.
     pub fn is_of_same_names(&self, other: &RangeDeletion) -> bool {
         (&self.super_column, &self.start, &self.finish) == (&other.super_column, &other.start, &other.finish)

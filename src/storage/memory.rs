@@ -10,7 +10,7 @@ use super::collect::{Shadows, collect_cells, collect_supers};
 use super::dump::{is_dropped, sort_ranges, weight};
 use super::order::{Named, within};
 use super::resolve::{met, resolve};
-use super::{Dump, DumpCommand, RowDeletions, RowPiece, Store, StoreError, StoreFuture, StoreStatus};
+use super::{Dump, DumpCommand, RowPiece, Store, StoreError, StoreFuture, StoreStatus};
 use crate::marshal::{self, AbstractType};
 use crate::model::{
     Behaviour, Bounds, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, LevelRanges, Mutation,
@@ -367,15 +367,6 @@ impl Store for MemoryStore {
             }
             Ok(found)
         })
-    }
-
-    fn deletions(&self, cf: Arc<CfDef>, key: Bytes) -> Option<StoreFuture<'_, RowDeletions>> {
-        let families = self.families.read();
-        let rows = families.get(&(cf.keyspace.clone(), cf.name.clone()));
-        let row = rows.and_then(|rows| rows.get(&self.ring_key(&key)));
-        let deletion = row.and_then(|row| row.deletion).unwrap_or(DeletionTime::LIVE);
-        let ranges = row.map_or_else(Vec::new, |row| row.ranges.clone());
-        Some(Box::pin(async move { Ok((deletion, ranges)) }))
     }
 
     fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {

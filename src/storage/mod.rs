@@ -24,5 +24,5 @@ pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, wi
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
 pub use status::{ClusterStatus, NodeStatus, StoreStatus};
-pub use store::{RowDeletions, Store, StoreFuture};
+pub use store::{Store, StoreFuture};
 pub use watched::{Asked, WatchedStore};

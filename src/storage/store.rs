@@ -7,17 +7,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Dump, DumpCommand, RemoteStore, StoreError, StoreStatus};
-use crate::model::{
-    Behaviour, ConsistencyLevel, DeletionTime, Mutation, RangeCommand, RangeDeletion, ReadCommand, Row,
-    RowColumns,
-};
+use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
 /// What a store answers with, later.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-/// The deletion of a row, and its tombstones of runs of names.
-pub type RowDeletions = (DeletionTime, Vec<RangeDeletion>);
 
 /// Keeps rows. Every backend answers every call alike; the tests run one script on all of them.
 pub trait Store: Send + Sync {
@@ -39,11 +33,6 @@ pub trait Store: Send + Sync {
 
     /// Reads rows in ring order.
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
-
-    /// The deletion of a row, and its tombstones of runs of names. `None` where a store tells only what is alive.
-    fn deletions(&self, _cf: Arc<CfDef>, _key: Bytes) -> Option<StoreFuture<'_, RowDeletions>> {
-        None
-    }
 
     /// Reads all that is stored, tombstones too, in ring order. `None` where a store tells only what is alive.
     fn dump(&self, _command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{RowDeletions, Store, StoreError, StoreFuture, StoreStatus};
+use super::{Store, StoreError, StoreFuture, StoreStatus};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
@@ -62,10 +62,6 @@ impl Store for WatchedStore {
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
         self.asked.lock().push(Asked::Scan(command.clone()));
         self.inner.scan(command, consistency)
-    }
-
-    fn deletions(&self, cf: Arc<CfDef>, key: Bytes) -> Option<StoreFuture<'_, RowDeletions>> {
-        self.inner.deletions(cf, key)
     }
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {

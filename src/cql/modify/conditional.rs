@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::attributes;
 use super::condition::{ColumnCondition, Testing};
-use super::current::{CurrentRow, keeps_any};
+use super::current::CurrentRow;
 use super::keys::Prefix;
 use super::plan::RowTest;
 use super::step::Step;
@@ -54,7 +54,7 @@ pub(super) async fn run(
         let at = (&request.key, &asked.prefix);
         asked.row = Some(CurrentRow::read(state, request.table, at, options.serial_consistency).await?);
     }
-    if request.finds_nothing(state, options).await? || !request.holds(state)? {
+    if !request.holds(state)? {
         return Ok(Outcome::Rows(request.refusal(state, is_batch)?));
     }
     request.apply(state, options).await?;
@@ -157,26 +157,6 @@ impl<'p> Request<'p> {
             }
         }
         Ok(())
-    }
-
-    /// Whether nothing is kept where columns are asked for, not even tombstones: Cassandra 2.0 and 2.1 look at no
-    /// condition then, so that `= null` does not hold either.
-    async fn finds_nothing(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<bool, CqlError> {
-        let is_of_columns = |asked: &Asked<'_>| matches!(asked.test, AskedTest::Columns(_));
-        let is_there = |asked: &Asked<'_>| asked.row.as_ref().is_some_and(CurrentRow::exists);
-        if state.claim.is_at_least(2, 2)
-            || !self.asked.iter().any(is_of_columns)
-            || self.asked.iter().any(is_there)
-        {
-            return Ok(false);
-        }
-        for asked in &self.asked {
-            let at = (&self.key, &asked.prefix);
-            if keeps_any(state, self.table, at, options.serial_consistency).await? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn holds(&self, state: &QueryState<'_>) -> Result<bool, CqlError> {

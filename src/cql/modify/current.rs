@@ -73,44 +73,6 @@ pub(super) async fn read_lists(
     Ok(lists)
 }
 
-/// Where the cells of a row are: in a super column perhaps, and what their names are.
-fn place(def: &TableDef, prefix: &Prefix) -> (Option<Bytes>, Predicate) {
-    let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
-    match (def.layout, prefix) {
-        (_, Prefix::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
-        (Layout::StaticCompact, _) => (None, Predicate::Names(declared())),
-        (Layout::Super, Prefix::Row(values)) => match &values[..] {
-            [super_column, name] => (Some(super_column.clone()), Predicate::Names(vec![name.clone()])),
-            [super_column] => (Some(super_column.clone()), Predicate::Names(declared())),
-            _ => (None, Predicate::Names(Vec::new())),
-        },
-        (Layout::Dense | Layout::CompositeDense, Prefix::Row(values)) => {
-            (None, Predicate::Names(vec![def.dense_name(values)]))
-        }
-        (Layout::Sparse, Prefix::Row(values)) if values.is_empty() => {
-            (None, Predicate::Range(SliceRange::all()))
-        }
-        (Layout::Sparse, Prefix::Row(values)) => {
-            (None, between(def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)))
-        }
-    }
-}
-
-/// Whether anything is kept of a row, be it only tombstones. Of a super column's cells that is not known.
-pub(super) async fn keeps_any(
-    state: &QueryState<'_>,
-    table: &Table,
-    (key, prefix): (&Bytes, &Prefix),
-    consistency: ConsistencyLevel,
-) -> Result<bool, CqlError> {
-    let (super_column, predicate) = place(&table.def, prefix);
-    if super_column.is_some() {
-        return Ok(true);
-    }
-    let level = (consistency, state.behaviour);
-    Ok(state.database.keeps_any(&table.cf, key.clone(), predicate, level).await?)
-}
-
 impl CurrentRow {
     /// Reads a row whole: one whose columns are null is other than none.
     pub async fn read(
@@ -119,7 +81,26 @@ impl CurrentRow {
         (key, prefix): (&Bytes, &Prefix),
         consistency: ConsistencyLevel,
     ) -> Result<CurrentRow, CqlError> {
-        let (super_column, predicate) = place(&table.def, prefix);
+        let def = &table.def;
+        let declared = || def.others.values().map(|column| column.cell_name.clone()).collect();
+        let (super_column, predicate) = match (def.layout, prefix) {
+            (_, Prefix::Static) => (None, between(static_bound(def, 0), static_bound(def, 1))),
+            (Layout::StaticCompact, _) => (None, Predicate::Names(declared())),
+            (Layout::Super, Prefix::Row(values)) => match &values[..] {
+                [super_column, name] => (Some(super_column.clone()), Predicate::Names(vec![name.clone()])),
+                [super_column] => (Some(super_column.clone()), Predicate::Names(declared())),
+                _ => (None, Predicate::Names(Vec::new())),
+            },
+            (Layout::Dense | Layout::CompositeDense, Prefix::Row(values)) => {
+                (None, Predicate::Names(vec![def.dense_name(values)]))
+            }
+            (Layout::Sparse, Prefix::Row(values)) if values.is_empty() => {
+                (None, Predicate::Range(SliceRange::all()))
+            }
+            (Layout::Sparse, Prefix::Row(values)) => {
+                (None, between(def.clustering_prefix(values, 0), def.clustering_prefix(values, 1)))
+            }
+        };
         let cells = read(state, table, (key, super_column), predicate, consistency).await?;
         Ok(CurrentRow { cells: cells.into_iter().filter(Cell::is_live).collect() })
     }

@@ -34,7 +34,7 @@ use crate::model::{
 };
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{Dump, DumpCommand, RowDeletions, StoreError, StoreStatus};
+use crate::storage::{Dump, DumpCommand, StoreError, StoreStatus};
 use crate::util::Clock;
 
 /// What the log adds to names and values of one change.
@@ -234,13 +234,6 @@ impl Inner {
             let view = self.view();
             RowSource::stored(&trees, &view, &row).read(command, ReadOf::Row)
         })
-    }
-
-    pub fn deletions(&self, cf: &CfDef, key: &Bytes) -> Result<RowDeletions, StoreError> {
-        let family = self.family(cf)?;
-        let trees = family.trees.load();
-        let row = RowPrefix::of(key, &*self.partitioner);
-        RowSource::stored(&trees, &self.view(), &row).row_deletions()
     }
 
     /// Brings a row into the cache, unless it is there. The caller holds its lock.

@@ -31,7 +31,7 @@ use super::shield;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::{Dump, DumpCommand, RowDeletions, Store, StoreError, StoreFuture, StoreStatus};
+use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::Clock;
 
 /// Time between two attempts to open the engine again.
@@ -309,10 +309,6 @@ impl Store for EmbeddedStore {
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
         Box::pin(async move { blocking::long(|| self.with(|inner| inner.scan(&command))) })
-    }
-
-    fn deletions(&self, cf: Arc<CfDef>, key: Bytes) -> Option<StoreFuture<'_, RowDeletions>> {
-        Some(Box::pin(async move { self.with(|inner| inner.deletions(&cf, &key)) }))
     }
 
     fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
