@@ -78,7 +78,7 @@ pub struct TableDef {
     pub layout: Layout,
     pub partition_key: Vec<TableColumn>,
     pub clustering: Vec<TableColumn>,
-    /// Static and regular columns and a dense table's value, by their names: the order of `SELECT *`.
+    /// Static and regular columns and a dense table's value, by their names.
     pub others: BTreeMap<String, TableColumn>,
     /// Columns that were dropped, by their names in cells. Their cells stay stored, and nobody sees those with the drop's
     /// timestamp or an older one, even when a column of the name is there again.
@@ -101,9 +101,11 @@ impl TableDef {
         keys.into_iter().find(|column| column.name == name).or_else(|| self.others.get(name))
     }
 
-    /// Every column, in the order of `SELECT *`.
+    /// Every column, in the order of `SELECT *`: the keys, and by their names the static columns before the others.
     pub fn columns(&self) -> impl Iterator<Item = &TableColumn> {
-        self.partition_key.iter().chain(&self.clustering).chain(self.others.values())
+        let is_own = |column: &&TableColumn| column.kind != ColumnKind::Static;
+        let others = self.static_columns().chain(self.others.values().filter(is_own));
+        self.partition_key.iter().chain(&self.clustering).chain(others)
     }
 
     pub fn static_columns(&self) -> impl Iterator<Item = &TableColumn> {

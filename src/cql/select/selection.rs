@@ -152,14 +152,14 @@ impl Picked {
         self.columns(def).iter().any(|column| column.kind == ColumnKind::Static)
     }
 
-    /// Whether nothing but the partition key and static columns is asked for by name.
+    /// Whether nothing but the partition key and static columns is asked for by name, of a table that has some.
     pub fn is_static_only(&self, def: &TableDef) -> bool {
         let columns = self.columns(def);
         let is_of_partition =
             |column: &&TableColumn| matches!(column.kind, ColumnKind::Static | ColumnKind::PartitionKey);
         self.requested.is_some()
             && columns.iter().all(is_of_partition)
-            && columns.iter().any(|column| column.kind == ColumnKind::Static)
+            && def.static_columns().next().is_some()
     }
 
     /// All columns as one, of JSON.
