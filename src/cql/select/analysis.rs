@@ -75,7 +75,7 @@ impl<'a> Analysis<'a> {
             }
             Relation::ColumnsIn { columns, values } => {
                 let columns = self.entities(columns, relation, None)?;
-                self.check_tuple(&columns, relation, true)?;
+                self.check_tuple(&columns, relation, Operator::Eq)?;
                 let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
                 let operands = Operands::of_columns(values, &specs, &self.scope, markers)?;
                 self.set_tuple(&columns, Asked::In(operands));
@@ -230,15 +230,14 @@ impl<'a> Analysis<'a> {
             Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
                 check_beside(self.existing(column), operator, name)?;
                 match self.existing(column) {
-                    Some(existing) if existing.is_tuple => {
-                        return invalid(format!(
-                            "Column \"{name}\" cannot be restricted by both a tuple notation inequality and a single \
-                             column inequality ({})",
-                            relation_text(relation, self.release())
-                        ));
-                    }
                     Some(existing) if existing.is_on_token => return invalid(NOT_ON_TOKEN),
-                    Some(_) => {}
+                    Some(existing) => {
+                        check_end(existing, operator, name)?;
+                        // A slice of several columns may begin before this one.
+                        if existing.first != column.position {
+                            return invalid(not_alike(name, &relation_text(relation, self.release())));
+                        }
+                    }
                     None => self.set(column, Asked::Slice(Slice::default()))?,
                 }
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
@@ -322,7 +321,7 @@ impl<'a> Analysis<'a> {
         &self,
         columns: &[TableColumn],
         relation: &Relation,
-        is_equality: bool,
+        operator: Operator,
     ) -> Result<(), CqlError> {
         let text = || relation_text(relation, self.release());
         let is_old = self.state.is_in_words_of_2_1();
@@ -344,7 +343,7 @@ impl<'a> Analysis<'a> {
                 ));
             }
             match self.existing(column) {
-                Some(_) if is_equality => {
+                Some(_) if operator == Operator::Eq => {
                     let operator = match relation {
                         Relation::ColumnsIn { .. } => "IN",
                         _ => "=",
@@ -359,21 +358,11 @@ impl<'a> Analysis<'a> {
                         "Column \"{name}\" cannot be restricted by an equality relation and an inequality relation"
                     ));
                 }
-                Some(existing) if !existing.is_tuple => {
-                    return invalid(format!(
-                        "Column \"{name}\" cannot have both tuple-notation inequalities and single-column \
-                         inequalities: {}",
-                        text()
-                    ));
-                }
                 Some(_) if is_old && !self.starts_alike(columns, at) => {
-                    return invalid(format!(
-                        "Column \"{name}\" cannot be restricted by two tuple-notation inequalities not starting with \
-                         the same column: {}",
-                        text()
-                    ));
+                    return invalid(not_alike(name, &text()));
                 }
-                _ => {}
+                Some(existing) => check_end(existing, operator, name)?,
+                None => {}
             }
         }
         Ok(())
@@ -397,7 +386,7 @@ impl<'a> Analysis<'a> {
         (operator, value): (Operator, &Term),
         markers: &mut Markers,
     ) -> Result<(), CqlError> {
-        self.check_tuple(columns, relation, operator == Operator::Eq)?;
+        self.check_tuple(columns, relation, operator)?;
         let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
         let Some(first) = columns.first() else { return Ok(()) };
         match operator {
@@ -418,6 +407,7 @@ impl<'a> Analysis<'a> {
                         }
                         if let Some(restriction) = self.found.of_clustering.get_mut(at) {
                             restriction.width = restriction.width.max(columns.len());
+                            restriction.is_tuple = true;
                         }
                     }
                 }
@@ -446,6 +436,26 @@ pub(super) fn check_beside(
         Some(existing) if !existing.is_slice() => invalid(format!(
             "Column \"{name}\" cannot be restricted by both an equality and an inequality relation"
         )),
+        _ => Ok(()),
+    }
+}
+
+fn not_alike(name: &str, relation: &str) -> String {
+    format!(
+        "Column \"{name}\" cannot be restricted by two inequalities not starting with the same column: {relation}"
+    )
+}
+
+/// Whether a slice has no end yet where an inequality puts one.
+fn check_end(existing: &Restriction, operator: Operator, name: &str) -> Result<(), CqlError> {
+    let Asked::Slice(slice) = &existing.asked else { return Ok(()) };
+    match operator {
+        Operator::Gt | Operator::Gte if slice.lower.is_some() => {
+            invalid(format!("More than one restriction was found for the start bound on {name}"))
+        }
+        Operator::Lt | Operator::Lte if slice.upper.is_some() => {
+            invalid(format!("More than one restriction was found for the end bound on {name}"))
+        }
         _ => Ok(()),
     }
 }

@@ -94,7 +94,7 @@ impl Lexer<'_> {
         self.rest().bytes().skip(from).take_while(|byte| is_in(*byte)).count()
     }
 
-    /// The old servers want a newline at its end even where the text ends.
+    /// Up to its newline, or the text's end.
     fn line_comment(&self) -> usize {
         self.rest().find(['\n', '\r']).map_or(self.rest().len(), |end| end + 1)
     }

@@ -55,11 +55,11 @@ const OF_KEYS: &[(&str, &str)] = &[
     ),
     (
         "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND a = 1 AND (b, c) > (0, 0) AND (c) < (5)",
-        "Column \"c\" cannot be restricted by two tuple-notation inequalities not starting with the same column: (c) < (5)",
+        "Column \"c\" cannot be restricted by two inequalities not starting with the same column: (c) < (5)",
     ),
     (
         "SELECT * FROM t WHERE k = 1 AND k2 = 1 AND (b) > (0) AND (a, b) < (5, 5)",
-        "Column \"b\" cannot be restricted by two tuple-notation inequalities not starting with the same column: \
+        "Column \"b\" cannot be restricted by two inequalities not starting with the same column: \
          (a, b) < (5, 5)",
     ),
     ("SELECT * FROM t WHERE k != 1", "Unsupported \"!=\" relation on column \"k\""),

@@ -302,6 +302,19 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// The old servers want a newline at the end of a comment even where the text ends.
+    pub(super) fn check_comment(&self) -> Result<(), CqlError> {
+        let [.., comment, end] = &self.tokens[..] else { return Ok(()) };
+        let raw = comment.raw(self.text);
+        let is_comment =
+            comment.kind == TokenKind::Hidden && (raw.starts_with("--") || raw.starts_with("//"));
+        if self.language == Language::Newest || !is_comment || raw.ends_with(['\n', '\r']) {
+            return Ok(());
+        }
+        let message = "mismatched character '<EOF>' expecting set null";
+        Err(failure::at_character(end.line, end.column, message))
+    }
+
     /// A fault after which reading goes on.
     pub(in crate::cql) fn put_off(&mut self, fault: CqlError) {
         self.fault = Some(fault);

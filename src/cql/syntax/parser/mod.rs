@@ -28,6 +28,7 @@ pub fn parse(text: &str) -> Result<Parsed, CqlError> {
 pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Parsed, CqlError> {
     let mut parser = Parser::new(text, release)?;
     parser.language = language;
+    parser.check_comment()?;
     let statement = parser.statement()?;
     while parser.eat_symbol(";") {}
     if parser.kind(0) != TokenKind::End {
@@ -40,6 +41,18 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
             Ok(Parsed { statement, markers, unqualified, functions })
         }
     }
+}
+
+/// Columns and whether they are turned. One that is named again keeps its place, and the last direction counts.
+fn last_named(directions: impl IntoIterator<Item = (String, bool)>) -> Vec<(String, bool)> {
+    let mut named: Vec<(String, bool)> = Vec::new();
+    for (column, is_backwards) in directions {
+        match named.iter_mut().find(|(known, _)| *known == column) {
+            Some((_, known)) => *known = is_backwards,
+            None => named.push((column, is_backwards)),
+        }
+    }
+    named
 }
 
 impl Parser<'_> {
@@ -58,7 +71,7 @@ impl Parser<'_> {
         }
         if self.eat_word("TRUNCATE") {
             if self.eat_word("TABLE") {
-                self.needs((2, 2), "TRUNCATE TABLE");
+                self.needs((2, 1), "TRUNCATE TABLE");
             }
             return Ok(Statement::Truncate(self.table_name()?));
         }

@@ -1,6 +1,6 @@
 //! SELECT.
 
-use super::Parser;
+use super::{Parser, last_named};
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Select, Selected, Selection, Selector};
@@ -31,7 +31,7 @@ impl Parser<'_> {
         let mut order_by = Vec::new();
         if self.eat_word("ORDER") {
             self.expect_word("BY")?;
-            order_by = self.list(Self::ordering)?;
+            order_by = last_named(self.list(Self::ordering)?);
         }
         let mut per_partition_limit = None;
         if self.eat_words(&["PER", "PARTITION"]) {

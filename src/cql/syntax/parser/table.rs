@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::Parser;
+use super::{Parser, last_named};
 use crate::cql::CqlError;
 use crate::cql::syntax::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties};
 
@@ -76,7 +76,8 @@ impl Parser<'_> {
             made.is_compact = true;
         } else if self.eat_words(&["CLUSTERING", "ORDER"]) {
             self.expect_word("BY")?;
-            made.clustering_order.extend(self.list_in_parentheses(Self::clustering)?);
+            let order = self.list_in_parentheses(Self::clustering)?;
+            made.clustering_order = last_named(made.clustering_order.drain(..).chain(order));
         } else {
             self.property(&mut made.properties)?;
         }
