@@ -23,10 +23,10 @@ pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
 pub fn check_table(name: &str) -> Result<(), CqlError> {
     if !is_word(name) {
         return Err(CqlError::invalid(format!(
-            "\"{name}\" is not a valid table name (must be alphanumeric character or underscore only: [a-zA-Z_0-9]+)"
+            "\"{name}\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)"
         )));
     }
-    too_long("Table", name)
+    too_long("Column family", name)
 }
 
 fn too_long(what: &str, name: &str) -> Result<(), CqlError> {

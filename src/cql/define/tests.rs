@@ -130,7 +130,7 @@ async fn tables_that_cannot_be_are_refused() {
         ),
         (
             Statement::CreateTable(create("bad-name", "k int", "k")),
-            "\"bad-name\" is not a valid table name (must be alphanumeric character or underscore only: [a-zA-Z_0-9]+)",
+            "\"bad-name\" is not a valid column family name (must be alphanumeric character only: [0-9A-Za-z]+)",
         ),
         (
             Statement::CreateTable(ordered(create("t", "k int, c int", "k;c"), &[("k", true)])),

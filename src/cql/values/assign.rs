@@ -101,7 +101,7 @@ impl Cast<'_> {
                 "Cannot assign value ({}){} to {} of type {}",
                 scope.text(&cast),
                 term_text(self.term),
-                receiver.name,
+                scope.receiver_text(receiver),
                 scope.text(&receiver.cql_type)
             )));
         }

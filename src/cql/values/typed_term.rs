@@ -64,6 +64,9 @@ impl TypedTerm {
             Term::Constant { kind, text } => {
                 constant::bytes_of((*kind, text), receiver, scope)?.map_or(Node::Now, Node::Bytes)
             }
+            Term::Null if receiver.cql_type.is_counter() => {
+                return Err(CqlError::invalid("Invalid null value for counter increment/decrement"));
+            }
             Term::Null => Node::Null,
             Term::Marker(at) => {
                 markers.set(*at, receiver.clone());
@@ -522,7 +525,7 @@ fn call_node(
             "Type error: cannot assign result of function {} (type {}) to {} (type {})",
             function.name(),
             scope.text(function.return_type()),
-            receiver.name,
+            scope.receiver_text(receiver),
             scope.text(&receiver.cql_type)
         )));
     }
