@@ -119,9 +119,26 @@ impl AbstractType for InetAddressType {
         match text.parse::<IpAddr>() {
             Ok(IpAddr::V4(address)) => Ok(address.octets().to_vec()),
             Ok(IpAddr::V6(address)) => Ok(address.octets().to_vec()),
-            Err(_) => Err(MarshalError(format!("unable to make inetaddress from '{text}'"))),
+            Err(_) => match short_address(text) {
+                Some(address) => Ok(address.to_be_bytes().to_vec()),
+                None => Err(MarshalError(format!("unable to make inetaddress from '{text}'"))),
+            },
         }
     }
+}
+
+/// An address of fewer than four numbers, or with zeros before them: the last number fills the bytes that are left.
+fn short_address(text: &str) -> Option<u32> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (last, first) = parts.split_last().filter(|_| parts.len() <= 4 && parts.iter().all(is_number))?;
+    let mut address = 0u32;
+    for (at, part) in first.iter().enumerate() {
+        address |= u32::from(part.parse::<u8>().ok()?) << (24 - 8 * at);
+    }
+    let last: u32 = last.parse().ok()?;
+    // As many bytes are left as there are numbers less than five.
+    (u64::from(last) < 1 << (8 * (5 - parts.len()))).then_some(address | last)
 }
 
 /// Nothing: every value is equal to it.
