@@ -28,6 +28,16 @@ fn prepare(client: &mut Client, statement: &str) -> i64 {
     reply.value().field(1).int()
 }
 
+/// What is told of the markers: their types and their names.
+fn told(client: &mut Client, statement: &str) -> (Vec<String>, Vec<String>) {
+    let reply = client.call("prepare_cql3_query", &fields([(1, text(statement)), (2, NONE)]));
+    let of = |field: i16| {
+        let texts = reply.value().field(field).items().iter();
+        texts.map(|text| String::from_utf8(text.bytes().to_vec()).unwrap()).collect()
+    };
+    (of(3), of(4))
+}
+
 fn execute(client: &mut Client, id: i64, values: &[&[u8]]) -> Reply {
     let id = Value::I32(id.try_into().unwrap());
     client.call("execute_prepared_cql3_query", &fields([(1, id), (2, texts(values)), (3, ONE)]))
@@ -169,4 +179,34 @@ fn a_key_of_several_columns_has_no_alias() {
     assert_eq!(names, [b"one", b"two"]);
     assert_eq!(families.iter().map(alias).collect::<Vec<_>>(), [Some(b"id".to_vec()), None]);
     server.stop();
+}
+
+#[test]
+fn markers_are_told_as_2_1_notes_them() {
+    let int = "org.apache.cassandra.db.marshal.Int32Type";
+    let named_by = |compat: &str, statement: &str| {
+        let (server, _directory) = Server::ephemeral(&["--compat", compat]);
+        let mut client = server.client(Style::FRAMED);
+        done(
+            &mut client,
+            "CREATE KEYSPACE c2 WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        );
+        done(
+            &mut client,
+            "CREATE TABLE c2.o (k int, c int, PRIMARY KEY (k, c)) WITH CLUSTERING ORDER BY (c DESC)",
+        );
+        told(&mut client, statement)
+    };
+    let reversed = format!("org.apache.cassandra.db.marshal.ReversedType({int})");
+    let (types, names) = named_by("2.1", "SELECT * FROM c2.o WHERE k = :k AND c = ? LIMIT ?");
+    assert_eq!(types, [int, &reversed, int]);
+    let of_column = format!(
+        "ColumnDefinition{{name=c, type={reversed}, kind=CLUSTERING_COLUMN, componentIndex=0, indexName=null, \
+         indexType=null}}"
+    );
+    let other = |name: &str| format!("ColumnSpecification{{name={name}, type={int}}}");
+    assert_eq!(names, [other("k"), of_column, other("[limit]")]);
+    let (types, names) = named_by("1.2", "SELECT * FROM c2.o WHERE k = ? AND c = ?");
+    assert_eq!(types, [int, &reversed]);
+    assert_eq!(names, ["k", "c"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::wire::{TType, Writer};
 use crate::cql::cql2::{Cql2Outcome, Cql2Result};
 use crate::cql::values::short_form;
-use crate::cql::{ColumnSpec, Outcome, ResultSet};
+use crate::cql::{MarkerNote, Outcome, ResultSet};
 use crate::util::Release;
 
 /// The numbers of the interface's CqlResultType.
@@ -68,15 +68,15 @@ fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<
 }
 
 /// A CqlPreparedResult in field 0.
-pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[ColumnSpec]) {
+pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerNote]) {
     let count = markers.len();
     writer.field_struct(0);
     writer.field_i32(1, id);
     writer.field_i32(2, i32::try_from(count).unwrap_or(i32::MAX));
     writer.field_list(3, TType::String, count);
-    markers.iter().for_each(|marker| writer.bytes(marker.cql_type.class_name().as_bytes()));
+    markers.iter().for_each(|marker| writer.bytes(marker.class.as_bytes()));
     writer.field_list(4, TType::String, count);
-    markers.iter().for_each(|marker| writer.bytes(marker.name.as_bytes()));
+    markers.iter().for_each(|marker| writer.bytes(marker.text.as_bytes()));
     writer.stop();
 }
 

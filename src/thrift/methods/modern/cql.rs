@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::since;
 use crate::cql::{
-    self, BoundValue, Claim, CollectionForm, ColumnSpec, Outcome, QueryOptions, QueryState, StatementId,
+    self, BoundValue, Claim, CollectionForm, MarkerNote, Outcome, QueryOptions, QueryState, StatementId,
+    marker_notes,
 };
 use crate::db;
 use crate::model::ConsistencyLevel;
@@ -139,15 +140,18 @@ pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
         let id = StatementId::hash(keyspace.as_deref(), &text);
         let state = state(&call, keyspace.as_deref());
         let prepared = cql::remote::prepare(&state, remote, &statements.remote, &text, id).await?;
-        write_id(&mut call, id, &prepared.markers);
+        let notes = marker_notes(&state, &prepared.markers, &[]);
+        write_id(&mut call, id, &notes);
         return Ok(());
     }
-    let (id, prepared) = statements.prepare(&state(&call, keyspace.as_deref()), &text, StatementId::hash)?;
-    write_id(&mut call, id, &prepared.markers);
+    let state = state(&call, keyspace.as_deref());
+    let (id, prepared) = statements.prepare(&state, &text, StatementId::hash)?;
+    let notes = marker_notes(&state, &prepared.markers, &prepared.parsed.markers);
+    write_id(&mut call, id, &notes);
     Ok(())
 }
 
-fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[ColumnSpec]) {
+fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[MarkerNote]) {
     if let StatementId::Hash(id) = id {
         write_prepared(&mut call.writer(), id, markers);
     }

@@ -1,0 +1,52 @@
+//! What Thrift clients are told of the markers of a statement: as Cassandra prints its own notes of what they stand for.
+
+use super::column_text::{class_text, column_text};
+use super::{ColumnSpec, QueryState};
+use crate::schema::TableDef;
+use crate::util::Release;
+
+/// What is told of a marker.
+#[derive(Debug, PartialEq)]
+pub struct MarkerNote {
+    pub class: String,
+    pub text: String,
+}
+
+/// The notes of a statement's markers, some of which have names of their own. Before 2.1 a note is only a name.
+pub fn marker_notes(
+    state: &QueryState<'_>,
+    markers: &[ColumnSpec],
+    names: &[Option<String>],
+) -> Vec<MarkerNote> {
+    let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
+    markers.iter().enumerate().map(|(at, marker)| note(state, marker, is_named(at))).collect()
+}
+
+fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNote {
+    let release = state.behaviour.release;
+    let class = class_of(marker, release);
+    let catalog = state.database.catalog();
+    let cf = catalog.column_family(&marker.keyspace, &marker.table).filter(|_| !is_named);
+    let of_column = cf.and_then(|cf| {
+        let def = TableDef::of(cf, release);
+        let column = def.column(&marker.name)?;
+        Some(MarkerNote { class: class_text(column), text: column_text(cf, &def, column) })
+    });
+    let of_other = || {
+        let text = format!("ColumnSpecification{{name={}, type={class}}}", marker.name);
+        MarkerNote { class, text }
+    };
+    let note = of_column.unwrap_or_else(of_other);
+    match release < Release::V2_1 {
+        true => MarkerNote { text: marker.name.clone(), ..note },
+        false => note,
+    }
+}
+
+/// The list that a single marker after IN stands for is a frozen one since 2.1.
+fn class_of(marker: &ColumnSpec, release: Release) -> String {
+    match marker.name.starts_with("in(") && release >= Release::V2_1 {
+        true => marker.cql_type.clone().frozen().class_name(),
+        false => marker.cql_type.class_name(),
+    }
+}
