@@ -1,5 +1,7 @@
 //! Dates as text: `2009-08-18 01:15:30+0000`.
 
+use crate::util::Release;
+
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// Days since 1970 of a date of the Gregorian calendar.
@@ -60,6 +62,18 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     let has_time = rest.strip_prefix([' ', 'T']).is_some_and(|time| time.starts_with(is_digit));
     let of_day = if has_time { take_time(&mut rest)? } else { 0 };
     days.checked_mul(MS_PER_DAY)?.checked_add(of_day)?.checked_sub(zone(rest)?)
+}
+
+/// Whether a release's CQL took a date of this form, too. 2.1 had no zones by name. 1.2 had no parts of a second, no
+/// milliseconds before 1970, and of zones `+hhmm` and names.
+pub fn is_date_of(text: &str, release: Release) -> bool {
+    if release >= Release::V2_0 {
+        return ![" ", "UTC", "GMT"].iter().any(|end| text.ends_with(end));
+    }
+    let time = text.get(10..).unwrap_or_default();
+    let (clock, zone) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
+    let is_zone = zone.is_empty() || zone.len() == 5 && !zone.contains(':');
+    !text.starts_with('-') && !text.ends_with(' ') && !clock.contains(['.', 'Z']) && is_zone
 }
 
 fn is_digit(character: char) -> bool {
@@ -137,7 +151,7 @@ mod tests {
 
         #[test]
         fn foreign_text_is_none_and_no_panic(text in "\\PC{0,24}") {
-            let _ = parse(&text);
+            let _ = (parse(&text), is_date_of(&text, Release::V1_2));
         }
     }
 
@@ -167,6 +181,14 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
         }
         assert_eq!(parse("1970-01-01 00:00:01.5"), Some(1005));
+        for text in ["2009-08-18", "2009-08-18T00:00:00+0200", "2009-08-18 00:00 UTC", "1250553600000"] {
+            assert!(is_date_of(text, Release::V1_2), "{text}");
+        }
+        for text in ["2009-08-18 00:00:00.0", "2009-08-18T00:00Z", "2009-08-18 00:00+02", "-5"] {
+            assert!(!is_date_of(text, Release::V1_2), "{text}");
+            assert!(is_date_of(text, Release::V2_1), "{text}");
+        }
+        assert!(!is_date_of("2009-08-18 00:00 UTC", Release::V2_1));
         assert_eq!(to_text(-1000), "1969-12-31 23:59:59+0000");
     }
 }

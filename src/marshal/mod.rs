@@ -43,7 +43,7 @@ pub use column_to_collection_type::ColumnToCollectionType;
 pub use composite_type::{CompositeType, STATIC_PREFIX, component_at, components, push_component};
 pub use cql_class::{composite_parts, split_arguments, split_class, unreversed};
 pub use cql_type::{CqlType, NATIVES, Native, UserType};
-pub use date_text::timestamp_text;
+pub use date_text::{is_date_of, timestamp_text};
 pub use decimal_type::DecimalType;
 pub use duration_type::DurationType;
 pub use dynamic_composite_type::DynamicCompositeType;

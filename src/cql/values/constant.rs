@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::TypeScope;
 use crate::cql::syntax::ConstantKind;
 use crate::cql::{ColumnSpec, CqlError};
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, at};
+use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
 use crate::util::Release;
 
 /// Whether a constant of a kind may stand for a value of a type. Classes and types of several fields read any text, as
@@ -81,6 +81,9 @@ pub(super) fn bytes_of(
     let is_moment = matches!(cql_type, CqlType::Native(Native::Timestamp | Native::OldTimestamp));
     if is_moment && text.eq_ignore_ascii_case("now") {
         return Ok(None);
+    }
+    if is_moment && !is_date_of(text, scope.release) {
+        return Err(CqlError::invalid(format!("unable to coerce '{text}' to a  formatted date (long)")));
     }
     let class = cql_type.type_ref(scope.types);
     let class = at(&*class, scope.release);
