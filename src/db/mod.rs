@@ -30,6 +30,7 @@ mod schema_check;
 mod schema_edit;
 mod schema_events;
 mod schema_request;
+mod schema_settings;
 mod shared_change;
 mod shared_schema;
 mod table_cells;

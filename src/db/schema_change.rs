@@ -132,6 +132,7 @@ impl Database {
                 other.name
             )));
         }
+        check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
         for (id, family) in (next_id(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
@@ -154,6 +155,7 @@ impl Database {
         if !request.column_families.is_empty() {
             return Err(Error::invalid("Keyspace update must not contain any column family definitions."));
         }
+        check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
         keyspace.column_families = old.column_families.clone();
         keyspace.user_types = old.user_types.clone();

@@ -7,9 +7,10 @@ use super::Error;
 use super::describe::SYSTEM_KEYSPACE;
 use super::reserved::is_reserved;
 use super::schema_request::{CfRequest, ColumnRequest, KsRequest};
+use super::schema_settings;
 use super::validate_read::hex;
-use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef, Types};
-use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, KeyspaceDef, Setting};
+use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
+use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
 use crate::storage::RemoteStore;
 use crate::util::Release;
 use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
@@ -17,8 +18,27 @@ use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
 /// The package of replica placement strategies.
 const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
 
-/// The package of compaction strategies.
-const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
+const TYPE_PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+
+/// Types that are made of others.
+const MADE_OF_OTHERS: [&str; 10] = [
+    "ReversedType",
+    "CompositeType",
+    "DynamicCompositeType",
+    "ListType",
+    "SetType",
+    "MapType",
+    "FrozenType",
+    "TupleType",
+    "UserType",
+    "ColumnToCollectionType",
+];
+
+/// How many copies there are.
+const FACTOR: &str = "replication_factor";
+
+/// The option of an index that names its class.
+const CUSTOM_INDEX_CLASS: &str = "class_name";
 
 /// The strategies that a keyspace may name.
 const STRATEGIES: [&str; 5] = [
@@ -108,10 +128,8 @@ impl SchemaCheck<'_> {
         let mut keyspace = KeyspaceDef::new(&request.name);
         keyspace.replication_factor = if is_simple {
             let Some(factor) = options.get("replication_factor") else {
-                let short = strategy_class.trim_start_matches(STRATEGY_PACKAGE);
-                return Err(Error::invalid(format!(
-                    "{short} requires a replication_factor strategy option."
-                )));
+                // The older strategy says so of this one too.
+                return Err(Error::invalid("SimpleStrategy requires a replication_factor strategy option."));
             };
             replication_factor(factor)?
         } else {
@@ -135,12 +153,12 @@ impl SchemaCheck<'_> {
         cf.key_alias = request.key_alias.clone();
         cf.comment = request.comment.clone();
         cf.gc_grace_s = request.gc_grace_seconds.unwrap_or(cf.gc_grace_s);
-        cf.settings = settings(&request.settings)?;
         for column in &request.columns {
             let definition = self.column(&cf, column, old)?;
             cf.column_metadata.insert(column.name.clone(), definition);
         }
-        self.check_family(&cf)?;
+        cf.settings = schema_settings::made(&request.settings, self.release, self.remote.is_some())?;
+        self.check_family(&cf, request)?;
         Ok(cf.with_indexes())
     }
 
@@ -162,7 +180,7 @@ impl SchemaCheck<'_> {
     }
 
     fn resolve(&self, class: &str) -> Result<TypeRef, Error> {
-        self.types.parse(class).map_err(|error| Error::invalid(error.to_string()))
+        self.types.parse(class).map_err(|error| Error::invalid(type_mistake(class, &error)))
     }
 
     fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
@@ -175,14 +193,13 @@ impl SchemaCheck<'_> {
                 comparator.class_name()
             )));
         }
-        if request.index_kind.is_none() && request.index_name.is_some() {
-            return Err(Error::invalid("Index name cannot be set without index type"));
-        }
         let index = request.index_kind.map(|kind| {
             let earlier = old.and_then(|old| old.column_metadata.get(&request.name)?.index.clone()?.name);
             let name = request.index_name.clone().or(earlier);
-            let name = name.unwrap_or_else(|| self.default_index_name(cf, &request.name));
-            IndexDef { kind, name: Some(name), options: request.index_options.clone() }
+            // 0.7 names no index by itself.
+            let has_default = self.release >= Release::V0_8;
+            let name = name.or_else(|| has_default.then(|| self.default_index_name(cf, &request.name)));
+            IndexDef { kind, name, options: request.index_options.clone() }
         });
         Ok(ColumnDef {
             name: request.name.clone(),
@@ -198,9 +215,18 @@ impl SchemaCheck<'_> {
         text.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
     }
 
-    fn check_family(&self, cf: &CfDef) -> Result<(), Error> {
+    fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<(), Error> {
         check_name("Keyspace", &cf.keyspace)?;
         check_name("ColumnFamily", &cf.name)?;
+        // From 2.0 on it is not even read.
+        if let (true, false, Some(class)) =
+            (self.release < Release::V2_0, cf.is_super(), request.subcomparator_type.as_deref())
+        {
+            return Err(Error::invalid(format!(
+                "Subcolumn comparator ({class}) is invalid for standard column family {}",
+                cf.name
+            )));
+        }
         let is_counter = |class: &str| class == COUNTER_COLUMN_TYPE;
         let of_names = std::iter::once(&cf.comparator).chain(cf.subcomparator());
         if of_names.into_iter().any(|comparator| is_counter(comparator.class_name())) {
@@ -223,8 +249,12 @@ impl SchemaCheck<'_> {
                 )));
             }
         }
+        let last = request.columns.iter().map(|column| (&column.name, column)).collect::<BTreeMap<_, _>>();
+        if last.values().any(|column| column.index_kind.is_none() && column.index_name.is_some()) {
+            return Err(Error::invalid("Index name cannot be set without index type"));
+        }
         self.check_indexes(cf)?;
-        check_thresholds(cf)
+        schema_settings::check(&cf.settings, self.release)
     }
 
     fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
@@ -238,7 +268,7 @@ impl SchemaCheck<'_> {
             if cf.is_super() {
                 return Err(Error::invalid("Secondary indexes are not supported on super column families"));
             }
-            let name = index_name(column).unwrap_or_default();
+            let Some(name) = index_name(column) else { continue };
             let is_legal =
                 !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !is_legal {
@@ -248,8 +278,54 @@ impl SchemaCheck<'_> {
                 return Err(Error::invalid(format!("Duplicate index name {name}")));
             }
             taken.push(name);
+            self.check_custom_index(column)?;
         }
         Ok(())
+    }
+
+    /// An index of somebody's own class is to say which.
+    fn check_custom_index(&self, column: &ColumnDef) -> Result<(), Error> {
+        let index = column.index.as_ref().filter(|index| index.kind == IndexKind::Custom);
+        let is_named = |index: &IndexDef| {
+            index.options.as_ref().is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS))
+        };
+        if self.release < Release::V1_1 || index.is_none_or(is_named) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))
+    }
+
+    /// What 1.1 and later ask of a strategy's options. CQL asks by its own rules.
+    pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
+        if self.release < Release::V1_1 || self.remote.is_some() {
+            return Ok(());
+        }
+        let class = strategy_class(&request.strategy_class)?;
+        let short = class.strip_prefix(STRATEGY_PACKAGE).unwrap_or(&class);
+        let options = &request.strategy_options;
+        match short {
+            "SimpleStrategy" | "OldNetworkTopologyStrategy" => {
+                match options.keys().find(|name| *name != FACTOR) {
+                    Some(name) => Err(Error::invalid(format!(
+                        "Unrecognized strategy option {{{name}}} passed to {short} for keyspace {}",
+                        request.name
+                    ))),
+                    None => Ok(()),
+                }
+            }
+            "NetworkTopologyStrategy" => options.iter().try_for_each(|(name, factor)| {
+                if name.eq_ignore_ascii_case(FACTOR) {
+                    return Err(Error::invalid(
+                        "replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy",
+                    ));
+                }
+                match factor.parse::<i32>() {
+                    Ok(_) => replication_factor(factor).map(drop),
+                    Err(_) => Err(Error::invalid(format!("For input string: \"{factor}\""))),
+                }
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether one definition can take the place of another over the same data.
@@ -257,14 +333,22 @@ impl SchemaCheck<'_> {
         if old.type_name() != new.type_name() {
             return Err(Error::invalid("types do not match."));
         }
-        let is_same = |old: Option<&TypeRef>, new: Option<&TypeRef>| {
-            old.map(|comparator| comparator.class_name()) == new.map(|comparator| comparator.class_name())
+        // From 1.1 on names may become ones of a type that sorts them as before and takes more.
+        let follows = |old: &TypeRef, new: &TypeRef| {
+            let (old, new) = (old.class_name(), new.class_name());
+            old == new || self.release >= Release::V1_1 && self.remote.is_none() && may_succeed(old, new)
         };
-        if !is_same(Some(&old.comparator), Some(&new.comparator)) {
+        if !follows(&old.comparator, &new.comparator) {
             return Err(Error::invalid("comparators do not match or are not compatible."));
         }
-        if !is_same(old.subcomparator(), new.subcomparator()) {
-            return Err(Error::invalid("subcolumncomparators do not match or are note compatible."));
+        if let (Some(old), Some(new)) = (old.subcomparator(), new.subcomparator())
+            && !follows(old, new)
+        {
+            return Err(Error::invalid(if self.release >= Release::V2_0 {
+                "comparators do not match or are not compatible."
+            } else {
+                "subcolumncomparators do not match or are note compatible."
+            }));
         }
         if old.is_counter() != new.is_counter() {
             return Err(Error::invalid("a column family cannot begin or cease to be one of counters."));
@@ -275,6 +359,20 @@ impl SchemaCheck<'_> {
 
 fn index_name(column: &ColumnDef) -> Option<&str> {
     column.index.as_ref()?.name.as_deref()
+}
+
+/// What is told of a text that is no type: of a type made of others only that it is wrong.
+fn type_mistake(class: &str, error: &TypeError) -> String {
+    let name = class.trim_start().split(|character: char| !is_of_name(character)).next().unwrap_or_default();
+    let short = name.strip_prefix(TYPE_PACKAGE).unwrap_or(name);
+    if MADE_OF_OTHERS.contains(&short) {
+        return format!("Invalid definition for comparator {TYPE_PACKAGE}{short}.");
+    }
+    error.to_string()
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "-+._&".contains(character)
 }
 
 fn replication_factor(text: &str) -> Result<i32, Error> {
@@ -303,45 +401,4 @@ fn strategy_class(given: &str) -> Result<String, Error> {
     }
     let full = if given.contains('.') { given.to_owned() } else { format!("{STRATEGY_PACKAGE}{given}") };
     Err(Error::invalid(format!("Unable to find replication strategy class '{full}'")))
-}
-
-/// Settings as they will be shown.
-fn settings(said: &BTreeMap<String, Setting>) -> Result<BTreeMap<String, Setting>, Error> {
-    let mut kept = said.clone();
-    if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy")
-        && !class.contains('.')
-    {
-        *class = format!("{COMPACTION_PACKAGE}{class}");
-    }
-    if let Some(Setting::Text(caching)) = kept.get_mut("caching") {
-        let upper = caching.to_ascii_uppercase();
-        if !["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
-            return Err(Error::invalid(format!(
-                "{caching} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE]."
-            )));
-        }
-        *caching = upper;
-    }
-    Ok(kept)
-}
-
-fn check_thresholds(cf: &CfDef) -> Result<(), Error> {
-    let number = |name: &str, default: i32| match cf.settings.get(name) {
-        Some(Setting::Int(number)) => *number,
-        _ => default,
-    };
-    let (min, max) = (number("min_compaction_threshold", 4), number("max_compaction_threshold", 32));
-    // Both at 0 turned compaction off.
-    if max == 0 {
-        return Ok(());
-    }
-    if min <= 1 {
-        return Err(Error::invalid(format!("Min compaction threshold cannot be less than 2 (got {min}).")));
-    }
-    if min > max {
-        return Err(Error::invalid(format!(
-            "Min compaction threshold (got {min}) cannot be greater than max compaction threshold (got {max})"
-        )));
-    }
-    Ok(())
 }

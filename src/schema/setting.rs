@@ -118,10 +118,17 @@ pub const SETTINGS: &[SettingDef] = &[
     def(40, "default_time_to_live", Int, (V2_0, V2_1), |_| Some(Setting::Int(0))),
     def(41, "index_interval", Int, (V2_0, V2_0), |_| Some(Setting::Int(128))),
     def(42, "speculative_retry", Text, (V2_0, V2_1), |_| text("NONE")),
-    def(44, "cells_per_row_to_cache", Text, (V2_1, V2_1), |_| text("100")),
+    def(44, CELLS_CACHED, Text, (V2_1, V2_1), |_| text("100")),
     def(45, "min_index_interval", Int, (V2_1, V2_1), |_| Some(Setting::Int(128))),
     def(46, "max_index_interval", Int, (V2_1, V2_1), |_| Some(Setting::Int(2048))),
 ];
+
+/// How many cells of a row are cached, where rows are.
+const CELLS_CACHED: &str = "cells_per_row_to_cache";
+
+fn caches_rows(said: &BTreeMap<String, Setting>) -> bool {
+    matches!(said.get("caching"), Some(Setting::Text(caching)) if caching == "ALL" || caching == "ROWS_ONLY")
+}
 
 impl SettingDef {
     /// The setting of a field of `CfDef`.
@@ -133,6 +140,9 @@ impl SettingDef {
     pub fn shown(&self, said: &BTreeMap<String, Setting>, release: Release) -> Option<Setting> {
         if !(self.since..=self.until).contains(&release) {
             return None;
+        }
+        if self.name == CELLS_CACHED && !caches_rows(said) {
+            return text("0");
         }
         said.get(self.name).cloned().or_else(|| (self.default)(release))
     }

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::types::{list, map, missing};
 use super::wire::{Reader, TType, Writer};
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
-use crate::marshal::{TypeRef, composite_parts};
+use crate::marshal::composite_parts;
 use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, SETTINGS, Setting, SettingDef, SettingKind};
 use crate::util::Release;
 
@@ -186,19 +186,22 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     writer.stop();
 }
 
-/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 only when it was said, 1.2 and later always again, unless
-/// it is several columns.
+/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 and 1.2 only when it was said, 2.0 and later always again,
+/// unless it is several columns.
 fn write_key_alias(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
-    let is_composite = |validator: &TypeRef| composite_parts(validator.class_name()).is_some();
-    if release >= Release::V1_2 && cf.key_validator.as_ref().is_some_and(is_composite) {
+    let columns = cf.key_validator.as_ref().and_then(|validator| composite_parts(validator.class_name()));
+    if release >= Release::V2_0 && columns.as_ref().is_some_and(|columns| columns.len() > 1) {
         return;
     }
     let default: Option<&[u8]> = match release {
-        Release::V1_1 => None,
+        Release::V1_1 | Release::V1_2 => None,
         release if release < Release::V1_1 => Some(b"KEY"),
         _ => Some(b"key"),
     };
-    if let Some(alias) = cf.key_alias.as_deref().or(default) {
+    // 2.0 takes an alias only for a key whose type is said with it.
+    let is_heard = release < Release::V2_0 || cf.key_validator.is_some() && columns.is_none();
+    let said = cf.key_alias.as_deref().filter(|_| is_heard);
+    if let Some(alias) = said.or(default) {
         writer.field_string(28, alias);
     }
 }
