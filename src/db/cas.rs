@@ -46,6 +46,9 @@ impl Database {
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.family_and_key(keyspace, &request.column_family, &request.key, false)?;
         checks.cas(cf, &request)?;
+        if request.commit_consistency == ConsistencyLevel::EachQuorum {
+            checks.needs_data_centres(keyspace, request.commit_consistency)?;
+        }
         self.check_replicas(&catalog, keyspace, request.serial_consistency, true, behaviour)?;
 
         let names = request.expected.iter().map(|column| column.name.clone()).collect();

@@ -204,6 +204,11 @@ impl Database {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
+        if keys.len() > 1 && asker.consistency.is_serial() {
+            return Err(Error::invalid(
+                "SERIAL/LOCAL_SERIAL consistency may only be requested for one row at a time",
+            ));
+        }
         if let [key] = keys {
             let columns = self.store().read(key.clone(), command, asker.consistency).await?;
             return Ok(vec![(key.clone(), columns)]);

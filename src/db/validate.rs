@@ -325,6 +325,11 @@ impl<'a> Validation<'a> {
         if !is_of_data_centres || self.from(Release::V1_2) {
             return Ok(());
         }
+        self.needs_data_centres(keyspace, consistency)
+    }
+
+    /// A level that only a strategy of data centres has.
+    pub fn needs_data_centres(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         let keyspace = self.catalog.keyspace(str::from_utf8(keyspace).unwrap_or_default());
         let Some(keyspace) = keyspace else { return Ok(()) };
         let class = keyspace.modern_strategy_class();

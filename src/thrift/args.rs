@@ -83,8 +83,15 @@ impl<'a> Args<'a> {
     }
 
     pub fn missing(&self, id: i16) -> Failure {
-        let name = self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name);
-        Failure::missing_argument(name, self.method)
+        Failure::missing_argument(self.name(id), self.method)
+    }
+
+    fn name(&self, id: i16) -> &'static str {
+        self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name)
+    }
+
+    fn number(&self, id: i16) -> Result<Reader<'a>, Failure> {
+        self.optional(id).ok_or_else(|| Failure::missing_number_argument(self.name(id), self.method))
     }
 
     /// Bytes that are needed only while the call is run.
@@ -97,11 +104,11 @@ impl<'a> Args<'a> {
     }
 
     pub fn i32(&self, id: i16) -> Result<i32, Failure> {
-        Ok(self.required(id)?.i32()?)
+        Ok(self.number(id)?.i32()?)
     }
 
     pub fn i64(&self, id: i16) -> Result<i64, Failure> {
-        Ok(self.required(id)?.i64()?)
+        Ok(self.number(id)?.i64()?)
     }
 
     /// The consistency level; absent, it is ONE, or ZERO for the writes of 0.4 and 0.5. A number that the release

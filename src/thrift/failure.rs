@@ -37,6 +37,20 @@ impl Failure {
     pub fn missing_argument(argument: &str, method: &str) -> Failure {
         Failure::MissingArgument(not_present(argument, &format!("{method}_args")))
     }
+
+    /// A required number, which Java's code misses earlier than the rest and in other words.
+    pub fn missing_number(field: &str, holder: &str) -> Failure {
+        Failure::Protocol(not_found(field, holder))
+    }
+
+    /// The same of a method's own argument.
+    pub fn missing_number_argument(argument: &str, method: &str) -> Failure {
+        Failure::MissingArgument(not_found(argument, &format!("{method}_args")))
+    }
+}
+
+fn not_found(field: &str, holder: &str) -> String {
+    format!("Required field '{field}' was not found in serialized data! Struct: {holder}")
 }
 
 fn not_present(field: &str, holder: &str) -> String {

@@ -217,8 +217,8 @@ pub fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure>
             _ => reader.skip(ttype)?,
         }
     }
+    let Some(delta) = delta else { return Err(Failure::missing_number("value", "CounterColumn")) };
     let Some(name) = name else { return missing("name", "CounterColumn") };
-    let Some(delta) = delta else { return missing("value", "CounterColumn") };
     Ok(CounterColumn { name, delta })
 }
 
