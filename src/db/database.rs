@@ -167,11 +167,11 @@ impl Database {
     }
 
     pub(super) fn validation<'a>(
-        &self,
+        &'a self,
         catalog: &'a Catalog,
         behaviour: &'static Behaviour,
     ) -> Validation<'a> {
-        Validation { catalog, behaviour }
+        Validation { catalog, behaviour, clock: &self.parts.clock }
     }
 
     /// The second up to which tombstones of a column family are forgotten.

@@ -15,14 +15,15 @@ use super::{Error, table_cells};
 use crate::marshal::{self, AbstractType};
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::schema::{Catalog, CfDef};
-use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
+use crate::util::{Clock, Release};
 
 /// One request's view of what is defined and how its release behaves.
 #[derive(Clone)]
 pub struct Validation<'a> {
     pub catalog: &'a Catalog,
     pub behaviour: &'static Behaviour,
+    pub clock: &'a Clock,
 }
 
 pub(super) fn text_of(name: &[u8]) -> String {

@@ -9,7 +9,7 @@ use super::{Error, table_cells};
 use crate::marshal;
 use crate::schema::CfDef;
 use crate::util::Release;
-use crate::util::limits::{NAME_BYTES_MAX, TTL_MAX_S};
+use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 
 use bytes::Bytes;
 
@@ -102,7 +102,7 @@ impl<'a> Validation<'a> {
         }
         self.counting(cf, counter.is_some() || counter_super.is_some())?;
         if let Some(column) = column {
-            ttl(column.ttl_s)?;
+            self.ttl(cf, column.ttl_s)?;
             self.path_in(cf, None, Some(&column.name))?;
             self.column_data(cf, false, column)?;
         }
@@ -121,9 +121,36 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
+    /// Seconds to live, given or those of the column family.
+    fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
+        match ttl_s {
+            Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
+            Some(seconds) if seconds > TTL_MAX_S => {
+                Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
+            }
+            Some(seconds) => self.expires_in_time(cf, seconds, ""),
+            None => {
+                cf.default_ttl_s().map_or(Ok(()), |seconds| self.expires_in_time(cf, seconds, "default "))
+            }
+        }
+    }
+
+    /// 2.1 notes the second at which a column expires in 31 bits, and refuses one that does not fit.
+    fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
+        if !self.from(Release::V2_1) || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "Request on table {}.{} with {which}ttl of {ttl_s} seconds exceeds maximum supported expiration date of \
+             2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
+             policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details.",
+            cf.keyspace, cf.name
+        )))
+    }
+
     /// A column's time to live, value and timestamp. Its name is known to be good.
     pub fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
-        ttl(column.ttl_s)?;
+        self.ttl(cf, column.ttl_s)?;
         let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
         if column.timestamp.is_none() {
             return Err(Error::invalid("Column timestamp is required"));
@@ -228,17 +255,6 @@ impl<'a> Validation<'a> {
             return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
         }
         Ok(())
-    }
-}
-
-/// Seconds to live, where they are given.
-fn ttl(ttl_s: Option<i32>) -> Result<(), Error> {
-    match ttl_s {
-        Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
-        Some(seconds) if seconds > TTL_MAX_S => {
-            Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -58,6 +58,9 @@ pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Longest time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.
 pub const TTL_MAX_S: i32 = 20 * 365 * 24 * 60 * 60;
 
+/// Last second since 1970 at which a column may expire in 2.1.
+pub const EXPIRY_MAX_S: i32 = i32::MAX;
+
 /// Longest name of a keyspace or column family that clients make, in characters: as from Cassandra 1.1 on.
 pub const SCHEMA_NAME_CHARS_MAX: usize = 48;
 
