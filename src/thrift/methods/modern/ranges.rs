@@ -47,7 +47,11 @@ fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let parent = types::column_parent(&mut call.args.required(1)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
-        let range = types::key_range(&mut call.args.required(3)?)?;
+        let mut range = types::key_range(&mut call.args.required(3)?)?;
+        if call.behaviour.release < Release::V1_1 {
+            // Those releases know no conditions here.
+            range.row_filter.clear();
+        }
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let rows = call
