@@ -86,12 +86,13 @@ impl<'a> Args<'a> {
         Failure::missing_argument(self.name(id), self.method)
     }
 
-    fn name(&self, id: i16) -> &'static str {
-        self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name)
-    }
-
+    /// The value of an argument that is a number.
     fn number(&self, id: i16) -> Result<Reader<'a>, Failure> {
         self.optional(id).ok_or_else(|| Failure::missing_number_argument(self.name(id), self.method))
+    }
+
+    fn name(&self, id: i16) -> &'static str {
+        self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name)
     }
 
     /// Bytes that are needed only while the call is run.
@@ -109,6 +110,15 @@ impl<'a> Args<'a> {
 
     pub fn i64(&self, id: i16) -> Result<i64, Failure> {
         Ok(self.number(id)?.i64()?)
+    }
+
+    /// The consistency level that a method of 0.4 to 0.6 requires. To 0.5 it is a number like others, and refused
+    /// when it is absent; 0.6 makes an object of it, which is ONE from the start.
+    pub fn required_consistency(&self, id: i16, behaviour: &Behaviour) -> Result<ConsistencyLevel, Failure> {
+        if behaviour.release < Release::V0_6 {
+            self.number(id)?;
+        }
+        self.consistency_or(id, 1, behaviour)
     }
 
     /// The consistency level; absent, it is ONE, or ZERO for the writes of 0.4 and 0.5. A number that the release

@@ -33,17 +33,17 @@ impl Failure {
         Failure::Protocol(not_present(field, holder))
     }
 
-    /// The same of a method's own argument.
-    pub fn missing_argument(argument: &str, method: &str) -> Failure {
-        Failure::MissingArgument(not_present(argument, &format!("{method}_args")))
-    }
-
-    /// A required number, which Java's code misses earlier than the rest and in other words.
+    /// The same of a required number: generated code cannot see one that is null, and asks whether it came.
     pub fn missing_number(field: &str, holder: &str) -> Failure {
         Failure::Protocol(not_found(field, holder))
     }
 
-    /// The same of a method's own argument.
+    /// A method's own argument that is absent.
+    pub fn missing_argument(argument: &str, method: &str) -> Failure {
+        Failure::MissingArgument(not_present(argument, &format!("{method}_args")))
+    }
+
+    /// A method's own number that is absent.
     pub fn missing_number_argument(argument: &str, method: &str) -> Failure {
         Failure::MissingArgument(not_found(argument, &format!("{method}_args")))
     }

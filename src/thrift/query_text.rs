@@ -17,7 +17,7 @@ const NONE: i32 = 2;
 /// The text in arguments 1 and 2 of a CQL call.
 pub fn query_text(args: &Args<'_>) -> Result<String, Failure> {
     let packed = args.bytes(1)?;
-    let unpacked = match args.i32(2)? {
+    let unpacked = match args.required(2)?.i32()? {
         GZIP => inflate(&packed)?,
         NONE => packed.into(),
         // The old servers read a number that they do not know as nothing at all.

@@ -20,6 +20,11 @@ const FEW_PAIRS: usize = 16;
 /// Room that is made for a list before its elements are seen: an announced count may be a lie.
 const FIRST_ROOM: usize = 1024;
 
+/// A required number that did not come.
+fn missing_number<T>(field: &str, holder: &str) -> Result<T, Failure> {
+    Err(Failure::missing_number(field, holder))
+}
+
 pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
     Err(Failure::missing(field, holder))
 }
@@ -217,7 +222,7 @@ pub fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure>
             _ => reader.skip(ttype)?,
         }
     }
-    let Some(delta) = delta else { return Err(Failure::missing_number("value", "CounterColumn")) };
+    let Some(delta) = delta else { return missing_number("value", "CounterColumn") };
     let Some(name) = name else { return missing("name", "CounterColumn") };
     Ok(CounterColumn { name, delta })
 }
@@ -280,12 +285,13 @@ pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Fa
             _ => reader.skip(ttype)?,
         }
     }
+    // The numbers are looked for first.
+    if release < Release::V0_8 && timestamp.is_none() {
+        return missing_number("timestamp", "Column");
+    }
     let Some(name) = name else { return missing("name", "Column") };
     if release < Release::V0_8 && value.is_none() {
         return missing("value", "Column");
-    }
-    if release < Release::V0_8 && timestamp.is_none() {
-        return missing("timestamp", "Column");
     }
     Ok(NewColumn { name, value, timestamp, ttl_s })
 }
@@ -331,7 +337,7 @@ fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion, Failu
         }
     }
     if release < Release::V0_8 && timestamp.is_none() {
-        return missing("timestamp", "Deletion");
+        return missing_number("timestamp", "Deletion");
     }
     Ok(Deletion { timestamp, super_column, predicate })
 }

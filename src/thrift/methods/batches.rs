@@ -28,7 +28,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let families = types::insert_map(&mut call.args.required(3)?)?;
-        let consistency = call.args.consistency(4, true, call.behaviour)?;
+        let consistency = call.args.required_consistency(4, call.behaviour)?;
         call.database.batch_insert(keyspace, key, families, consistency, call.behaviour).await?;
         Ok(())
     })
@@ -53,7 +53,7 @@ fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
         let keyspace = call.args.raw(1)?;
         let rows = types::mutation_map(&mut call.args.required(2)?, call.behaviour.release)?;
         let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
-        let consistency = call.args.consistency(3, true, call.behaviour)?;
+        let consistency = call.args.required_consistency(3, call.behaviour)?;
         call.database.batch_mutate(keyspace, rows, consistency, call.behaviour).await?;
         Ok(())
     })

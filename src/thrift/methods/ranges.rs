@@ -31,10 +31,9 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, family) = (call.args.raw(1)?, call.args.raw(2)?);
         let bounds = (call.args.bytes(3)?, call.args.bytes(4)?);
-        let count = match call.args.optional(5) {
-            Some(mut count) => count.i32()?,
-            None => 100,
-        };
+        let count = call.args.i32(5)?;
+        // Its level has no effect, and must be one all the same.
+        call.args.required_consistency(6, call.behaviour)?;
         let keys = call.database.get_key_range(keyspace, family, bounds, count, call.behaviour).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
@@ -65,10 +64,7 @@ pub const GET_RANGE_SLICE: Method = Method {
 
 fn get_range_slice(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let count = match call.args.optional(6) {
-            Some(mut count) => count.i32()?,
-            None => 100,
-        };
+        let count = call.args.i32(6)?;
         let range = KeyRange::of_keys(call.args.bytes(4)?, call.args.bytes(5)?, count);
         range_slices(call, range, 7).await
     })
@@ -106,7 +102,7 @@ async fn range_slices(
     let keyspace = call.args.raw(1)?;
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
-    let consistency = call.args.consistency(consistency_at, false, call.behaviour)?;
+    let consistency = call.args.required_consistency(consistency_at, call.behaviour)?;
     let rows = call
         .database
         .get_range_slices(keyspace, &parent, &predicate, &range, consistency, call.behaviour)

@@ -42,7 +42,7 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
-        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let consistency = call.args.required_consistency(4, call.behaviour)?;
         let found = call.database.get(keyspace, &key, &path, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
@@ -75,7 +75,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
         let keyspace = call.args.raw(1)?;
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let path = types::column_path(&mut call.args.required(3)?)?;
-        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let consistency = call.args.required_consistency(4, call.behaviour)?;
         let rows = call.database.multiget(keyspace, &keys, &path, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
@@ -117,7 +117,7 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
-        let consistency = call.args.consistency(5, false, call.behaviour)?;
+        let consistency = call.args.required_consistency(5, call.behaviour)?;
         let columns =
             call.database.get_slice(keyspace, &key, &parent, &predicate, consistency, call.behaviour).await?;
         let release = call.behaviour.release;
@@ -153,7 +153,7 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
-        let consistency = call.args.consistency(5, false, call.behaviour)?;
+        let consistency = call.args.required_consistency(5, call.behaviour)?;
         let rows = call
             .database
             .multiget_slice(keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
@@ -191,7 +191,7 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let parent = types::column_parent(&mut call.args.required(3)?)?;
-        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let consistency = call.args.required_consistency(4, call.behaviour)?;
         let count = call.database.get_count(keyspace, &key, &parent, consistency, call.behaviour).await?;
         call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
         Ok(())

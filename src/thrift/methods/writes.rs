@@ -30,7 +30,7 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let written = (call.args.bytes(4)?, call.args.i64(5)?);
-        let consistency = call.args.consistency(6, true, call.behaviour)?;
+        let consistency = call.args.required_consistency(6, call.behaviour)?;
         call.database.insert(keyspace, key, path, written, consistency, call.behaviour).await?;
         Ok(())
     })
