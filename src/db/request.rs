@@ -142,6 +142,19 @@ pub struct MutationRequest {
     pub deletion: Option<Box<Deletion>>,
 }
 
+impl MutationRequest {
+    /// Whether there is anything in it: a super column without columns is nothing.
+    pub fn writes_anything(&self) -> bool {
+        let inserts = self.insert.as_ref().is_some_and(|insert| {
+            insert.column.is_some()
+                || insert.counter.is_some()
+                || insert.super_column.as_ref().is_some_and(|given| !given.columns.is_empty())
+                || insert.counter_super.as_ref().is_some_and(|given| !given.columns.is_empty())
+        });
+        inserts || self.deletion.is_some()
+    }
+}
+
 /// All elements of a batch for one row, by column family, in the order sent.
 #[derive(Debug, Clone)]
 pub struct RowBatch {

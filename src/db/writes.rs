@@ -12,7 +12,7 @@ use crate::model::{
     Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
 };
 use crate::schema::{Catalog, CfDef};
-use crate::util::Release;
+use crate::util::{Release, trimmed};
 
 impl Database {
     /// Writes one column, by its path (to 0.6).
@@ -171,6 +171,15 @@ impl Database {
                 checks.column_or_super(&family, insert)?;
             }
         }
+        // The old servers assert this after their checks, and fail inside.
+        let is_both = |insert: &ColumnOrSuper| insert.column.is_some() && insert.super_column.is_some();
+        if families.iter().flat_map(|(_, inserts)| inserts).any(is_both) {
+            return Err(Error::invalid(
+                "a ColumnOrSuperColumn of batch_insert is a Column or a SuperColumn, and not both",
+            ));
+        }
+        checks.keyspace_of_row(keyspace)?;
+        let key = if behaviour.batch_insert_trims_key { trimmed(&key) } else { key };
         let as_mutation = |insert| MutationRequest { insert: Some(insert), deletion: None };
         let families = families
             .into_iter()
@@ -216,6 +225,7 @@ impl Database {
         for row in rows {
             if behaviour.release < Release::V0_8 {
                 checks.batch_row(keyspace, &row)?;
+                checks.keyspace_of_row(keyspace)?;
             } else {
                 let counts = checks.modern_batch_row(keyspace, &row, consistency)?;
                 if counts && !may_count {
@@ -250,8 +260,8 @@ impl Database {
         let leaves_rows = checks.from(Release::V2_1) && self.store().remote().is_none();
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
-            // An empty list is not looked at: to 0.7 its column family need not even exist.
-            if requests.is_empty() && !leaves_rows {
+            // What writes nothing is not looked at: to 0.7 its column family need not even exist.
+            if !leaves_rows && !requests.iter().any(MutationRequest::writes_anything) {
                 continue;
             }
             let cf = checks.family(keyspace, &family)?;
@@ -406,6 +416,12 @@ impl Validation<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where a row belongs is looked up by its keyspace's replication, even when nothing of it is written. To 0.5
+    /// there is but one for all keyspaces.
+    fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<(), Error> {
+        if self.behaviour.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
     }
 
     /// One row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether

@@ -1,4 +1,6 @@
 //! insert, batch_insert, batch_insert_superColumn and remove of 0.3.
+//!
+//! 0.3 takes white space from both ends of the keys of writes, and leaves that of reads.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,7 @@ use crate::thrift::java_map::in_java_order;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
 use crate::thrift::wire::{Reader, TType, WireError};
-use crate::util::Release;
+use crate::util::{Release, trimmed};
 
 pub const ROWS: &[Method] = &[
     data(
@@ -52,14 +54,6 @@ const fn block(id: i16) -> Arg {
 fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> {
     let waits = call.args.optional(id).map_or(Ok(false), |mut reader| reader.bool())?;
     Ok(if waits { ConsistencyLevel::Quorum } else { ConsistencyLevel::Zero })
-}
-
-/// The key of a write. 0.3 takes white space from both ends of it, by Java's `trim`, and leaves that of reads.
-fn trimmed(key: &Bytes) -> Bytes {
-    let is_black = |byte: &u8| *byte > b' ';
-    let start = key.iter().position(is_black).unwrap_or(key.len());
-    let end = key.iter().rposition(is_black).map_or(start, |last| last + 1);
-    key.slice(start..end)
 }
 
 fn insert(call: Call<'_>) -> CallFuture<'_> {
@@ -206,18 +200,4 @@ fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
     }
     let Some(name) = name else { return types::missing("name", "superColumn_t") };
     Ok(NewSuper { name, columns })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_trimmed_as_java_does() {
-        for (key, expected) in
-            [("k", "k"), (" \tk k\n\0", "k k"), (" \n", ""), ("", ""), ("\u{a0}k", "\u{a0}k")]
-        {
-            assert_eq!(trimmed(&Bytes::from(key)), expected);
-        }
-    }
 }
