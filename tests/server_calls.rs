@@ -195,6 +195,109 @@ fn compat_0_5_answers_as_0_5() {
     assert_eq!(why.why(), "range queries may only be performed against an order-preserving partitioner");
 }
 
+/// Arguments without some of them.
+fn without<const N: usize>(mut args: Value, absent: [i16; N]) -> Value {
+    if let Value::Struct(fields) = &mut args {
+        fields.retain(|id, _| !absent.contains(id));
+    }
+    args
+}
+
+fn key_range_args(level: i32) -> Value {
+    fields([
+        (1, text(KS)),
+        (2, text("Standard1")),
+        (3, text("")),
+        (4, text("")),
+        (5, Value::I32(10)),
+        (6, Value::I32(level)),
+    ])
+}
+
+#[test]
+fn numbers_are_required_to_0_5() {
+    let unordered = "range queries may only be performed against an order-preserving partitioner";
+    for release in ["0.4", "0.5"] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = server.client(Style::UNFRAMED);
+        let column = || path("Standard1", None, Some(b"c"));
+        let mut refused = |method, args, absent: i16, name: &str| {
+            let why = client.call(method, &without(args, [absent])).application(7).to_owned();
+            assert!(
+                why.starts_with(&format!("Required field '{name}' was not found in serialized data!")),
+                "{why}"
+            );
+        };
+        refused("insert", insert_args(KS, b"k", column(), b"v", 1, ONE), 5, "timestamp");
+        refused("insert", insert_args(KS, b"k", column(), b"v", 1, ONE), 6, "consistency_level");
+        refused("remove", remove_args(KS, b"k", column(), 1, ONE), 4, "timestamp");
+        refused("get", get_args(KS, b"k", column(), ONE), 4, "consistency_level");
+        refused("get_key_range", key_range_args(ONE), 5, "count");
+        refused("get_key_range", key_range_args(ONE), 6, "consistency_level");
+        client.call("get_key_range", &key_range_args(7)).application(7);
+        // The keys of a range have defaults, and remove's level has one that counts.
+        let range = without(key_range_args(ONE), [3, 4]);
+        assert_eq!(client.call("get_key_range", &range).why(), unordered);
+        client.call("remove", &without(remove_args(KS, b"k", column(), 1, ONE), [5])).void();
+    }
+}
+
+fn batch_insert_args(keyspace: &str, key: &str, family: &str, inserts: Vec<Value>) -> Value {
+    let families = map(TType::List, vec![(family, structs(inserts))]);
+    fields([(1, text(keyspace)), (2, text(key)), (3, families), (4, Value::I32(ONE))])
+}
+
+#[test]
+fn batches_to_0_6_take_what_writes_nothing() {
+    let nothing = || fields([(2, fields([(1, text("s")), (2, structs(vec![]))]))]);
+    let both = || fields([(1, column(b"c", b"v", 5)), (2, fields([(1, text("s")), (2, structs(vec![]))]))]);
+    for release in ["0.4", "0.5", "0.6"] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = server.client(Style::UNFRAMED);
+        client.call("batch_insert", &batch_insert_args(KS, "k", "Nowhere", vec![nothing()])).void();
+        let elsewhere =
+            client.call("batch_insert", &batch_insert_args("Nowhere", "k", "Nowhere", vec![nothing()]));
+        if release == "0.6" {
+            assert_eq!(elsewhere.why(), "Keyspace Nowhere does not exist in this schema.");
+        } else {
+            elsewhere.void();
+        }
+        let refused = client.call("batch_insert", &batch_insert_args(KS, "k", "Standard1", vec![both()]));
+        assert!(refused.why().contains("not both"));
+        // The key's white space.
+        let written = || fields([(1, column(b"c", b"v", 5))]);
+        client.call("batch_insert", &batch_insert_args(KS, " k\t", "Standard1", vec![written()])).void();
+        let (bare, whole) = (value_of(&mut client, b"k", b"c"), value_of(&mut client, b" k\t", b"c"));
+        assert_eq!((bare.is_some(), whole.is_some()), (release != "0.6", release == "0.6"), "{release}");
+    }
+}
+
+#[test]
+fn reads_of_no_row_fail_to_0_5() {
+    for release in ["0.4", "0.5", "0.6"] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = server.client(Style::UNFRAMED);
+        let wanted = path("Standard1", None, Some(b"c"));
+        let args = fields([(1, text(KS)), (2, texts::<&str>(&[])), (3, wanted), (4, Value::I32(ONE))]);
+        let found = client.call("multiget", &args);
+        if release == "0.6" {
+            assert_eq!(found.value().pairs().len(), 0);
+        } else {
+            assert!(found.why().contains("one key at least"));
+        }
+    }
+}
+
+#[test]
+fn compat_0_6_removes_look_at_the_level_last() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "0.6"]);
+    let mut client = server.client(Style::UNFRAMED);
+    let mut remove =
+        |family| client.call("remove", &remove_args(KS, b"k", path(family, None, Some(b"c")), 1, 100));
+    assert_eq!(remove("Nowhere").why(), "unconfigured columnfamily Nowhere");
+    remove("Standard1").application(7);
+}
+
 #[test]
 fn compat_0_6_answers_as_0_6() {
     let (server, _directory) = Server::ephemeral(&["--compat", "0.6"]);

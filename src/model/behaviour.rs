@@ -67,6 +67,8 @@ pub struct Behaviour {
     /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
     /// begins anew with what is added later.
     pub counter_deletions_are_final: bool,
+    /// Reads of many rows need one at least (0.4, 0.5).
+    pub reads_need_a_key: bool,
     /// batch_insert takes white space from both ends of the key (0.4, 0.5); no other call does.
     pub batch_insert_trims_key: bool,
     /// Writes count only the replicas that exist (0.5 to 0.7), so they succeed with too few nodes.
@@ -119,6 +121,7 @@ impl Behaviour {
             // Releases without expiring cells see those of others as newer ones do.
             expires_when_second_begins: before(release, Release::V0_7) || !before(release, Release::V1_1),
             counter_deletions_are_final: !before(release, Release::V2_1),
+            reads_need_a_key: !is_first(release) && before(release, Release::V0_6),
             batch_insert_trims_key: !is_first(release) && before(release, Release::V0_6),
             writes_ignore_missing_replicas: !before(release, Release::V0_5) && before(release, Release::V0_8),
         }

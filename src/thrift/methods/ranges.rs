@@ -30,7 +30,9 @@ pub const GET_KEY_RANGE: Method = Method {
 fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, family) = (call.args.raw(1)?, call.args.raw(2)?);
-        let bounds = (call.args.bytes(3)?, call.args.bytes(4)?);
+        // These have defaults.
+        let bound = |id: i16| call.args.optional(id).map(|mut key| key.bytes()).transpose();
+        let bounds = (bound(3)?.unwrap_or_default(), bound(4)?.unwrap_or_default());
         let count = call.args.i32(5)?;
         // Its level has no effect, and must be one all the same.
         call.args.required_consistency(6, call.behaviour)?;

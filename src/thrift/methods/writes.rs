@@ -60,7 +60,12 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let timestamp = call.args.i64(4)?;
-        let consistency = call.args.consistency(5, true, call.behaviour)?;
+        let consistency = call.args.consistency(5, true, call.behaviour);
+        if consistency.is_err() && call.behaviour.release >= Release::V0_6 {
+            // 0.6 does not require this one, so a number that means nothing is met after all else.
+            call.database.check_removal(keyspace, &key, &path, call.behaviour)?;
+        }
+        let consistency = consistency?;
         call.database.remove(keyspace, key, path, timestamp, consistency, call.behaviour).await?;
         Ok(())
     })
