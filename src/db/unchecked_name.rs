@@ -22,12 +22,14 @@ pub(super) enum Compared {
 /// What a release to 0.6 makes of a name that is none and not empty.
 ///
 /// Java reads a UUID, and in 0.4 and 0.5 a LongType too, from the first bytes, and fails where there are too few. Only a
-/// UUID of version 1 has a time. 0.6 looks at the rest of a TimeUUIDType where the times are equal. UTF8Type and AsciiType
+/// UUID of version 1 has a time. 0.6 compares the first eight bytes of a TimeUUIDType, and the rest where the times are
+/// equal. UTF8Type and AsciiType
 /// compare what can be decoded.
 pub(super) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
     let is_looked_through = release >= Release::V0_6;
     let width = match comparator.class_name().strip_prefix(PACKAGE) {
         Some("LongType") if !is_looked_through => 8,
+        Some("TimeUUIDType") if is_looked_through => 8,
         Some("LexicalUUIDType" | "TimeUUIDType") => 16,
         Some("BytesType" | "UTF8Type" | "AsciiType" | "LongType") => return Compared::Unlike,
         _ => return Compared::Fails,
@@ -108,7 +110,8 @@ mod tests {
             ("LongType", "123456789".to_owned(), is("12345678"), Compared::Unlike),
             ("LexicalUUIDType", TIME[..15].to_owned(), Compared::Fails, Compared::Fails),
             ("LexicalUUIDType", longer(OTHER), is(OTHER), is(OTHER)),
-            ("TimeUUIDType", TIME[..15].to_owned(), Compared::Fails, Compared::Fails),
+            ("TimeUUIDType", TIME[..15].to_owned(), Compared::Fails, Compared::Unlike),
+            ("TimeUUIDType", TIME[..7].to_owned(), Compared::Fails, Compared::Fails),
             ("TimeUUIDType", longer(TIME), is(TIME), Compared::Unlike),
             ("TimeUUIDType", longer(OTHER), Compared::Fails, Compared::Unlike),
             ("UTF8Type", "x".to_owned(), Compared::Unlike, Compared::Unlike),
