@@ -242,6 +242,32 @@ fn numbers_are_required_to_0_5() {
     }
 }
 
+/// A super column that was deleted and filled again is read, and get_key_range of 0.4 sees only the others.
+#[test]
+fn keys_of_0_4_are_not_of_super_columns_that_were_deleted() {
+    let ordered = "<Partitioner>org.apache.cassandra.dht.OrderPreservingPartitioner</Partitioner>";
+    for (release, expected) in [("0.4", vec![text("b")]), ("0.5", vec![text("a"), text("b")])] {
+        let directory = tempfile::tempdir().unwrap();
+        let more = ["--ephemeral", "--compat", release];
+        let server = Server::start(directory.path(), &storage_conf(ordered), &more);
+        let mut client = server.client(Style::UNFRAMED);
+        let cell = |name: &[u8]| path("Super1", Some(name), Some(b"c"));
+        for key in [b"a", b"b"] {
+            let gone = path("Super1", Some(b"s"), None);
+            client.call("remove", &remove_args(KS, key, gone, 2, ONE)).void();
+            client.call("insert", &insert_args(KS, key, cell(b"s"), b"v", 7, ONE)).void();
+        }
+        client.call("insert", &insert_args(KS, b"b", cell(b"t"), b"v", 7, ONE)).void();
+        let args = get_slice_args(KS, b"a", parent("Super1", None), everything(), ONE);
+        assert_eq!(client.call("get_slice", &args).value().items().len(), 1);
+        let mut range = key_range_args(ONE);
+        if let Value::Struct(fields) = &mut range {
+            fields.insert(2, text("Super1"));
+        }
+        assert_eq!(client.call("get_key_range", &range).value().items(), expected);
+    }
+}
+
 fn batch_insert_args(keyspace: &str, key: &str, family: &str, inserts: Vec<Value>) -> Value {
     let families = map(TType::List, vec![(family, structs(inserts))]);
     fields([(1, text(keyspace)), (2, text(key)), (3, families), (4, Value::I32(ONE))])

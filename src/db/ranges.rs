@@ -191,7 +191,11 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<Vec<Bytes>, Error> {
         let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
-        let read = self.command(cf, None, first_live, behaviour);
+        let mut read = self.command(cf, None, first_live, behaviour);
+        if behaviour.key_range_misses_refilled_supers {
+            // It looks for what is live as if no tombstone were kept.
+            read.gc_before = i32::MAX;
+        }
         let command = RangeCommand { bounds, max_rows, read, skip_empty: true };
         let rows = self.store().scan(command, ConsistencyLevel::One).await?;
         Ok(rows.into_iter().map(|row| row.key).collect())

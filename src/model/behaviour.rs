@@ -67,6 +67,8 @@ pub struct Behaviour {
     /// A counter's tombstone wins whatever the timestamps (2.1): a deleted counter stays deleted. Before, it
     /// begins anew with what is added later.
     pub counter_deletions_are_final: bool,
+    /// get_key_range does not see super columns that were deleted and filled again (0.4).
+    pub key_range_misses_refilled_supers: bool,
     /// Reads of many rows need one at least (0.4, 0.5).
     pub reads_need_a_key: bool,
     /// batch_insert takes white space from both ends of the key (0.4, 0.5); no other call does.
@@ -121,6 +123,7 @@ impl Behaviour {
             // Releases without expiring cells see those of others as newer ones do.
             expires_when_second_begins: before(release, Release::V0_7) || !before(release, Release::V1_1),
             counter_deletions_are_final: !before(release, Release::V2_1),
+            key_range_misses_refilled_supers: release as u8 == Release::V0_4 as u8,
             reads_need_a_key: !is_first(release) && before(release, Release::V0_6),
             batch_insert_trims_key: !is_first(release) && before(release, Release::V0_6),
             writes_ignore_missing_replicas: !before(release, Release::V0_5) && before(release, Release::V0_8),

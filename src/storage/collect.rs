@@ -158,6 +158,10 @@ fn visible_super(
     if command.with_tombstones && row.is_deleted() && row.shadows(super_column.newest_timestamp()) {
         return None;
     }
+    if command.gc_before == i32::MAX && super_column.deletion.is_deleted() {
+        // To a read that keeps no tombstone whatever its age, one that was deleted is gone, filled again or not.
+        return None;
+    }
     let shadows = Shadows { container: super_column.deletion, outer: row, ranges: None };
     super_column.cells.retain(|cell| shadows.admits(cell, command));
     let is_kept_tombstone =
