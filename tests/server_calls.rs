@@ -268,6 +268,23 @@ fn keys_of_0_4_are_not_of_super_columns_that_were_deleted() {
     }
 }
 
+/// Of a super column that holds but a tombstone newer than the row's: 0.4 counts it in a slice, later releases do not.
+#[test]
+fn slices_of_0_4_count_super_columns_of_newer_tombstones() {
+    for (release, expected) in [("0.4", 0), ("0.5", 1), ("0.6", 1)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = server.client(Style::UNFRAMED);
+        let cell = |name: &[u8]| path("Super1", Some(name), Some(b"c"));
+        let row = path("Super1", None, None);
+        client.call("remove", &remove_args(KS, b"k", row, 4, ONE)).void();
+        client.call("remove", &remove_args(KS, b"k", cell(b"a"), 5, ONE)).void();
+        client.call("insert", &insert_args(KS, b"k", cell(b"z"), b"v", 8, ONE)).void();
+        let first = slice(b"", b"", false, 1);
+        let args = get_slice_args(KS, b"k", parent("Super1", None), first, ONE);
+        assert_eq!(client.call("get_slice", &args).value().items().len(), expected, "{release}");
+    }
+}
+
 fn batch_insert_args(keyspace: &str, key: &str, family: &str, inserts: Vec<Value>) -> Value {
     let families = map(TType::List, vec![(family, structs(inserts))]);
     fields([(1, text(keyspace)), (2, text(key)), (3, families), (4, Value::I32(ONE))])

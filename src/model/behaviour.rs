@@ -40,6 +40,9 @@ pub struct Behaviour {
     pub timestamps: TimestampOrder,
     pub value_tie: ValueTie,
     pub super_count: SuperCount,
+    /// In a deleted row a super column uses up a slice's count when anything in it is newer than the row's deletion,
+    /// even a tombstone (0.4); after, when a live cell is.
+    pub super_counts_by_tombstones: bool,
     /// get_count and get_column_count count tombstones that are still kept (0.3, 0.4).
     pub count_includes_tombstones: bool,
     /// get_count checks keyspace and super column as other reads do (not in 0.4).
@@ -111,6 +114,7 @@ impl Behaviour {
             } else {
                 SuperCount::WithoutTombstone
             },
+            super_counts_by_tombstones: release as u8 == Release::V0_4 as u8,
             count_includes_tombstones: before(release, Release::V0_5),
             count_checks_parent: is_first(release) || !before(release, Release::V0_5),
             get_sees_super_tombstones: !is_first(release) && before(release, Release::V0_5),

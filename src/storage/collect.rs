@@ -7,7 +7,8 @@
 use super::StoreError;
 use crate::marshal;
 use crate::model::{
-    Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn, SuperCount,
+    Behaviour, Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn,
+    SuperCount,
 };
 
 /// Room that is made for a slice before its columns are seen.
@@ -114,7 +115,7 @@ pub fn collect_supers(
             cell.expire(command.now_s, command.behaviour);
         }
         shadow_cells(&mut super_column, ranges, command);
-        counted += usize::from(super_counts(&super_column, row, command.behaviour.super_count));
+        counted += usize::from(super_counts(&super_column, row, command.behaviour));
         found.extend(visible_super(super_column, row, command));
         if counted >= count {
             break;
@@ -138,15 +139,19 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
 }
 
 /// Whether a super column uses up a place of the slice's count.
-fn super_counts(super_column: &SuperColumn, row: DeletionTime, rule: SuperCount) -> bool {
-    let is_candidate = match rule {
+fn super_counts(super_column: &SuperColumn, row: DeletionTime, behaviour: &Behaviour) -> bool {
+    let is_candidate = match behaviour.super_count {
         SuperCount::WithoutTombstone => !super_column.deletion.is_deleted(),
         SuperCount::WithLiveCell => {
             let newest = super_column.newest_live_timestamp();
             newest > i64::MIN && !super_column.deletion.shadows(newest)
         }
     };
-    is_candidate && (!row.is_deleted() || !row.shadows(super_column.newest_live_timestamp()))
+    let newest = match behaviour.super_counts_by_tombstones {
+        true => super_column.newest_timestamp(),
+        false => super_column.newest_live_timestamp(),
+    };
+    is_candidate && (!row.is_deleted() || !row.shadows(newest))
 }
 
 /// The super column with what the read returns of it; `None` when it does not return it at all.
