@@ -55,6 +55,7 @@ recordings! {
     standard_1_2: "1.2-standard",
     super_1_2: "1.2-super",
     again_1_2: "1.2-again",
+    pages_1_2: "1.2-pages",
     cql_articles_1_2: "1.2-cql-articles",
     cql2_1_2: "1.2-cql2",
     counters_2_1: "2.1-counters",
@@ -66,6 +67,7 @@ recordings! {
     standard_2_1: "2.1-standard",
     super_2_1: "2.1-super",
     again_2_1: "2.1-again",
+    pages_2_1: "2.1-pages",
 }
 
 /// Differences that are shown of one file.
