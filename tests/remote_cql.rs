@@ -317,7 +317,9 @@ fn prepared_statements_keep_their_keyspace_and_send_long_collections() {
          org.apache.cassandra.db.marshal.UTF8Type)",
         "org.apache.cassandra.db.marshal.UTF8Type",
     ];
-    assert_eq!((prepared.field(3), prepared.field(4)), (&texts(&classes), &texts(&["l", "m", "k"])));
+    let note = |(name, class): (&str, &str)| format!("ColumnSpecification{{name={name}, type={class}}}");
+    let notes: Vec<String> = ["l", "m", "k"].into_iter().zip(classes).map(note).collect();
+    assert_eq!((prepared.field(3), prepared.field(4)), (&texts(&classes), &texts(&notes)));
     let id = prepared.field(1).int();
 
     use_keyspace(&mut client, "theirs").void();

@@ -1,7 +1,7 @@
 //! What Thrift clients are told of the markers of a statement: as Cassandra prints its own notes of what they stand for.
 
 use super::column_text::{class_text, column_text};
-use super::{ColumnSpec, QueryState};
+use super::{ColumnSpec, Language, QueryState};
 use crate::schema::TableDef;
 use crate::util::Release;
 
@@ -12,14 +12,23 @@ pub struct MarkerNote {
     pub text: String,
 }
 
-/// The notes of a statement's markers, some of which have names of their own. Before 2.1 a note is only a name.
+impl MarkerNote {
+    fn plain(self, marker: &ColumnSpec) -> MarkerNote {
+        MarkerNote { text: marker.name.clone(), ..self }
+    }
+}
+
+/// The notes of a statement's markers, some of which have names of their own. Before 2.1 a note is only a name, and it is
+/// to those who have not asked for a release.
 pub fn marker_notes(
     state: &QueryState<'_>,
     markers: &[ColumnSpec],
     names: &[Option<String>],
 ) -> Vec<MarkerNote> {
     let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
-    markers.iter().enumerate().map(|(at, marker)| note(state, marker, is_named(at))).collect()
+    let is_plain = state.language == Language::Newest || state.behaviour.release < Release::V2_1;
+    let noted = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
+    noted.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
 }
 
 fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNote {
@@ -36,11 +45,7 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNo
         let text = format!("ColumnSpecification{{name={}, type={class}}}", marker.name);
         MarkerNote { class, text }
     };
-    let note = of_column.unwrap_or_else(of_other);
-    match release < Release::V2_1 {
-        true => MarkerNote { text: marker.name.clone(), ..note },
-        false => note,
-    }
+    of_column.unwrap_or_else(of_other)
 }
 
 /// The list that a single marker after IN stands for is a frozen one since 2.1.

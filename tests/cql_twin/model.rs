@@ -179,7 +179,7 @@ impl Model {
         let answer = |row: Option<&Values>| -> Row {
             let key = key.iter().cloned().map(Some);
             let clustering = (0..self.table.clustering.len()).map(|at| row.map(|row| row[at].clone()));
-            key.chain(clustering).chain(self.table.others.iter().map(|column| value(row, column))).collect()
+            key.chain(clustering).chain(self.table.shown().map(|column| value(row, column))).collect()
         };
         if rows.is_empty() && !(cells.is_empty() && lists.is_empty()) {
             // Nothing but static columns.
@@ -192,7 +192,7 @@ impl Model {
     pub fn rows_with(&self, key: &Values, column: &Column, value: &[u8]) -> Vec<Row> {
         let columns =
             self.table.partition_key.iter().chain(self.table.clustering.iter().map(|(column, _)| column));
-        let mut names = columns.chain(&self.table.others).map(|column| column.name);
+        let mut names = columns.chain(self.table.shown()).map(|column| column.name);
         let at = names.position(|name| name == column.name).unwrap();
         let holds = |held: &[u8]| match column.kind {
             Kind::List | Kind::Set => parts(held).contains(&value),

@@ -206,6 +206,12 @@ impl Table {
         }
     }
 
+    /// The others in the order of `SELECT *`.
+    pub fn shown(&self) -> impl Iterator<Item = &Column> {
+        let those = |is_static| self.others.iter().filter(move |column| column.is_static == is_static);
+        those(true).chain(those(false))
+    }
+
     /// The statement that defines one of the others again.
     pub fn definition_of(&self, column: &Column) -> String {
         let word = if column.is_static { " static" } else { "" };
