@@ -27,7 +27,7 @@ class Mixer:
         while True:
             like = self.chance.choice(self.calls)
             arguments = self._bend({"s": like["a"]}, like["m"], is_whole=True)["s"]
-            if not expires_soon(arguments):
+            if not any(map(expires_soon, arguments.values())):
                 return like["m"], arguments
 
     def _note(self, value, place):
@@ -114,14 +114,10 @@ def parts(value, place):
     return []
 
 
-def expires_soon(arguments):
-    """Whether a column among the arguments has a short time to live."""
-    for number, value in arguments.items():
-        found = [value]
-        while found:
-            value = found.pop()
-            fields = value.get("s", {})
-            if number != "4" and "1" in fields and 0 < fields.get("4", {}).get("i", 0) < TTL_LEAST_S:
-                return True
-            found += [inner for inner, _ in parts(value, "")]
-    return False
+def expires_soon(value):
+    """Whether a column in a value has a short time to live. A SliceRange has a number in that place, too, and `reversed` before it."""
+    fields = value.get("s", {})
+    ttl_s = fields.get("4", {}).get("i", 0)
+    if "1" in fields and "b" not in fields.get("3", {}) and 0 < ttl_s < TTL_LEAST_S:
+        return True
+    return any(expires_soon(inner) for inner, _ in parts(value, ""))
