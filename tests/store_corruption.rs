@@ -263,9 +263,15 @@ fn a_damaged_log_is_named_with_the_place() {
 fn a_strange_directory_is_reported() {
     let filled = tempfile::tempdir().unwrap();
     fill(filled.path());
-    fs::create_dir(filled.path().join("engine/keyspaces/copy of 1")).unwrap();
+    let right = contents(filled.path()).unwrap();
+    // A copy that somebody has put there is not ours to remove, and in nobody's way.
+    fs::create_dir(filled.path().join("tables/copy of 1.1")).unwrap();
+    assert_eq!(contents(filled.path()).unwrap(), right);
+    assert!(filled.path().join("tables/copy of 1.1").exists());
+    let among_tables = filled.path().join("tables/2.1/tables/copy of 0");
+    fs::create_dir(&among_tables).unwrap();
     let text = contents(filled.path()).unwrap_err().to_string();
-    assert!(text.contains("copy of 1 is no directory of the storage engine"), "{text}");
+    assert!(text.contains("copy of 0 is no table, but is among those of column family K."), "{text}");
 }
 
 #[test]

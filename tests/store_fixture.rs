@@ -69,11 +69,12 @@ fn names(columns: &RowColumns) -> Vec<&[u8]> {
 }
 
 #[test]
-fn format_1_is_read_and_becomes_format_2() {
+fn format_1_is_read_and_becomes_format_3() {
     let directory = unpacked("format-1.tar.gz");
     check(&open(directory.path()));
     let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
-    assert_eq!(mark, "thriftstore data, format 2\n");
+    assert_eq!(mark, "thriftstore data, format 3\n");
+    assert!(!directory.path().join("engine").exists());
     // What is written now goes another way, and both are read.
     let store = open(directory.path());
     let cf = store.1.column_family("Keyspace1", "Standard1").unwrap().clone();

@@ -118,7 +118,8 @@ pub fn random_token(partitioner: &PartitionerRef) -> String {
 fn sync_mode(configured: CommitLogSync) -> SyncMode {
     match configured {
         CommitLogSync::Periodic { period_ms } => SyncMode::Periodic(Duration::from_millis(period_ms)),
-        CommitLogSync::Batch { window_ms } => SyncMode::Batch(Duration::from_secs_f64(window_ms / 1000.0)),
+        // The store syncs at once: writers share syncs without waiting for a window to pass.
+        CommitLogSync::Batch { .. } => SyncMode::Batch,
     }
 }
 

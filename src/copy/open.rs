@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::place::Place;
 use super::side::Side;
@@ -59,7 +58,7 @@ fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Stor
     let embedded = EmbeddedOptions {
         directory: directory.to_path_buf(),
         // What is noted as written is on the disk.
-        sync: SyncMode::Batch(Duration::ZERO),
+        sync: SyncMode::Batch,
         cache_bytes: CACHE_BYTES,
     };
     let (partitioner, clock) = (options.config.partitioner.clone(), options.clock.clone());

@@ -2,6 +2,7 @@
 
 pub mod cluster;
 mod collect;
+pub mod disk;
 mod dump;
 pub mod embedded;
 mod error;
@@ -17,7 +18,7 @@ mod store;
 mod watched;
 
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
-pub use embedded::{EmbeddedOptions, EmbeddedStore, SyncMode};
+pub use embedded::{EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, within_limit};

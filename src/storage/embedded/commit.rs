@@ -4,6 +4,9 @@
 //! What a failing machine may lose is decided here: with `batch` one thread syncs the log for all writers that
 //! wait, with `periodic` the same thread syncs every period and nobody waits. Nobody is kept from writing meanwhile.
 //!
+//! With `batch` the thread syncs as soon as a writer waits. Writers that come while it syncs share the next sync, so the
+//! slower the disk, the more of them share one: there is nothing to gain by putting a sync off.
+//!
 //! A failed sync is final. The operating system may have dropped the pages, so a second try could succeed and
 //! prove nothing: writes are refused until a restart replays the log.
 
@@ -15,7 +18,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::inner::Inner;
+use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
 
 /// When a write counts as done.
@@ -23,8 +26,8 @@ use crate::storage::StoreError;
 pub enum SyncMode {
     /// At once; the log is synced every period.
     Periodic(Duration),
-    /// When the log is synced; writers that come within the window share a sync.
-    Batch(Duration),
+    /// When the log is synced.
+    Batch,
 }
 
 /// Where a waiting writer is told.
@@ -39,18 +42,18 @@ pub struct Committer {
 
 impl Committer {
     /// Starts the thread.
-    pub fn start(inner: Arc<Inner>, mode: SyncMode) -> Result<Committer, StoreError> {
+    pub fn start(log: Arc<WriteAhead>, mode: SyncMode) -> Result<Committer, StoreError> {
         let (to_thread, from_writers) = channel();
         let thread = std::thread::Builder::new()
             .name("commit".to_owned())
-            .spawn(move || run(&inner, mode, &from_writers))
+            .spawn(move || run(&log, mode, &from_writers))
             .map_err(|error| StoreError::Io(format!("cannot start the commit thread: {error}")))?;
         Ok(Committer { mode, to_thread: Mutex::new(Some(to_thread)), thread: Mutex::new(Some(thread)) })
     }
 
     /// Whether writers wait for a sync.
     pub fn waits(&self) -> bool {
-        matches!(self.mode, SyncMode::Batch(_))
+        matches!(self.mode, SyncMode::Batch)
     }
 
     /// Returns when everything written so far is on the disk.
@@ -75,33 +78,30 @@ impl Committer {
 }
 
 /// The thread: serves waiters, and syncs by itself where the mode says so. Ends when the sender is dropped.
-fn run(inner: &Inner, mode: SyncMode, from_writers: &Receiver<Waiter>) {
+fn run(log: &WriteAhead, mode: SyncMode, from_writers: &Receiver<Waiter>) {
     let period = match mode {
         SyncMode::Periodic(period) => period,
         // Nobody writes without waiting but at consistency level ZERO.
-        SyncMode::Batch(_) => Duration::from_secs(1),
+        SyncMode::Batch => Duration::from_secs(1),
     };
     let mut next_sync = Instant::now() + period;
     loop {
         match from_writers.recv_timeout(next_sync.saturating_duration_since(Instant::now())) {
             Ok(first) => {
-                if let SyncMode::Batch(window) = mode {
-                    std::thread::sleep(window);
-                }
                 let mut waiters = vec![first];
                 waiters.extend(from_writers.try_iter());
-                let outcome = inner.intake.sync();
+                let outcome = log.sync();
                 for waiter in waiters {
                     // A writer that has gone away needs no answer.
                     let _ = waiter.send(outcome.clone());
                 }
             }
             Err(RecvTimeoutError::Timeout) => {
-                let _ = inner.intake.sync();
+                let _ = log.sync();
                 next_sync = Instant::now() + period;
             }
             Err(RecvTimeoutError::Disconnected) => {
-                let _ = inner.intake.sync();
+                let _ = log.sync();
                 return;
             }
         }

@@ -1,10 +1,12 @@
-//! Stops writes before the disk is full: an engine that cannot write its log accepts nothing more until it is
-//! opened again, a writer that is told early can simply try later.
+//! Stops writes before the disk is full: what is in memory must still find room in tables, and tables must still be
+//! merged. A writer that is refused early can simply try later.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::storage::StoreError;
+use crate::storage::disk::Disk;
 use crate::util::Spread;
 
 /// Free space below which writes stop, beside what memory holds: room for tables to be merged. A merge in the
@@ -19,6 +21,7 @@ const LOOK_EVERY_BYTES: u64 = 64 * 1024;
 
 /// Watches the free space of the data directory.
 pub struct DiskGuard {
+    disk: Arc<dyn Disk>,
     directory: PathBuf,
     next_look_ms: AtomicI64,
     unseen_bytes: Spread<AtomicU64>,
@@ -26,8 +29,9 @@ pub struct DiskGuard {
 }
 
 impl DiskGuard {
-    pub fn new(directory: PathBuf) -> DiskGuard {
+    pub fn new(disk: Arc<dyn Disk>, directory: PathBuf) -> DiskGuard {
         DiskGuard {
+            disk,
             directory,
             next_look_ms: AtomicI64::new(i64::MIN),
             unseen_bytes: Spread::default(),
@@ -69,9 +73,8 @@ impl DiskGuard {
     }
 
     fn look(&self, wanted: u64) {
-        let Ok(disk) = rustix::fs::statvfs(&self.directory) else { return };
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        let whole = disk.f_blocks.saturating_mul(disk.f_frsize);
+        let Ok(space) = self.disk.free_space(&self.directory) else { return };
+        let (free, whole) = (space.free, space.whole);
         let is_full = free < RESERVE_BYTES.min(whole / RESERVE_PART).saturating_add(wanted);
         if is_full != self.is_full.swap(is_full, Ordering::Relaxed) {
             if is_full {

@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 
-use super::family::Trees;
+use super::blocking::MayWait;
 use super::key::{self, COLUMNS_LEVEL, RANGES_END, ROW_END, RowPrefix, SuperEntry};
 use super::memtable::View;
 use super::row_reader::decode_cell;
 use super::row_source::{RowKey, RowSource};
 use super::scan::RowPrefixes;
+use super::tables::Tables;
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType};
 use crate::model::{Change, DeletionTime, LevelRanges, RangeDeletion};
@@ -22,20 +23,20 @@ const HIDDEN_BYTES: usize = 16;
 
 /// Reads the pieces after a place, which is the key of the last entry that was looked at.
 pub fn dump(
-    trees: &Trees,
-    view: &View,
+    (tables, view): (&Tables, &View),
     partitioner: &dyn Partitioner,
     command: &DumpCommand,
+    may_wait: &MayWait,
 ) -> Result<Dump, StoreError> {
     let (low, mut within) = place_of(command.after.as_ref(), partitioner)?;
-    let mut rows = RowPrefixes::new(trees, view, partitioner, (low, None));
+    let mut rows = RowPrefixes::new((tables, view), partitioner, (low, None), may_wait);
     let mut dump = Dump::default();
     let mut left = command.max_bytes.max(1);
     while let Some(row) = rows.next_row()? {
         let key = row
             .row_key(partitioner)
             .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
-        let source = RowSource::stored(trees, view, &row);
+        let source = RowSource::stored(tables, view, &row, may_wait);
         let begin = within.take().and_then(|(of, begin)| (of == row).then_some(begin));
         let mut reading = Reading::new(&source, &command.cf)?;
         let last = reading.run(begin, &mut left)?;

@@ -1,142 +1,436 @@
-//! Opens the engine and speaks its errors.
+//! An open store: its parts, and the threads that work on them.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicI32;
+use std::time::Duration;
 
-use fjall::{CompressionType, Database};
-use parking_lot::RwLock;
-
-use super::file_check::check_files;
-use super::log_check::check_logs;
-use super::purge::TombstoneFilter;
-use crate::storage::StoreError;
+use super::blocking::MayWait;
+use super::commit::Committer;
+use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
+use super::disk_guard::DiskGuard;
+use super::families::{Families, Fate};
+use super::flush::Flush;
+use super::format::LockedDirectory;
+use super::health::Health;
+use super::locks::RowLocks;
+use super::log::{CommitLog, replay};
+use super::manifest::{Contents, LogSpan, Manifest};
+use super::memtable::Memory;
+use super::options::EmbeddedOptions;
+use super::read_path::ReadPath;
+use super::row_cache::RowCache;
+use super::sweeper::Sweeper;
+use super::tables::{Compactor, TableOptions, TableSpace, Tables, generation_in, id_in};
+use super::threads::{Next, Worker};
+use super::upgrade;
+use super::write_ahead::WriteAhead;
+use super::write_path::{WritePath, Written};
+use crate::model::{Behaviour, Mutation};
+use crate::partitioner::PartitionerRef;
+use crate::schema::{Catalog, CfDef};
+use crate::storage::disk::Disk;
+use crate::storage::{StoreError, StoreStatus};
 use crate::util::Clock;
 
-/// The file that says what a data directory is, and its first line.
-const FORMAT_FILE: &str = "THRIFTSTORE";
-const FORMAT_TEXT: &str = "thriftstore data, format 2\n";
-/// Of the version that had no commit log of its own.
-const FORMAT_1_TEXT: &str = "thriftstore data, format 1\n";
+/// Time between two looks at the queue of deletions.
+const SWEEP_EVERY: Duration = Duration::from_secs(5);
+/// Time between two looks at what is to be flushed, beside being told.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// Seconds of gc_grace by the engine's keyspace names, for the compaction filters.
-pub type GcGraces = Arc<RwLock<HashMap<String, Arc<AtomicI32>>>>;
-
-/// What the names of column families' engine keyspaces begin with.
-pub const FAMILY_TREES: &str = "cf_";
-
-/// The gc_grace of an engine keyspace. The engine asks before the schema is known: until then nothing is old.
-pub fn grace_of(gc_graces: &GcGraces, name: &str) -> Arc<AtomicI32> {
-    let mut graces = gc_graces.write();
-    graces.entry(name.to_owned()).or_insert_with(|| Arc::new(AtomicI32::new(i32::MAX))).clone()
+/// What a store is opened with.
+pub struct Setup {
+    pub options: EmbeddedOptions,
+    pub disk: Arc<dyn Disk>,
+    pub partitioner: PartitionerRef,
+    pub clock: Arc<Clock>,
 }
 
-/// Turns an engine error into ours.
-pub fn engine_error(error: fjall::Error) -> StoreError {
-    match error {
-        fjall::Error::Poisoned => StoreError::ReadOnly(
-            "a write to the disk has failed; the storage engine is opened again when the disk has room"
-                .to_owned(),
-        ),
-        fjall::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
-        fjall::Error::Locked => in_use(),
-        fjall::Error::JournalRecovery(error) => StoreError::Corrupt(format!("the write log: {error:?}")),
-        error @ (fjall::Error::InvalidTrailer
-        | fjall::Error::InvalidTag(_)
-        | fjall::Error::Decompress(_)
-        | fjall::Error::InvalidVersion(_)
-        | fjall::Error::Unrecoverable) => StoreError::Corrupt(format!("{error}")),
-        fjall::Error::Storage(error) => storage_error(&error),
-        other => StoreError::Io(format!("{other}")),
+/// What only a store on a disk has.
+pub struct Durable {
+    pub space: Arc<TableSpace>,
+    flush: Arc<Flush>,
+    committer: Committer,
+    flusher: Worker,
+    compactor: Arc<Compactor>,
+    /// Keeps other processes out of the directory.
+    _directory: LockedDirectory,
+}
+
+/// An open store.
+pub struct Engine {
+    pub health: Arc<Health>,
+    pub manifest: Arc<Manifest>,
+    pub families: Arc<Families>,
+    pub read: Arc<ReadPath>,
+    pub write: Arc<WritePath>,
+    sweeper: Arc<Sweeper>,
+    sweeping: Worker,
+    /// `None` in a store in memory.
+    pub durable: Option<Durable>,
+}
+
+/// The parts that both kinds of store have.
+struct Parts {
+    health: Arc<Health>,
+    manifest: Arc<Manifest>,
+    families: Arc<Families>,
+    read: Arc<ReadPath>,
+    write: Arc<WritePath>,
+    sweeper: Arc<Sweeper>,
+}
+
+impl Engine {
+    /// Opens a data directory, or makes one, and lays the catalog over it.
+    pub fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
+        let may_wait = &MayWait::on_own_thread();
+        let directory = LockedDirectory::take(&setup.options.directory)?;
+        let health = Arc::new(Health::default());
+        let (directory, manifest) = open_manifest(&setup, directory, &health)?;
+        let manifest = Arc::new(manifest);
+        check_partitioner(&setup, &manifest)?;
+        let space = open_space(&setup, &manifest)?;
+        let memory = Arc::new(Memory::default());
+        let (log, first) = open_log(&setup, &manifest, &memory)?;
+        let ahead = WriteAhead::new(Some(log), memory, first, setup.options.memtable_bytes(), health);
+        let guard = DiskGuard::new(setup.disk.clone(), setup.options.directory.clone());
+        let backing = Backing { ahead: Arc::new(ahead), space: Some(space.clone()), guard: Some(guard) };
+        let cache_bytes = setup.options.cache_bytes / 2;
+        let parts = Parts::new(backing, manifest, (setup.partitioner, setup.clock), cache_bytes, may_wait)?;
+        parts.families.align(catalog)?;
+        let durable = parts.start_durable(space, setup.options, directory)?;
+        parts.start(Some(durable))
     }
-}
 
-fn storage_error(error: &lsm_tree::Error) -> StoreError {
-    match error {
-        lsm_tree::Error::Io(error) => StoreError::Io(format!("disk: {error}")),
-        other => StoreError::Corrupt(format!("{other:?}")),
+    /// An empty store in memory.
+    pub fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
+        let health = Arc::new(Health::default());
+        let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
+        let manifest = Arc::new(Manifest::in_memory(contents, health.clone()));
+        let ahead = Arc::new(WriteAhead::new(None, Arc::default(), 0, usize::MAX, health));
+        let backing = Backing { ahead, space: None, guard: None };
+        let may_wait = &MayWait::on_own_thread();
+        Parts::new(backing, manifest, (partitioner, clock), 0, may_wait)?.start(None)
     }
-}
 
-/// Opens the engine in a data directory that is empty or ours, and that the caller has locked.
-pub fn open(
-    directory: &Path,
-    cache_bytes: u64,
-    clock: Arc<Clock>,
-    gc_graces: GcGraces,
-) -> Result<Database, StoreError> {
-    let engine_directory = directory.join("engine");
-    check_files(&engine_directory)?;
-    check_logs(&engine_directory)?;
-    let filters = move |name: &str| -> Option<Arc<dyn lsm_tree::compaction::filter::Factory>> {
-        if !name.starts_with(FAMILY_TREES) {
-            return None;
+    /// Applies mutations of different rows. A panic is final.
+    pub fn write(
+        &self,
+        mutations: Vec<Mutation>,
+        behaviour: &'static Behaviour,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Written, StoreError> {
+        self.final_if_it_panics(|| self.write.write(mutations, behaviour, may_wait))
+    }
+
+    /// Runs what changes the store. A panic leaves nobody knows what half done, so the store stops taking writes.
+    fn final_if_it_panics<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.health.fail_by_panic(&*panic)))
+    }
+
+    /// Brings the store in line with a catalog.
+    pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        self.final_if_it_panics(|| self.families.align(catalog))
+    }
+
+    /// Forgets all rows of a column family, or the column family itself.
+    pub fn forget(&self, cf: &CfDef, fate: Fate, _: &MayWait) -> Result<(), StoreError> {
+        self.health.check()?;
+        self.final_if_it_panics(|| {
+            // No flush goes on meanwhile: it would write what is forgotten. It may take a second, and writers go on.
+            let _no_flush = self.write.ahead.first_segment.lock();
+            if fate == Fate::Truncated {
+                self.families.family(cf)?;
+            }
+            if let Some(next) = self.families.next_generation(cf, fate)? {
+                // Writers that have the earlier tables in hand end first: what they write is forgotten with them.
+                next.install(&self.read.locks.lock_all());
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes all memory to tables.
+    pub fn flush(&self, _: &MayWait) -> Result<(), StoreError> {
+        match &self.durable {
+            Some(durable) => self.final_if_it_panics(|| durable.flush.run()),
+            None => Ok(()),
         }
-        Some(Arc::new(TombstoneFilter::new(clock.clone(), grace_of(&gc_graces, name))))
-    };
-    let builder = Database::builder(&engine_directory)
-        .cache_size(cache_bytes)
-        // Of a value that it cannot unpack the engine thinks that the log ends there.
-        .journal_compression(CompressionType::None)
-        .with_compaction_filter_factories(Arc::new(filters));
-    builder.open().map_err(engine_error)
+    }
+
+    /// Writes all memory to tables and merges them, so that old tombstones go.
+    pub fn compact(&self, may_wait: &MayWait) -> Result<(), StoreError> {
+        self.flush(may_wait)?;
+        let Some(durable) = &self.durable else { return Ok(()) };
+        for family in self.families.now().all() {
+            for (_, tree) in family.tables.load_full().existing() {
+                self.final_if_it_panics(|| tree.compact_all(&durable.space))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks after due deletions. Returns how many there were.
+    pub fn sweep(&self, may_wait: &MayWait) -> Result<usize, StoreError> {
+        self.final_if_it_panics(|| self.sweeper.sweep(may_wait))
+    }
+
+    pub fn status(&self) -> StoreStatus {
+        let ahead = &self.write.ahead;
+        let refusal = self.health.failure().map(str::to_owned).or_else(|| {
+            // A disk that was full when something was last written may have room by now.
+            let guard = self.write.guard.as_ref()?;
+            if guard.has_room(ahead.bytes_in_memory()) { None } else { guard.refusal() }
+        });
+        let tables = self.durable.as_ref().map_or(0, |durable| durable.space.disk_bytes());
+        StoreStatus {
+            disk_bytes: tables + ahead.bytes_of_log(),
+            read_only: refusal,
+            undefined: self.families.now().undefined.clone(),
+            cluster: None,
+        }
+    }
+
+    /// Ends the threads and makes everything durable. What is long to replay is flushed, so that the next start is
+    /// quick.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.stop_threads();
+        self.write.ahead.sync()?;
+        match &self.durable {
+            Some(durable) if self.write.ahead.is_worth_flushing() => {
+                self.final_if_it_panics(|| durable.flush.run())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stop_threads(&self) {
+        self.write.ahead.close();
+        if let Some(durable) = &self.durable {
+            durable.compactor.stop();
+            durable.committer.stop();
+            durable.flusher.stop();
+        }
+        self.sweeping.stop();
+    }
 }
 
-/// Takes a data directory for this process: marks an empty one as ours, refuses one of another format, or that
-/// is in use. It is ours until the file is closed.
-pub fn lock_directory(directory: &Path) -> Result<File, StoreError> {
-    check_format(directory)?;
-    let file = directory.join(FORMAT_FILE);
-    let locked = File::open(&file).map_err(TryLockError::Error).and_then(|file| {
-        file.try_lock()?;
-        Ok(file)
-    });
-    locked.map_err(|error| match error {
-        TryLockError::WouldBlock => in_use(),
-        TryLockError::Error(error) => StoreError::Io(format!("{}: {error}", file.display())),
-    })
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop_threads();
+    }
 }
 
-/// Says that a directory is of the newest format, before anything is in it that older programs do not know.
-pub fn mark_format(directory: &Path) -> Result<(), StoreError> {
-    let path = directory.join(FORMAT_FILE);
-    let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
-    if fs::read(&path).map_err(io)? == FORMAT_TEXT.as_bytes() {
+impl Durable {
+    /// Lets the flush thread look.
+    pub fn wake_flusher(&self) {
+        self.flusher.wake();
+    }
+
+    pub fn committer(&self) -> &Committer {
+        &self.committer
+    }
+}
+
+/// Where a store keeps what it holds.
+struct Backing {
+    ahead: Arc<WriteAhead>,
+    space: Option<Arc<TableSpace>>,
+    guard: Option<DiskGuard>,
+}
+
+impl Parts {
+    fn new(
+        backing: Backing,
+        manifest: Arc<Manifest>,
+        (partitioner, clock): (PartitionerRef, Arc<Clock>),
+        cache_bytes: u64,
+        may_wait: &MayWait,
+    ) -> Result<Parts, StoreError> {
+        let Backing { ahead, space, guard } = backing;
+        let memory = ahead.memory.clone();
+        let families = Arc::new(Families::new(manifest.clone(), space.clone(), memory.clone()));
+        let read = Arc::new(ReadPath {
+            families: families.clone(),
+            memory,
+            space: space.clone(),
+            row_cache: RowCache::new(cache_bytes),
+            locks: RowLocks::new(),
+            partitioner,
+        });
+        let mut queue_tables = Tables::empty(QUEUE_FAMILY, DeletionQueue::folder(), i32::MAX);
+        if let Some(space) = &space {
+            let contents = manifest.contents();
+            queue_tables = queue_tables.open(space, &|folder| contents.tables.get(folder).copied())?;
+        }
+        let queue = DeletionQueue::open(queue_tables, &read.view(), may_wait)?;
+        let health = ahead.health.clone();
+        let write = Arc::new(WritePath { read: read.clone(), ahead, queue, guard, clock });
+        let sweeper = Arc::new(Sweeper { write: write.clone(), manifest: manifest.clone() });
+        Ok(Parts { health, manifest, families, read, write, sweeper })
+    }
+
+    /// Starts the threads of a store on a disk.
+    fn start_durable(
+        &self,
+        space: Arc<TableSpace>,
+        options: EmbeddedOptions,
+        directory: LockedDirectory,
+    ) -> Result<Durable, StoreError> {
+        let ahead = self.write.ahead.clone();
+        let flush = Arc::new(Flush {
+            ahead: ahead.clone(),
+            families: self.families.clone(),
+            manifest: self.manifest.clone(),
+            space: space.clone(),
+            queue: self.write.queue.tables().clone(),
+        });
+        let committer = Committer::start(ahead, options.sync)?;
+        let of_guard = self.write.clone();
+        let compactor = Arc::new(Compactor::start(space.clone(), move |error| {
+            if let (Some(guard), StoreError::ReadOnly(_)) = (&of_guard.guard, error) {
+                guard.suspect();
+            }
+        })?);
+        let flusher = self.start_flusher(flush.clone(), compactor.clone())?;
+        Ok(Durable { space, flush, committer, flusher, compactor, _directory: directory })
+    }
+
+    fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Compactor>) -> Result<Worker, StoreError> {
+        let (write, health) = (self.write.clone(), self.health.clone());
+        Worker::start("flush", self.health.clone(), move || {
+            let has_trouble = write.ahead.flush_trouble().is_some();
+            if !write.ahead.wants_flush() && !has_trouble || health.failure().is_some() {
+                return Next::Rest(FLUSH_EVERY);
+            }
+            let outcome = catch_unwind(AssertUnwindSafe(|| flush.run()))
+                .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
+            write.ahead.set_flushed(&outcome);
+            compactor.wake();
+            let Err(error) = outcome else { return Next::GoOn };
+            tracing::error!("what is in memory was not written to tables, and will be tried again: {error}");
+            if let Some(guard) = &write.guard {
+                guard.suspect();
+            }
+            Next::Rest(FLUSH_EVERY)
+        })
+    }
+
+    fn start(self, durable: Option<Durable>) -> Result<Engine, StoreError> {
+        let (sweeper, health) = (self.sweeper.clone(), self.health.clone());
+        let may_wait = MayWait::on_own_thread();
+        let sweeping = Worker::start("sweeper", self.health.clone(), move || {
+            let sweep = || sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait));
+            let swept = catch_unwind(AssertUnwindSafe(sweep))
+                .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
+            match swept {
+                Ok(0) => Next::Rest(SWEEP_EVERY),
+                Ok(_) => Next::GoOn,
+                Err(_) if health.is_closed() => Next::GoOn,
+                Err(error) => {
+                    tracing::warn!("old tombstones were not removed: {error}");
+                    Next::Rest(SWEEP_EVERY)
+                }
+            }
+        })?;
+        Ok(Engine {
+            health: self.health,
+            manifest: self.manifest,
+            families: self.families,
+            read: self.read,
+            write: self.write,
+            sweeper: self.sweeper,
+            sweeping,
+            durable,
+        })
+    }
+}
+
+/// Reads the manifest. A directory of an earlier format is upgraded; a new one gets an empty manifest.
+fn open_manifest(
+    setup: &Setup,
+    mut directory: LockedDirectory,
+    health: &Arc<Health>,
+) -> Result<(LockedDirectory, Manifest), StoreError> {
+    let (disk, path) = (setup.disk.clone(), &setup.options.directory);
+    if directory.is_earlier {
+        let mut contents = upgrade::run(&*disk, path)?;
+        if contents.partitioner.is_empty() {
+            // Its first start was cut short.
+            contents.partitioner = setup.partitioner.class_name().to_owned();
+        }
+        Manifest::create(disk.clone(), path, contents, health.clone())?;
+        directory.mark()?;
+    }
+    upgrade::remove_earlier(&*disk, path)?;
+    let is_new = ["log", "tables"].iter().all(|part| !path.join(part).exists());
+    if is_new && !Manifest::exists(&*disk, path)? {
+        let contents =
+            Contents { partitioner: setup.partitioner.class_name().to_owned(), ..Contents::default() };
+        return Ok((directory, Manifest::create(disk, path, contents, health.clone())?));
+    }
+    Ok((directory, Manifest::open(disk, path, health.clone())?))
+}
+
+fn check_partitioner(setup: &Setup, manifest: &Manifest) -> Result<(), StoreError> {
+    let contents = manifest.contents();
+    if contents.partitioner == setup.partitioner.class_name() {
         return Ok(());
     }
-    // In place, one byte of it: it is locked, and another file of its name would not be.
-    let file = OpenOptions::new().write(true).open(&path).map_err(io)?;
-    file.write_all_at(FORMAT_TEXT.as_bytes(), 0).map_err(io)?;
-    file.sync_all().map_err(io)
+    Err(StoreError::Mismatch(format!(
+        "the data directory {} was written with Partitioner {}, but {} is configured; rows are sorted by it on the \
+         disk, so put it back or choose another data directory",
+        setup.options.directory.display(),
+        contents.partitioner,
+        setup.partitioner.class_name()
+    )))
 }
 
-fn in_use() -> StoreError {
-    StoreError::Io("the data directory is in use by another process".to_owned())
+/// Opens the place of tables, and removes those that belong to nobody.
+fn open_space(setup: &Setup, manifest: &Manifest) -> Result<Arc<TableSpace>, StoreError> {
+    let space = TableSpace::new(TableOptions {
+        directory: setup.options.directory.join("tables"),
+        cache_bytes: setup.options.cache_bytes / 2,
+        clock: setup.clock.clone(),
+        disk: setup.disk.clone(),
+    });
+    let contents = manifest.contents();
+    space.remove_unlisted(|folder| contents.tables.contains_key(folder))?;
+    Ok(Arc::new(space))
 }
 
-/// Marks a new directory as ours; refuses one of another format, or whose mark is lost.
-fn check_format(directory: &Path) -> Result<(), StoreError> {
-    let io = |error: std::io::Error| StoreError::Io(format!("{}: {error}", directory.display()));
-    fs::create_dir_all(directory).map_err(io)?;
-    let file = directory.join(FORMAT_FILE);
-    match fs::read(&file) {
-        Ok(text) if text == FORMAT_TEXT.as_bytes() || text == FORMAT_1_TEXT.as_bytes() => Ok(()),
-        Ok(text) => Err(StoreError::Mismatch(format!(
-            "{} says {:?}, this program reads {:?}",
-            file.display(),
-            String::from_utf8_lossy(&text).lines().next().unwrap_or_default(),
-            FORMAT_TEXT.trim_end(),
-        ))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if directory.join("engine").exists() {
-                return Err(StoreError::Corrupt(format!("{} is missing", file.display())));
+/// Opens the commit log, or starts one, and brings back into memory what was not flushed. Returns the first segment that
+/// is needed.
+fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(CommitLog, u64), StoreError> {
+    let directory = setup.options.directory.join("log");
+    let contents = manifest.contents();
+    let Some(LogSpan { first, last }) = contents.log else {
+        let log = CommitLog::create(setup.disk.clone(), &directory, 1)?;
+        manifest.change(|contents| contents.log = Some(LogSpan { first: 1, last: 1 }))?;
+        return Ok((log, 1));
+    };
+    let newest: HashMap<u32, u32> =
+        contents.families.values().map(|record| (record.id, record.generation)).collect();
+    let replayed = replay((&*setup.disk, &directory), (first, last), |row| {
+        let (id, generation) = (id_in(row.family), generation_in(row.family));
+        match newest.get(&id) {
+            // A truncate has taken it away.
+            Some(newest) if generation < *newest => return Ok(()),
+            Some(newest) if generation == *newest => {}
+            None if row.family == QUEUE_FAMILY => {}
+            _ => {
+                return Err(StoreError::Corrupt(format!(
+                    "the commit log in {} has a row of column family {id}, generation {generation}, which the \
+                     manifest does not know; put back an undamaged copy of the data directory",
+                    directory.display()
+                )));
             }
-            fs::write(&file, FORMAT_TEXT).map_err(io)?;
-            File::open(&file).and_then(|file| file.sync_all()).map_err(io)
         }
-        Err(error) => Err(StoreError::Io(format!("{}: {error}", file.display()))),
+        memory.apply(std::iter::once((row, None)));
+        Ok(())
+    })?;
+    if replayed.number < last {
+        manifest.change(|contents| contents.log = Some(LogSpan { first, last: replayed.number }))?;
     }
+    Ok((CommitLog::open(setup.disk.clone(), &directory, &replayed, first)?, first))
 }

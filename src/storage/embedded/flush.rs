@@ -1,143 +1,177 @@
-//! Turns a memtable into tables of the engine.
+//! Turns a memtable into tables.
 //!
 //! ```text
 //!   freeze   the next segment is made and noted; between two writes the log goes on there
 //!   sync     the frozen segments: tables must not hold a part of a write of which the log lost the rest
-//!   ingest   tables of each column family, made and synced by the engine, in front of its others
-//!   note     that the log is needed from the next segment on
+//!   write    a sorted run for each column family, synced, before its other tables
+//!   note     in the manifest, at once: the tables, and that the log is needed from the next segment on
 //!   let go   of the memtable and of its segments
 //! ```
 //!
-//! What is cut short is done again: the log is replayed, and entries say what becomes of a key, whatever it was.
+//! What is cut short is done again: the log is replayed, and its entries say what becomes of a key, whatever it was.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use fjall::Keyspace;
-use lsm_tree::AbstractTree;
 
-use super::engine::engine_error;
-use super::family::{Trees, generation_in, id_in};
-use super::inner::Inner;
+use super::deletion_queue::QUEUE_FAMILY;
+use super::families::Families;
+use super::log::FullSegment;
 use super::long_keys::{self, Place};
+use super::manifest::{LogSpan, Manifest};
 use super::memtable::Rows;
 use super::packed::PackedValue;
-use super::queue::QUEUE_FAMILY;
+use super::tables::{TableSpace, TableWriter, Tables};
 use super::value;
+use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
 
-/// Runs of tables that are not merged yet, from which on a flush waits for the engine to merge them: each is one more
-/// place to look for a key.
+/// Runs of tables that are not merged yet, from which on a flush waits for merges: each is one more place to look for a
+/// key.
 const RUNS_MAX: usize = 12;
 /// How long it waits for that at most.
 const MERGED_WITHIN: Duration = Duration::from_secs(5);
 
-/// Writes what memory holds to tables. Does nothing when it holds nothing.
-pub fn flush(inner: &Inner) -> Result<(), StoreError> {
-    let intake = &inner.intake;
-    let mut first = intake.first_segment.lock();
-    if intake.frozen().is_none() {
-        let next = intake.prepare_next()?;
-        inner.ledger.note_log(*first, next.number())?;
-        drop(intake.freeze(next)?);
+/// What a flush works with.
+pub struct Flush {
+    pub ahead: Arc<WriteAhead>,
+    pub families: Arc<Families>,
+    pub manifest: Arc<Manifest>,
+    pub space: Arc<TableSpace>,
+    /// The tables of the queue of deletions.
+    pub queue: Arc<Tables>,
+}
+
+impl Flush {
+    /// Writes what memory holds to tables. Does nothing when it holds nothing. When this fails, it can be tried again.
+    pub fn run(&self) -> Result<(), StoreError> {
+        let mut first = self.ahead.first_segment.lock();
+        if self.ahead.memory.frozen().is_empty() {
+            drop(self.freeze(*first)?);
+        }
+        self.ahead.sync()?;
+        let frozen = self.ahead.memory.frozen();
+        let Some(memtable) = frozen.last() else { return Ok(()) };
+        let mut listed = BTreeMap::new();
+        for (family, rows) in memtable.families() {
+            if !rows.is_empty()
+                && let Some(tables) = self.tables_of(family)?
+            {
+                self.write(&tables, &rows)?;
+                let folders = tables.existing().map(|(folder, _)| folder.to_owned());
+                listed.extend(folders.map(|folder| (folder, known(tables.newest()))));
+            }
+        }
+        let needed = self.ahead.segment();
+        self.manifest.change(|contents| {
+            contents.tables.extend(listed);
+            contents.log = Some(LogSpan { first: needed, last: needed });
+        })?;
+        self.ahead.let_go(*first..needed);
+        *first = needed;
+        Ok(())
     }
-    intake.sync()?;
-    let Some(memtable) = intake.frozen() else { return Ok(()) };
-    for (family, rows) in memtable.families() {
-        if !rows.is_empty()
-            && let Some(trees) = trees_of(inner, family)?
+
+    fn freeze(&self, first: u64) -> Result<Option<FullSegment>, StoreError> {
+        let Some(next) = self.ahead.prepare_next()? else { return Ok(None) };
+        let last = next.number();
+        self.manifest.change(|contents| contents.log = Some(LogSpan { first, last }))?;
+        self.ahead.freeze(next)
+    }
+
+    fn tables_of(&self, family: u64) -> Result<Option<Arc<Tables>>, StoreError> {
+        if family == QUEUE_FAMILY { Ok(Some(self.queue.clone())) } else { self.families.tables_of(family) }
+    }
+
+    /// Writes the rows of one generation.
+    fn write(&self, tables: &Tables, rows: &Rows) -> Result<(), StoreError> {
+        let rows = rows.all();
+        let values = rows.iter().flat_map(|(_, entries)| entries.iter().filter_map(|(_, value)| value));
+        let newest = values.map(|value| value::loses_to_later_than(value.as_slice())).max();
+        // Before a reader can see the tables, for whom a newer write is not looked up.
+        tables.raise_newest(newest.unwrap_or(i64::MIN));
+        let tree = tables.main_or_create(&self.space)?;
+        self.wait_for_merges(tables);
+        let mut out = Output { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
+        let mut whole = Vec::new();
+        for (prefix, entries) in &rows {
+            for (key, value) in entries.iter() {
+                whole.clear();
+                whole.extend_from_slice(prefix);
+                whole.extend_from_slice(key);
+                out.put(&mut whole, value)?;
+            }
+        }
+        out.writer.finish()?;
+        if out.long.is_empty() { Ok(()) } else { self.write_long(tables, out.long) }
+    }
+
+    /// Writes what is behind pointers, in the order of its addresses.
+    fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<(), StoreError> {
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        // Keys that share a pointer's chunk have one pointer each.
+        entries.dedup_by(|(a, _), (b, _)| a == b);
+        let mut writer = tables.long_or_create(&self.space)?.write(&self.space)?;
+        for (key, value) in entries {
+            match value {
+                Some(value) => writer.put(&key, &value)?,
+                None => writer.remove(&key)?,
+            }
+        }
+        writer.finish()
+    }
+
+    /// Gives the compactor time to merge what was flushed before.
+    fn wait_for_merges(&self, tables: &Tables) {
+        let started = Instant::now();
+        while tables.main().is_some_and(|tree| tree.unmerged_runs() >= RUNS_MAX)
+            && started.elapsed() < MERGED_WITHIN
+            && !self.ahead.health.is_closed()
         {
-            ingest(inner, &trees, &rows)?;
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
-    let needed = intake.segment();
-    inner.ledger.note_log(needed, needed)?;
-    intake.let_go(*first..needed);
-    *first = needed;
-    Ok(())
 }
 
-/// The trees of a generation; `None` when it is not the newest one of its column family.
-fn trees_of(inner: &Inner, family: u64) -> Result<Option<Arc<Trees>>, StoreError> {
-    if family == QUEUE_FAMILY {
-        return Ok(Some(inner.queue.trees().clone()));
-    }
-    if let Some((defined, _)) = inner.family_by_id(id_in(family)) {
-        let trees = defined.trees.load_full();
-        return Ok((trees.number == family).then_some(trees));
-    }
-    // It was written to before it was left out of the configuration.
-    let recorded = inner.ledger.families()?;
-    let is_newest = recorded
-        .iter()
-        .any(|(_, record)| record.id == id_in(family) && record.generation == generation_in(family));
-    let trees = is_newest.then(|| Trees::open(&inner.database, id_in(family), generation_in(family)));
-    Ok(trees.transpose()?.map(Arc::new))
+/// A timestamp that no cell exceeds, if one is known.
+fn known(newest: i64) -> Option<i64> {
+    (newest != i64::MAX).then_some(newest)
 }
 
-/// Makes tables of rows.
-fn ingest(inner: &Inner, trees: &Trees, rows: &Rows) -> Result<(), StoreError> {
-    let tree = trees.main_or_make()?;
-    wait_for_merges(inner, tree);
-    let mut long: Vec<(Vec<u8>, Option<Bytes>)> = Vec::new();
-    let mut ingestion = tree.start_ingestion().map_err(engine_error)?;
-    let mut last_pointer: Option<Vec<u8>> = None;
-    let mut whole = Vec::new();
-    for (prefix, entries) in rows.all() {
-        for (key, value) in entries.iter() {
-            whole.clear();
-            whole.extend_from_slice(&prefix);
-            whole.extend_from_slice(key);
-            if whole.len() < long_keys::CHUNK {
-                let written = match value {
-                    Some(value) => ingestion.write(&whole[..], value.as_slice()),
-                    None => ingestion.write_tombstone(&whole[..]),
-                };
-                written.map_err(engine_error)?;
-                continue;
-            }
-            // A pointer has the order of the keys that it leads to.
-            let Place { key, pointers, .. } = long_keys::place(std::mem::take(&mut whole));
-            long.push((key, value.map(PackedValue::to_bytes)));
-            for (is_long, pointer) in pointers {
-                let pointed = Bytes::from(value::encode_pointer());
-                if is_long {
-                    long.push((pointer, Some(pointed)));
-                } else if last_pointer.as_ref() != Some(&pointer) {
-                    ingestion.write(pointer.clone(), pointed).map_err(engine_error)?;
-                    last_pointer = Some(pointer);
-                }
+/// A key behind pointers, and its value or `None` for its removal.
+type LongEntry = (Vec<u8>, Option<Bytes>);
+
+/// A run of tables in the making.
+struct Output<'a> {
+    writer: TableWriter<'a>,
+    /// What goes to the tree of long keys.
+    long: Vec<LongEntry>,
+    last_pointer: Option<Vec<u8>>,
+}
+
+impl Output<'_> {
+    /// Adds an entry. Keys come in order. A long one is taken out of `whole`.
+    fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<(), StoreError> {
+        if whole.len() < long_keys::CHUNK {
+            return match value {
+                Some(value) => self.writer.put(whole, value.as_slice()),
+                None => self.writer.remove(whole),
+            };
+        }
+        // A pointer has the order of the keys that it leads to.
+        let Place { key, pointers, .. } = long_keys::place(std::mem::take(whole));
+        self.long.push((key, value.map(PackedValue::to_bytes)));
+        for (is_long, pointer) in pointers {
+            let pointed = Bytes::from(value::encode_pointer());
+            if is_long {
+                self.long.push((pointer, Some(pointed)));
+            } else if self.last_pointer.as_ref() != Some(&pointer) {
+                self.writer.put(&pointer, &pointed)?;
+                self.last_pointer = Some(pointer);
             }
         }
-    }
-    ingestion.finish().map_err(engine_error)?;
-    if long.is_empty() { Ok(()) } else { ingest_long(trees.long_or_make()?, long) }
-}
-
-/// Makes a table of what is behind pointers, in the order of its addresses.
-fn ingest_long(tree: &Keyspace, mut entries: Vec<(Vec<u8>, Option<Bytes>)>) -> Result<(), StoreError> {
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    // Keys that share a pointer's chunk have one pointer each.
-    entries.dedup_by(|(a, _), (b, _)| a == b);
-    let mut ingestion = tree.start_ingestion().map_err(engine_error)?;
-    for (key, value) in entries {
-        let written = match value {
-            Some(value) => ingestion.write(key, value),
-            None => ingestion.write_tombstone(key),
-        };
-        written.map_err(engine_error)?;
-    }
-    ingestion.finish().map_err(engine_error)
-}
-
-/// Gives the engine time to merge what was flushed before.
-fn wait_for_merges(inner: &Inner, tree: &Keyspace) {
-    let started = Instant::now();
-    while tree.tree.l0_run_count() >= RUNS_MAX
-        && started.elapsed() < MERGED_WITHIN
-        && !inner.intake.is_closed()
-    {
-        std::thread::sleep(Duration::from_millis(10));
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
-//! Keys of any length in an engine whose keys end at 65,535 bytes.
+//! Keys of any length in tables whose keys end at 65,535 bytes.
 //!
 //! A row key, a super column name and a column name may each have that many bytes. A key of `CHUNK` bytes or
-//! more is cut: its first chunk stands among the ordinary keys as a pointer, and the rest in a second engine
-//! keyspace under an address made of all that came before, cut again if need be.
+//! more is cut: its first chunk stands among the ordinary keys as a pointer, and the rest in a second
+//! tree under an address made of all that came before, cut again if need be.
 //!
 //! ```text
 //!   ordinary keys                    long keys
@@ -17,15 +17,13 @@
 use std::ops::Bound;
 
 use bytes::Bytes;
-use fjall::{Readable, Snapshot};
 use sha2::{Digest, Sha256};
 
-use super::family::Trees;
+use super::tables::{Snapshot, Tables, TreeEntries};
 use super::value;
 use crate::storage::StoreError;
-use crate::storage::embedded::engine::engine_error;
 
-/// Where keys are cut: below the engine's limit, with room for an address.
+/// Where keys are cut: below the limit of tables, with room for an address.
 pub const CHUNK: usize = 60_000;
 
 /// Bytes of an address: enough of a SHA-256 that two never meet.
@@ -33,7 +31,7 @@ const ADDRESS: usize = 16;
 
 /// Where a key's entry stands.
 pub struct Place {
-    /// For a key that is cut, in the keyspace of the long keys.
+    /// For a key that is cut, in the tree of the long keys.
     pub key: Vec<u8>,
     /// Pointers that must lead to it: whether each is long, and its key.
     pub pointers: Vec<(bool, Vec<u8>)>,
@@ -91,7 +89,7 @@ impl WholeKey {
 
 /// The entries of a range of whole keys, forwards or backwards.
 pub struct Entries<'a> {
-    trees: &'a Trees,
+    tables: &'a Tables,
     snapshot: &'a Snapshot,
     reversed: bool,
     spaces: Vec<Space>,
@@ -101,24 +99,24 @@ pub struct Entries<'a> {
 struct Space {
     /// What all its keys begin with, as whole keys.
     prefix: Vec<u8>,
-    /// How many bytes of its engine keys are address.
+    /// How many bytes of its keys in the tree are address.
     address: usize,
     /// Bounds of the range, relative to the space: from, and before. `None`: open.
     low: Option<Vec<u8>>,
     high: Option<Vec<u8>>,
-    entries: fjall::Iter,
+    entries: TreeEntries,
 }
 
 impl<'a> Entries<'a> {
     /// Entries from `low` on and before `high`, which may be open.
     pub fn new(
-        trees: &'a Trees,
+        tables: &'a Tables,
         snapshot: &'a Snapshot,
         low: Vec<u8>,
         high: Option<Vec<u8>>,
         reversed: bool,
     ) -> Entries<'a> {
-        let mut entries = Entries { trees, snapshot, reversed, spaces: Vec::with_capacity(1) };
+        let mut entries = Entries { tables, snapshot, reversed, spaces: Vec::with_capacity(1) };
         entries.enter(Vec::new(), &[], Some(low), high);
         entries
     }
@@ -126,7 +124,7 @@ impl<'a> Entries<'a> {
     /// Goes on in a space; nothing happens where there can be no entry.
     fn enter(&mut self, prefix: Vec<u8>, address: &[u8], low: Option<Vec<u8>>, high: Option<Vec<u8>>) {
         let is_long = !address.is_empty();
-        let Some(tree) = (if is_long { self.trees.long() } else { self.trees.main() }) else { return };
+        let Some(tree) = (if is_long { self.tables.long() } else { self.tables.main() }) else { return };
         let from = Bound::Included(within(address, low.as_deref().unwrap_or(&[])));
         let to = match &high {
             // The bound itself lies behind the chunk, so the chunk's pointer belongs to the range.
@@ -142,15 +140,15 @@ impl<'a> Entries<'a> {
         if is_empty_range(&from, &to) {
             return;
         }
-        let entries = self.snapshot.range::<Vec<u8>, _>(tree, (from, to));
+        let entries = tree.range(self.snapshot, (from, to));
         self.spaces.push(Space { prefix, address: address.len(), low, high, entries });
     }
 
     /// Follows a pointer that the current space holds.
-    fn follow(&mut self, engine_key: &[u8]) {
+    fn follow(&mut self, tree_key: &[u8]) {
         let Some(space) = self.spaces.last() else { return };
-        let chunk = &engine_key[space.address..];
-        let next = address(&engine_key[..space.address], chunk);
+        let chunk = &tree_key[space.address..];
+        let next = address(&tree_key[..space.address], chunk);
         let prefix = [&space.prefix[..], chunk].concat();
         let rest_of = |bound: &Option<Vec<u8>>| {
             bound.as_ref().and_then(|bound| bound.strip_prefix(chunk).map(<[u8]>::to_vec))
@@ -179,25 +177,25 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let space = self.spaces.last_mut()?;
-            let guard = if self.reversed { space.entries.next_back() } else { space.entries.next() };
-            let Some(guard) = guard else {
+            let entry = if self.reversed { space.entries.next_back() } else { space.entries.next() };
+            let Some(entry) = entry else {
                 self.spaces.pop();
                 continue;
             };
-            let (key, value) = match guard.into_inner() {
+            let (key, value) = match entry {
                 Ok(entry) => entry,
-                Err(error) => return Some(Err(engine_error(error))),
+                Err(error) => return Some(Err(error)),
             };
             if key.len() == space.address + CHUNK && value::is_pointer(&value) {
                 self.follow(&key);
                 continue;
             }
             let whole = if space.address == 0 {
-                WholeKey::Ordinary(key.into())
+                WholeKey::Ordinary(key)
             } else {
                 WholeKey::Joined([&space.prefix[..], &key[space.address..]].concat())
             };
-            return Some(Ok((whole, value.into())));
+            return Some(Ok((whole, value)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Entries of one row from memory and engine, as one.
+//! Entries of one row from memory and tables, as one.
 
 use bytes::Bytes;
 
@@ -8,29 +8,30 @@ use super::packed::PackedValue;
 use super::row_source::RowKey;
 use crate::storage::StoreError;
 
-/// An entry of the engine.
-type EngineEntry = Result<(WholeKey, Bytes), StoreError>;
+/// An entry of the tables.
+type TableEntry = Result<(WholeKey, Bytes), StoreError>;
 
 /// Entries in order, or backwards. Of several with one key the newest counts, and a removal hides the others.
 pub struct MergedEntries<'a> {
     /// Newest first.
     memory: Vec<EntryRange>,
-    engine: std::iter::Peekable<Entries<'a>>,
+    /// `None` where there are no tables, or none that matter.
+    tables: Option<std::iter::Peekable<Entries<'a>>>,
     row_len: usize,
     reversed: bool,
 }
 
 impl<'a> MergedEntries<'a> {
-    /// Lays what memory knows, from `low` on and before `high`, over the engine's entries of the same stretch.
+    /// Lays what memory knows, from `low` on and before `high`, over the tables' entries of the same stretch.
     pub fn new(
         memory: &[EntryMap],
         (low, high): (&[u8], &[u8]),
-        engine: Entries<'a>,
+        tables: Option<Entries<'a>>,
         row_len: usize,
         reversed: bool,
     ) -> MergedEntries<'a> {
         let memory = memory.iter().map(|map| EntryRange::new(map.clone(), low, high)).collect();
-        MergedEntries { memory, engine: engine.peekable(), row_len, reversed }
+        MergedEntries { memory, tables: tables.map(Iterator::peekable), row_len, reversed }
     }
 
     /// Which of the memtables has the entry that comes next, and the newest of those that share its key.
@@ -57,9 +58,11 @@ impl<'a> MergedEntries<'a> {
             }
         }
         let row_len = self.row_len;
-        self.engine.next_if(
-            |entry| matches!(entry, Ok((whole, _)) if whole.as_slice().get(row_len..) == Some(&key[..])),
-        );
+        if let Some(tables) = &mut self.tables {
+            tables.next_if(
+                |entry| matches!(entry, Ok((whole, _)) if whole.as_slice().get(row_len..) == Some(&key[..])),
+            );
+        }
         Some((key, value))
     }
 }
@@ -69,11 +72,12 @@ impl Iterator for MergedEntries<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let row_len = self.row_len;
-        let of_engine =
-            |entry: EngineEntry| entry.map(|(whole, value)| (RowKey::Engine { whole, row_len }, value));
+        let of_tables =
+            |entry: TableEntry| entry.map(|(whole, value)| (RowKey::Stored { whole, row_len }, value));
         loop {
-            let Some(at) = self.next_in_memory() else { return self.engine.next().map(of_engine) };
-            let engine_first = match (self.engine.peek(), self.memory[at].peek(self.reversed)) {
+            let Some(at) = self.next_in_memory() else { return self.tables.as_mut()?.next().map(of_tables) };
+            let in_tables = self.tables.as_mut().and_then(|tables| tables.peek());
+            let tables_first = match (in_tables, self.memory[at].peek(self.reversed)) {
                 (Some(Ok((whole, _))), Some((key, _))) => {
                     let other = whole.as_slice().get(row_len..).unwrap_or_default();
                     if self.reversed { other > key } else { other < key }
@@ -82,8 +86,8 @@ impl Iterator for MergedEntries<'_> {
                 (Some(Err(_)), _) => true,
                 (None, _) | (_, None) => false,
             };
-            if engine_first {
-                return self.engine.next().map(of_engine);
+            if tables_first {
+                return self.tables.as_mut()?.next().map(of_tables);
             }
             if let (key, Some(value)) = self.take(at)? {
                 return Some(Ok((RowKey::Memory(key), value)));

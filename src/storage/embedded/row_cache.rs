@@ -1,10 +1,10 @@
 //! Rows that are read or written often, kept whole in memory.
 //!
-//! The engine answers a point read in one or two microseconds and opens a range in five; a cached row answers
-//! either in a fraction of one, and tells a write what it replaces. A row is loaded on its second touch within a
-//! while, so that rows that are written once, or scanned past, cost nothing. Whoever loads or changes a cached
-//! row holds its row lock, and a change enters the cache after the engine has taken it: so a cached row is never
-//! older than what was acknowledged, and readers see a row's mutation whole.
+//! Tables answer a point read in one or two microseconds and open a range in five; a cached row answers either in a
+//! fraction of one, and shows a write what it replaces. A row is loaded on its second touch within a while, so that rows
+//! that are written once, or scanned past, cost nothing. Whoever loads or changes a cached row holds its row lock, and a
+//! change enters the cache after the log has taken it: so a cached row is never older than what was acknowledged, and
+//! readers see a row's mutation whole.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -23,9 +23,9 @@ use super::value;
 use crate::storage::StoreError;
 use crate::util::prefetch_all;
 
-/// Rows of more entries than this are left to the engine.
+/// Rows of more entries than this are left to memtables and tables.
 const ENTRIES_MAX: usize = 1024;
-/// Rows of more bytes than this are left to the engine.
+/// Rows of more bytes than this are left to memtables and tables.
 const ROW_BYTES_MAX: usize = 64 * 1024;
 /// What a row costs beside its entries and twice its key: itself, its place in the cache, and what the allocator adds.
 const OVERHEAD_BYTES: usize = size_of::<CachedRow>() + 144;
@@ -98,7 +98,9 @@ impl Weighter<KeptId, Weighed> for ByBytes {
 /// The cache. Its size is a limit on bytes.
 pub struct RowCache {
     rows: Cache<KeptId, Weighed, ByBytes, std::hash::RandomState>,
-    seen: Doorkeeper,
+    seen: TouchedRows,
+    /// A cache of no bytes holds nothing.
+    is_enabled: bool,
 }
 
 /// Whether a row of this size is kept.
@@ -173,7 +175,8 @@ impl RowCache {
         let lifecycle = quick_cache::sync::DefaultLifecycle::default();
         RowCache {
             rows: Cache::with(rows_expected, bytes, ByBytes, std::hash::RandomState::new(), lifecycle),
-            seen: Doorkeeper::new(),
+            seen: TouchedRows::new(if bytes == 0 { 1 } else { SEEN_BITS }),
+            is_enabled: bytes > 0,
         }
     }
 
@@ -183,7 +186,7 @@ impl RowCache {
 
     /// Whether a row that is not here has been touched a while ago, so that it is worth loading. Remembers it.
     pub fn is_worth_loading(&self, id: &RowId) -> bool {
-        self.seen.touch(id)
+        self.is_enabled && self.seen.touch(id)
     }
 
     /// Loads a row from its entries in order. The caller holds the row's lock. That a row is too large is noted.
@@ -234,16 +237,16 @@ impl RowCache {
 }
 
 /// Remembers in a bit what was touched, and forgets everything now and then.
-struct Doorkeeper {
+struct TouchedRows {
     bits: Vec<AtomicU64>,
     set: AtomicU32,
     hasher: std::hash::RandomState,
 }
 
-impl Doorkeeper {
-    fn new() -> Doorkeeper {
-        Doorkeeper {
-            bits: (0..SEEN_BITS / 64).map(|_| AtomicU64::new(0)).collect(),
+impl TouchedRows {
+    fn new(bits: usize) -> TouchedRows {
+        TouchedRows {
+            bits: (0..bits.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             set: AtomicU32::new(0),
             hasher: std::hash::RandomState::new(),
         }
@@ -252,11 +255,11 @@ impl Doorkeeper {
     /// Sets the bit of an id; says whether it was set.
     fn touch(&self, id: &RowId) -> bool {
         use std::hash::BuildHasher;
-        let place = usize::try_from(self.hasher.hash_one(id) % SEEN_BITS as u64).unwrap_or(0);
+        let place = usize::try_from(self.hasher.hash_one(id) % (self.bits.len() as u64 * 64)).unwrap_or(0);
         let mask = 1 << (place % 64);
         let was_set = self.bits[place / 64].fetch_or(mask, Ordering::Relaxed) & mask != 0;
         // A quarter full, one in four strangers would pass for an acquaintance.
-        if !was_set && self.set.fetch_add(1, Ordering::Relaxed) as usize > SEEN_BITS / 4 {
+        if !was_set && self.set.fetch_add(1, Ordering::Relaxed) as usize > self.bits.len() * 16 {
             self.set.store(0, Ordering::Relaxed);
             self.bits.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         }

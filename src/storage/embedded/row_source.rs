@@ -1,16 +1,17 @@
-//! One row's entries, wherever they are: in memory and the engine, or in the cache. Keys are relative to the row.
+//! One row's entries, wherever they are: in memory and tables, or in the cache. Keys are relative to the row.
 
 use std::cell::Cell;
 
 use bytes::Bytes;
 
-use super::family::Trees;
+use super::blocking::MayWait;
 use super::key::{ROW_MARKER, RowPrefix};
 use super::long_keys::{Entries, WholeKey};
 use super::memtable::{EntryMap, View};
 use super::merge::MergedEntries;
 use super::packed::{PackedValue, PackedWalk};
 use super::row_cache::RowView;
+use super::tables::{Snapshot, Tables};
 use crate::storage::StoreError;
 
 /// The place that a row is read from, at one moment.
@@ -30,10 +31,10 @@ pub struct CachedView<'a> {
     expected: usize,
 }
 
-/// A row as memory and the engine have it.
+/// A row as memory and tables have it.
 pub struct StoredRow<'a> {
-    trees: &'a Trees,
-    view: &'a View,
+    /// `None`: memory has all of it that matters.
+    tables: Option<(&'a Tables, &'a Snapshot)>,
     row: &'a RowPrefix,
     /// What memory knows of it, newest first.
     memory: Vec<EntryMap>,
@@ -45,28 +46,42 @@ impl<'a> RowSource<'a> {
         RowSource::Cached(CachedView { row, first: Cell::new(None), likely: Cell::new(0), expected })
     }
 
-    /// The row of a generation that has this prefix, in memory and engine.
-    pub fn stored(trees: &'a Trees, view: &'a View, row: &'a RowPrefix) -> RowSource<'a> {
-        RowSource::Stored(StoredRow { trees, view, row, memory: view.row(trees.number, row.as_bytes()) })
+    /// The row of a generation that has this prefix, in memory and tables.
+    pub fn stored(tables: &'a Tables, view: &'a View, row: &'a RowPrefix, _: &MayWait) -> RowSource<'a> {
+        let memory = view.row(tables.number, row.as_bytes());
+        let snapshot = view.snapshot.as_deref().filter(|_| !tables.is_empty());
+        RowSource::Stored(StoredRow { tables: snapshot.map(|snapshot| (tables, snapshot)), row, memory })
+    }
+
+    /// The row of a generation as memory alone has it: of a generation without tables, or for a caller to whom what
+    /// tables hold makes no difference.
+    pub fn in_memory(number: u64, view: &'a View, row: &'a RowPrefix) -> RowSource<'a> {
+        RowSource::Stored(StoredRow { tables: None, row, memory: view.row(number, row.as_bytes()) })
     }
 }
 
 impl StoredRow<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        match self.memory.iter().find_map(|map| map.get(key)) {
-            Some(value) => Ok(value.map(PackedValue::to_bytes)),
-            None => self.trees.get(&self.view.snapshot, &self.row.entry(key)),
+        match (self.memory.iter().find_map(|map| map.get(key)), self.tables) {
+            (Some(value), _) => Ok(value.map(PackedValue::to_bytes)),
+            (None, Some((tables, snapshot))) => tables.get(snapshot, &self.row.entry(key)),
+            (None, None) => Ok(None),
         }
     }
 
     fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
-        let (row, snapshot) = (self.row, &self.view.snapshot);
-        let engine = Entries::new(self.trees, snapshot, row.entry(low), Some(row.entry(high)), reversed);
+        let row = self.row;
+        let stored = self.tables.map(|(tables, snapshot)| {
+            Entries::new(tables, snapshot, row.entry(low), Some(row.entry(high)), reversed)
+        });
         let row_len = row.as_bytes().len();
-        if self.memory.is_empty() {
-            return RowEntries::Engine { entries: engine, row_len };
+        match stored {
+            Some(entries) if self.memory.is_empty() => RowEntries::Stored { entries, row_len },
+            stored => {
+                let merged = MergedEntries::new(&self.memory, (low, high), stored, row_len, reversed);
+                RowEntries::Merged(Box::new(merged))
+            }
         }
-        RowEntries::Merged(Box::new(MergedEntries::new(&self.memory, (low, high), engine, row_len, reversed)))
     }
 }
 
@@ -143,7 +158,7 @@ impl RowSource<'_> {
 
 /// Entries of one row, on their way.
 pub enum RowEntries<'a> {
-    Engine { entries: Entries<'a>, row_len: usize },
+    Stored { entries: Entries<'a>, row_len: usize },
     Merged(Box<MergedEntries<'a>>),
     Cached(PackedWalk<'a>),
 }
@@ -153,9 +168,9 @@ impl Iterator for RowEntries<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
-            RowEntries::Engine { entries, row_len } => {
+            RowEntries::Stored { entries, row_len } => {
                 let entry = entries.next()?;
-                Some(entry.map(|(whole, value)| (RowKey::Engine { whole, row_len: *row_len }, value)))
+                Some(entry.map(|(whole, value)| (RowKey::Stored { whole, row_len: *row_len }, value)))
             }
             RowEntries::Merged(entries) => entries.next(),
             RowEntries::Cached(entries) => {
@@ -168,7 +183,7 @@ impl Iterator for RowEntries<'_> {
 
 /// An entry's key relative to its row.
 pub enum RowKey {
-    Engine { whole: WholeKey, row_len: usize },
+    Stored { whole: WholeKey, row_len: usize },
     Memory(Bytes),
 }
 
@@ -181,7 +196,7 @@ impl AsRef<[u8]> for RowKey {
 impl RowKey {
     pub fn as_slice(&self) -> &[u8] {
         match self {
-            RowKey::Engine { whole, row_len } => whole.as_slice().get(*row_len..).unwrap_or_default(),
+            RowKey::Stored { whole, row_len } => whole.as_slice().get(*row_len..).unwrap_or_default(),
             RowKey::Memory(key) => key,
         }
     }
@@ -189,7 +204,7 @@ impl RowKey {
     /// The bytes from `at` on, without a copy where that can be.
     pub fn tail(&self, at: usize) -> Bytes {
         match self {
-            RowKey::Engine { whole, row_len } => whole.tail(row_len + at),
+            RowKey::Stored { whole, row_len } => whole.tail(row_len + at),
             RowKey::Memory(key) => key.slice(at.min(key.len())..),
         }
     }

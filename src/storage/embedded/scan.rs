@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 
-use super::family::Trees;
+use super::blocking::MayWait;
 use super::key::{self, ROW_END, RowPrefix};
 use super::long_keys::Entries;
 use super::memtable::View;
 use super::row_source::RowSource;
+use super::tables::Tables;
 use crate::model::{Bounds, RangeCommand, ReadOf, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
@@ -16,17 +17,18 @@ type Stretch = (Vec<u8>, Option<Vec<u8>>);
 
 /// Reads the rows of a scan.
 pub fn scan(
-    trees: &Trees,
-    view: &View,
+    (tables, view): (&Tables, &View),
     partitioner: &dyn Partitioner,
     command: &RangeCommand,
+    may_wait: &MayWait,
 ) -> Result<Vec<Row>, StoreError> {
     let mut found = Vec::new();
     for stretch in stretches(command, partitioner) {
-        let mut rows = RowPrefixes::new(trees, view, partitioner, stretch);
+        let mut rows = RowPrefixes::new((tables, view), partitioner, stretch, may_wait);
         while found.len() < command.max_rows {
             let Some(row) = rows.next_row()? else { break };
-            let columns = RowSource::stored(trees, view, &row).read(&command.read, ReadOf::Scan)?;
+            let columns =
+                RowSource::stored(tables, view, &row, may_wait).read(&command.read, ReadOf::Scan)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
             }
@@ -71,33 +73,34 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
 
 /// Finds one row after another by its first entry.
 pub struct RowPrefixes<'a> {
-    trees: &'a Trees,
+    tables: &'a Tables,
     view: &'a View,
     partitioner: &'a dyn Partitioner,
+    may_wait: &'a MayWait,
     high: Option<Vec<u8>>,
     /// Where the next row can begin.
     low: Vec<u8>,
-    /// The engine's next row, and whether there is one, once it was looked for.
-    in_engine: Option<Option<RowPrefix>>,
+    /// The tables' next row, and whether there is one, once it was looked for.
+    in_tables: Option<Option<RowPrefix>>,
 }
 
 impl<'a> RowPrefixes<'a> {
     pub fn new(
-        trees: &'a Trees,
-        view: &'a View,
+        (tables, view): (&'a Tables, &'a View),
         partitioner: &'a dyn Partitioner,
         (low, high): Stretch,
+        may_wait: &'a MayWait,
     ) -> RowPrefixes<'a> {
-        RowPrefixes { trees, view, partitioner, high, low, in_engine: None }
+        RowPrefixes { tables, view, partitioner, may_wait, high, low, in_tables: None }
     }
 
     /// The next row that has entries.
     pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         loop {
-            let in_memory = self.view.first_row(self.trees.number, &self.low, self.high.as_deref());
-            let row = match (self.next_in_engine()?, in_memory.map(|prefix| RowPrefix::fixed(&prefix))) {
-                (Some(engine), Some(memory)) if memory.as_bytes() < engine.as_bytes() => memory,
-                (Some(engine), _) => engine,
+            let in_memory = self.view.first_row(self.tables.number, &self.low, self.high.as_deref());
+            let row = match (self.next_in_tables()?, in_memory.map(|prefix| RowPrefix::fixed(&prefix))) {
+                (Some(stored), Some(memory)) if memory.as_bytes() < stored.as_bytes() => memory,
+                (Some(stored), _) => stored,
                 (None, Some(memory)) => memory,
                 (None, None) => return Ok(None),
             };
@@ -108,15 +111,15 @@ impl<'a> RowPrefixes<'a> {
         }
     }
 
-    /// The first row that the engine has from here on. It is looked for once.
-    fn next_in_engine(&mut self) -> Result<Option<RowPrefix>, StoreError> {
-        if let Some(found) = &self.in_engine
+    /// The first row that the tables have from here on. It is looked for once.
+    fn next_in_tables(&mut self) -> Result<Option<RowPrefix>, StoreError> {
+        if let Some(found) = &self.in_tables
             && found.as_ref().is_none_or(|row| row.as_bytes() >= &self.low[..])
         {
             return Ok(found.clone());
         }
-        let snapshot = &self.view.snapshot;
-        let mut entries = Entries::new(self.trees, snapshot, self.low.clone(), self.high.clone(), false);
+        let Some(snapshot) = self.view.snapshot.as_deref() else { return Ok(None) };
+        let mut entries = Entries::new(self.tables, snapshot, self.low.clone(), self.high.clone(), false);
         let found = match entries.next().transpose()? {
             None => None,
             Some((entry, _)) => Some(
@@ -124,18 +127,18 @@ impl<'a> RowPrefixes<'a> {
                     .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?,
             ),
         };
-        self.in_engine = Some(found.clone());
+        self.in_tables = Some(found.clone());
         Ok(found)
     }
 
     /// Whether something of a row is left: memory may say that all its entries are removed.
     fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
-        let memory = self.view.row(self.trees.number, row.as_bytes());
+        let memory = self.view.row(self.tables.number, row.as_bytes());
         // A row that is being made for its first write is empty for a moment.
         if !memory.iter().any(|map| map.is_empty() || map.has_removals()) {
             return Ok(true);
         }
-        let source = RowSource::stored(self.trees, self.view, row);
+        let source = RowSource::stored(self.tables, self.view, row, self.may_wait);
         let first = source.entries(&[], ROW_END, false).next().transpose()?;
         Ok(first.is_some())
     }

@@ -2,50 +2,142 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use arc_swap::Guard;
 use bytes::Bytes;
+use smallvec::SmallVec;
 
-use super::family::Family;
-use super::inner::Inner;
+use super::blocking::MayWait;
+use super::families::{Family, FamilySet};
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
+use super::locks::HeldRows;
 use super::log::ChangeList;
 use super::memtable::View;
-use super::row_cache::RowId;
+use super::read_path::ReadPath;
+use super::row_cache::{CachedRow, RowId};
 use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
+use super::tables::Tables;
 use super::value::{self, Value};
 use super::write_batch::{BatchBuilder, Cached};
+use super::write_path::WritePath;
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{
-    Behaviour, Cell, CellKind, CfMutation, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
+    Behaviour, Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeDeletion,
+    SuperColumn,
 };
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 use crate::storage::collect::Shadows;
-use crate::storage::resolve::{met, resolve};
+use crate::storage::resolve::{ResolvedRow, met, resolve};
 
 /// Seconds after which the rows behind a new deletion are tidied up the first time.
 const FIRST_TIDY_S: i64 = 600;
 
+/// Where a write finds what its row holds.
+pub struct Found<'a> {
+    family: &'a Arc<Family>,
+    tables: Guard<Arc<Tables>>,
+    id: RowId,
+    /// The row in the cache, if it is there.
+    cached: Option<Arc<CachedRow>>,
+    /// Tables have to be asked what the write meets. Else the cache has the row, there are no tables, or the write is
+    /// newer than all that they hold.
+    pub must_wait: bool,
+}
+
+/// Where the rows of some mutations are found.
+pub struct LookUp<'a> {
+    /// One for each column family of each mutation that changes something.
+    pub found: SmallVec<[Found<'a>; 1]>,
+    /// Memory and tables as they were before tables were asked how new they are: what memory does not have here, is in
+    /// these tables. Made when a row is not in the cache.
+    pub view: Option<View>,
+}
+
+/// Looks for the rows of some mutations. They are locked.
+pub fn look_up<'a>(
+    read: &ReadPath,
+    families: &'a FamilySet,
+    mutations: &[Mutation],
+    behaviour: &Behaviour,
+    _: &HeldRows<'_>,
+) -> Result<LookUp<'a>, StoreError> {
+    let mut look_up = LookUp { found: SmallVec::new(), view: None };
+    for mutation in mutations {
+        for change in mutation.families.iter().filter(|change| !change.changes.is_empty()) {
+            let family = families.family(&change.cf)?;
+            let tables = family.tables.load();
+            let id = RowId { family: tables.number, key: mutation.key.clone() };
+            let cached = read.row_cache.get(&id);
+            if let Some(cached) = &cached {
+                cached.prefetch();
+                cached.in_memtable.prefetch();
+            }
+            let is_cached = cached.as_ref().is_some_and(|cached| cached.view().is_some());
+            if !is_cached {
+                look_up.view.get_or_insert_with(|| read.view());
+            }
+            let beats_tables = is_cached || tables.is_empty() || is_newer(change, tables.newest(), behaviour);
+            look_up.found.push(Found { family, tables, id, cached, must_wait: !beats_tables });
+        }
+    }
+    Ok(look_up)
+}
+
+/// Whether all that a mutation says of a column family are cells that win over any cell of such a timestamp, and nothing
+/// else has to be known of the row: counters add to what is there, deletions are merged, and where a comparator has its
+/// own idea of equal names, the stored name counts.
+fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
+    let names = Names::new(&*change.cf.comparator, behaviour.release);
+    let is_plain = |cell: &Cell| {
+        cell.timestamp > newest && !matches!(cell.kind, CellKind::Counter | CellKind::Increment)
+    };
+    names.view.stored_order() == StoredOrder::Exact
+        && change.changes.iter().all(|change| match change {
+            Change::Cell { super_column: None, cell } => is_plain(cell),
+            Change::Cell { super_column: Some(name), cell } => {
+                is_plain(cell) && is_told_by_key(name, names.stored)
+            }
+            _ => false,
+        })
+}
+
+impl LookUp<'_> {
+    /// Whether tables have to be asked.
+    pub fn must_wait(&self) -> bool {
+        self.found.iter().any(|found| found.must_wait)
+    }
+}
+
 /// A batch in the making. It is made under the locks of all rows that it will hold.
-pub struct Writer<'a> {
-    inner: &'a Inner,
+pub struct Writer<'a, 'l> {
+    path: &'a WritePath,
     behaviour: &'static Behaviour,
-    /// What the store holds now; made when a row is not in the cache.
+    rows: &'a HeldRows<'l>,
+    may_wait: Option<&'a MayWait>,
+    /// What the store holds; there is one if a row is not in the cache.
     view: Option<View>,
     batch: BatchBuilder,
 }
 
 /// The stored cell that a new one meets.
 struct Met {
-    /// Where it stands, if that may differ from where the new one will.
+    /// Where it is stored, if that may differ from where the new one will be.
     key: Option<Vec<u8>>,
     cell: Cell,
 }
 
-impl<'a> Writer<'a> {
-    pub fn new(inner: &'a Inner, behaviour: &'static Behaviour) -> Writer<'a> {
-        Writer { inner, behaviour, view: None, batch: BatchBuilder::default() }
+impl<'a, 'l> Writer<'a, 'l> {
+    /// Without `may_wait` no row may be added that must wait.
+    pub fn new(
+        path: &'a WritePath,
+        behaviour: &'static Behaviour,
+        (rows, may_wait): (&'a HeldRows<'l>, Option<&'a MayWait>),
+        view: Option<View>,
+    ) -> Writer<'a, 'l> {
+        Writer { path, behaviour, rows, may_wait, view, batch: BatchBuilder::default() }
     }
 
     /// What has been prepared: good until the rows' locks are opened.
@@ -53,47 +145,43 @@ impl<'a> Writer<'a> {
         self.batch
     }
 
-    /// Adds one mutation. The caller holds its row's lock, and adds no second one of the same row.
-    pub fn add(&mut self, mutation: Mutation) -> Result<(), StoreError> {
-        let mutation = mutation.joined();
-        for change in mutation.families {
-            if !change.changes.is_empty() {
-                self.add_family(&mutation.key, change)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn add_family(&mut self, key: &Bytes, change: CfMutation) -> Result<(), StoreError> {
+    /// Adds what a mutation says of one column family. No row of a column family may be added twice.
+    pub fn add(&mut self, key: &Bytes, change: CfMutation, found: Found<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();
-        let families = self.inner.families_now();
-        let family = families.family(&cf)?;
-        let trees = family.trees.load();
+        let read = &*self.path.read;
+        let Found { family, tables, id, cached: in_cache, must_wait } = found;
         let resolved = resolve(change, self.behaviour);
-        let id = RowId { family: trees.number, key: key.clone() };
-        let found = self.inner.row_cache.get(&id);
-        if let Some(found) = &found {
-            found.prefetch();
-            found.in_memtable.prefetch();
-        }
-        let row = match &found {
+        let row = match &in_cache {
             Some(cached) => Cow::Borrowed(cached.prefix()),
-            None => Cow::Owned(RowPrefix::of(key, &*self.inner.partitioner)),
+            None => Cow::Owned(read.prefix_of(key)),
         };
-        let is_loaded = found.is_none() && self.inner.row_cache.is_worth_loading(&id);
-        let loaded = is_loaded.then(|| self.inner.load_row(&id, &trees, &row)).transpose()?;
-        let cached = found.as_ref().or(loaded.as_ref());
+        let may_wait = if must_wait { self.may_wait } else { None };
+        assert!(
+            !must_wait || may_wait.is_some(),
+            "a write that needs the disk was given to a thread that may not wait"
+        );
+        let loaded = match (may_wait, &self.view) {
+            (Some(may_wait), Some(view)) if in_cache.is_none() && read.row_cache.is_worth_loading(&id) => {
+                let source = RowSource::stored(&tables, view, &row, may_wait);
+                Some(read.load_row((&id, &row), &source, self.rows)?)
+            }
+            _ => None,
+        };
+        let cached = in_cache.as_ref().or(loaded.as_ref());
         let source = match cached.and_then(|cached| cached.view()) {
             Some(view) => RowSource::cached(view, resolved.cells.len()),
             None => {
-                let view = self.view.get_or_insert_with(|| self.inner.view());
-                RowSource::stored(&trees, view, &row)
+                let view = self.view.get_or_insert_with(|| read.view());
+                match may_wait {
+                    Some(may_wait) => RowSource::stored(&tables, view, &row, may_wait),
+                    None => RowSource::in_memory(tables.number, view, &row),
+                }
             }
         };
         let mut changes = RowChanges {
-            inner: self.inner,
+            path: self.path,
             behaviour: self.behaviour,
-            now_s: self.inner.clock.now_s(),
+            now_s: self.path.clock.now_s(),
             cf: &cf,
             family,
             row: &row,
@@ -102,36 +190,21 @@ impl<'a> Writer<'a> {
             changes: ChangeList::with_room_for(resolved.cells.len()),
             key: Vec::new(),
         };
-        if let Some(deletion) = resolved.deletion {
-            changes.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
-        }
-        let names = Names::new(&*cf.comparator, self.behaviour.release);
-        changes.add_ranges(&resolved.ranges)?;
-        // What is shadowed matters to counters only: they begin anew.
-        let (outer, ranges) =
-            if resolved.counts() { changes.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
-        let row_ranges = LevelRanges::of_row(&ranges, names.view);
-        for cell in resolved.cells {
-            let shadows = Shadows::of_row(outer, Some(row_ranges));
-            changes.add_cell(COLUMNS_LEVEL, cell, names, shadows)?;
-        }
-        for super_column in resolved.supers {
-            changes.add_super(super_column, names, outer, &ranges)?;
-        }
+        changes.add_all(resolved)?;
         let (changes, likely) = (changes.changes, source.first_place());
         drop(source);
         if let Some(cached) = cached {
             cached.in_memtable.prefetch_slot(likely);
         }
         let cached = cached.map(|cached| Cached { id, row: cached.clone(), likely });
-        self.batch.add(trees.number, &row, &changes, cached);
+        self.batch.add(tables.number, &row, &changes, cached);
         Ok(())
     }
 }
 
 /// Changes to a row of one column family, by keys relative to the row.
 struct RowChanges<'a> {
-    inner: &'a Inner,
+    path: &'a WritePath,
     behaviour: &'static Behaviour,
     now_s: i32,
     cf: &'a CfDef,
@@ -147,6 +220,28 @@ struct RowChanges<'a> {
 }
 
 impl RowChanges<'_> {
+    /// Adds all that a mutation says of the row.
+    fn add_all(&mut self, resolved: ResolvedRow) -> Result<(), StoreError> {
+        // What is shadowed matters to counters only: they begin anew.
+        let counts = resolved.counts();
+        if let Some(deletion) = resolved.deletion {
+            self.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
+        }
+        let cf = self.cf;
+        let names = Names::new(&*cf.comparator, self.behaviour.release);
+        self.add_ranges(&resolved.ranges)?;
+        let (outer, ranges) = if counts { self.row_deletions()? } else { (DeletionTime::LIVE, Vec::new()) };
+        let row_ranges = LevelRanges::of_row(&ranges, names.view);
+        for cell in resolved.cells {
+            let shadows = Shadows::of_row(outer, Some(row_ranges));
+            self.add_cell(COLUMNS_LEVEL, cell, names, shadows)?;
+        }
+        for super_column in resolved.supers {
+            self.add_super(super_column, names, outer, &ranges)?;
+        }
+        Ok(())
+    }
+
     /// The row's deletion and tombstones of runs of names as they will be.
     fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
         let (stored, mut ranges) = self.source.row_deletions()?;
@@ -193,7 +288,7 @@ impl RowChanges<'_> {
                 }
             } else {
                 let due = i64::from(self.now_s) + FIRST_TIDY_S;
-                self.inner.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
+                self.path.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
             }
             self.changes.add(&key, Some(&value::encode_range(&merged)));
             is_changed = true;
@@ -329,7 +424,7 @@ impl RowChanges<'_> {
         if !was_queued && deletion != DeletionTime::LIVE {
             let due = i64::from(self.now_s) + FIRST_TIDY_S;
             let whole_key = self.row.entry(&marker);
-            self.inner.queue.add(self.batch, due, self.family.id, &whole_key);
+            self.path.queue.add(self.batch, due, self.family.id, &whole_key);
         }
         // A super column keeps the name that it was first written under, whatever is equal to it.
         let kept_name = old_name.as_deref().or(kept_name);

@@ -3,7 +3,6 @@
 //! A write is handed to the operating system by whoever makes it, under a short lock, and mostly by storing it in
 //! memory that is the file's: no other thread needs to wake up for it. The disk is waited for outside of that lock.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +14,11 @@ use super::record::SealedRecord;
 use super::replay::{Replayed, segments_of};
 use super::segment::{Segment, path_of};
 use crate::storage::StoreError;
+use crate::storage::disk::{Disk, DiskFile};
 
 /// The segments of the log, of which the last is written to.
 pub struct CommitLog {
+    disk: Arc<dyn Disk>,
     directory: PathBuf,
     current: Mutex<Current>,
     /// Bytes that a crash now would have to replay, but for those of a memtable that is being flushed.
@@ -27,7 +28,7 @@ pub struct CommitLog {
 struct Current {
     segment: Segment,
     /// Earlier segments that are not synced yet.
-    unsynced: Vec<Arc<File>>,
+    unsynced: Vec<Arc<dyn DiskFile>>,
 }
 
 /// A segment that is ready to be written to.
@@ -43,35 +44,44 @@ impl NextSegment {
 }
 
 impl CommitLog {
-    /// Goes on behind the last record of a log. Segments that are not of it are removed: those before `first`, and
+    /// Goes on behind the last record of a log. Segments that do not belong to it are removed: those before `first`, and
     /// those behind a torn end.
-    pub fn open(directory: &Path, replayed: &Replayed, first: u64) -> Result<CommitLog, StoreError> {
-        for number in segments_of(directory)? {
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        replayed: &Replayed,
+        first: u64,
+    ) -> Result<CommitLog, StoreError> {
+        for number in segments_of(&*disk, directory)? {
             if number < first || number > replayed.number {
-                fs::remove_file(path_of(directory, number)).map_err(|error| io_error(&error))?;
+                let path = path_of(directory, number);
+                disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
         }
-        let segment = Segment::open(directory, replayed.number, replayed.length);
-        Ok(CommitLog::with(directory, segment.map_err(|error| io_error(&error))?, replayed.earlier))
+        let segment = Segment::open(&*disk, directory, replayed.number, replayed.length);
+        let segment = segment.map_err(|error| io_error(&path_of(directory, replayed.number), &error))?;
+        Ok(CommitLog::with(disk, directory, segment, replayed.earlier))
     }
 
     /// Starts a log.
-    pub fn create(directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
+    pub fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
         let make = || {
-            fs::create_dir_all(directory)?;
+            disk.create_directory(directory)?;
             if let Some(parent) = directory.parent() {
-                File::open(parent)?.sync_all()?;
+                disk.sync_directory(parent)?;
             }
-            let mut segment = Segment::create(directory, number)?;
+            let mut segment = Segment::create(&*disk, directory, number)?;
             segment.begin(0)?;
-            segment.file.sync_all()?;
+            segment.file.sync()?;
             Ok(segment)
         };
-        Ok(CommitLog::with(directory, make().map_err(|error| io_error(&error))?, 0))
+        let segment = make().map_err(|error| io_error(directory, &error))?;
+        Ok(CommitLog::with(disk, directory, segment, 0))
     }
 
-    fn with(directory: &Path, segment: Segment, earlier: u64) -> CommitLog {
+    fn with(disk: Arc<dyn Disk>, directory: &Path, segment: Segment, earlier: u64) -> CommitLog {
         CommitLog {
+            disk,
             directory: directory.to_owned(),
             bytes: AtomicU64::new(earlier + segment.length),
             current: Mutex::new(Current { segment, unsynced: Vec::new() }),
@@ -82,7 +92,8 @@ impl CommitLog {
     pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let mut current = self.current.lock();
         let before = current.segment.length;
-        current.segment.append(record).map_err(|error| io_error(&error))?;
+        let appended = current.segment.append(record);
+        appended.map_err(|error| io_error(&path_of(&self.directory, current.segment.number), &error))?;
         self.bytes.fetch_add(current.segment.length - before, Ordering::Relaxed);
         Ok(())
     }
@@ -90,14 +101,16 @@ impl CommitLog {
     /// Makes the next segment, durably, and does not write to it yet. One caller at a time.
     pub fn prepare_next(&self) -> Result<NextSegment, StoreError> {
         let number = self.current.lock().segment.number + 1;
-        Segment::create(&self.directory, number).map(NextSegment).map_err(|error| io_error(&error))
+        let segment = Segment::create(&*self.disk, &self.directory, number).map(NextSegment);
+        segment.map_err(|error| io_error(&path_of(&self.directory, number), &error))
     }
 
     /// From now on writes go to the next segment; gives the one before, which is cut to its length when it is dropped.
     /// When the next cannot be begun they go on in the old one.
     pub fn go_on_in(&self, mut next: NextSegment) -> Result<FullSegment, StoreError> {
         let mut current = self.current.lock();
-        next.0.begin(current.segment.length).map_err(|error| io_error(&error))?;
+        let begun = next.0.begin(current.segment.length);
+        begun.map_err(|error| io_error(&path_of(&self.directory, next.0.number), &error))?;
         self.bytes.store(next.0.length, Ordering::Relaxed);
         let full = std::mem::replace(&mut current.segment, next.0);
         current.unsynced.push(full.file.clone());
@@ -111,7 +124,7 @@ impl CommitLog {
             (current.segment.file.clone(), current.unsynced.clone())
         };
         for file in earlier.iter().chain([&last]) {
-            file.sync_data()?;
+            file.sync()?;
         }
         let mut current = self.current.lock();
         current.unsynced.retain(|file| !earlier.iter().any(|synced| Arc::ptr_eq(file, synced)));
@@ -122,7 +135,7 @@ impl CommitLog {
     pub fn remove(&self, numbers: std::ops::Range<u64>) {
         for number in numbers {
             let path = path_of(&self.directory, number);
-            match fs::remove_file(&path) {
+            match self.disk.remove_file(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // It stays until the next start, and harms nobody.
@@ -143,7 +156,7 @@ impl CommitLog {
 }
 
 /// A full disk refuses writes, and may have room again; anything else is a failure.
-fn io_error(error: &io::Error) -> StoreError {
-    let text = format!("the write log: {error}");
+fn io_error(path: &Path, error: &io::Error) -> StoreError {
+    let text = format!("the commit log {}: {error}", path.display());
     if error.kind() == io::ErrorKind::StorageFull { StoreError::ReadOnly(text) } else { StoreError::Io(text) }
 }

@@ -3,7 +3,6 @@
 //! ```text
 //!   CommitLog   appends to the last segment, syncs, starts another one, removes old ones
 //!   Segment     a file: a head, then records
-//!   Mapping     the end of that file as memory, where records are stored without a call of the system
 //!   record      one write of any number of rows: length, checksums, payload
 //!   changes     what becomes of the entries of one row
 //!   replay      reads segments back, and tells a torn end from damage
@@ -11,7 +10,6 @@
 
 mod changes;
 mod commit_log;
-mod mapping;
 mod record;
 mod replay;
 mod segment;

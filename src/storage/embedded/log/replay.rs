@@ -13,7 +13,6 @@
 //!   a checksum is wrong otherwise                                   damaged
 //! ```
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -22,6 +21,7 @@ use bytes::Bytes;
 use super::record::{HEAD, HEAD_SUM, RowRecord, read_head, rows_of};
 use super::segment::{SEGMENT_HEAD, number_of, path_of, read_segment_head};
 use crate::storage::StoreError;
+use crate::storage::disk::Disk;
 
 /// Unit in which disks lose what was not synced.
 const PAGE: usize = 4096;
@@ -43,15 +43,15 @@ pub struct Replayed {
 /// Gives every row of every record, in the order of writing, from segment `first` on. Segments up to `last` must be
 /// there; earlier ones are leftovers. Fails when anything but a torn end cannot be read.
 pub fn replay(
-    directory: &Path,
+    (disk, directory): (&dyn Disk, &Path),
     (first, last): (u64, u64),
     mut each: impl FnMut(RowRecord<'_>) -> Result<(), StoreError>,
 ) -> Result<Replayed, StoreError> {
     let mut replayed = Replayed { number: first, length: 0, earlier: 0 };
-    let end = segments_of(directory)?.last().copied().unwrap_or(0).max(last);
+    let end = segments_of(disk, directory)?.last().copied().unwrap_or(0).max(last);
     for number in first..=end {
         let path = path_of(directory, number);
-        let bytes = read_segment(&path)?;
+        let bytes = read_segment(disk, &path)?;
         if number > first {
             let is_unused = bytes.len() < SEGMENT_HEAD || bytes.iter().all(|byte| *byte == 0);
             if is_unused {
@@ -61,7 +61,10 @@ pub fn replay(
             let before = read_segment_head(&bytes, number).ok_or_else(|| no_segment(&path, number))?;
             if replayed.length != before {
                 // Syncs go in the order of writing: of what follows a torn end nothing was synced.
-                tracing::warn!("the write log ends before {}: what was not synced is lost", path.display());
+                tracing::warn!(
+                    "the commit log ends before {}, as a power failure leaves it: later writes, which were never synced, are lost",
+                    path.display()
+                );
                 break;
             }
         }
@@ -72,8 +75,8 @@ pub fn replay(
     Ok(replayed)
 }
 
-fn read_segment(path: &Path) -> Result<Bytes, StoreError> {
-    match fs::read(path) {
+fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
+    match disk.read(path) {
         Ok(bytes) => Ok(Bytes::from(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Corrupt(format!(
             "{} is missing; put back an undamaged copy of the data directory",
@@ -84,15 +87,9 @@ fn read_segment(path: &Path) -> Result<Bytes, StoreError> {
 }
 
 /// The numbers of the segments in a directory.
-pub fn segments_of(directory: &Path) -> Result<Vec<u64>, StoreError> {
-    let entries = match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| io_error(directory, &error))?,
-    };
-    let mut numbers = Vec::new();
-    for entry in entries {
-        numbers.extend(number_of(&entry.map_err(|error| io_error(directory, &error))?.path()));
-    }
+pub fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
+    let paths = disk.list(directory).map_err(|error| io_error(directory, &error))?;
+    let mut numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path)).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }
@@ -121,7 +118,13 @@ fn record_at(
     at: usize,
     path: &Path,
 ) -> Result<Option<(usize, Bytes)>, StoreError> {
-    let torn = |end: usize| if is_torn(bytes, at, end) { Ok(None) } else { Err(damaged(path, at)) };
+    let torn = |end: usize| {
+        if !is_torn(bytes, at, end) {
+            return Err(damaged(path, at));
+        }
+        warn_of_hole(path, at, written(bytes).saturating_sub(end));
+        Ok(None)
+    };
     let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return Ok(None) };
     let Some((length, sum)) = read_head(number, at as u64, head) else {
         return if has_no_head(number, bytes, at) { Ok(None) } else { torn(at + HEAD) };
@@ -132,6 +135,17 @@ fn record_at(
         return torn(end);
     }
     Ok(Some((end, bytes.slice(begin..end))))
+}
+
+/// Says how much is given up behind pages that never reached the disk.
+fn warn_of_hole(path: &Path, at: usize, behind: usize) {
+    if behind > 0 {
+        tracing::warn!(
+            "the commit log {} has pages of zeros at byte {at}, as a power failure leaves them: {behind} bytes behind \
+             them, which were never synced, are ignored",
+            path.display()
+        );
+    }
 }
 
 /// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it.
@@ -163,14 +177,14 @@ fn written(bytes: &[u8]) -> usize {
 
 fn no_segment(path: &Path, number: u64) -> StoreError {
     StoreError::Corrupt(format!(
-        "{} does not begin as segment {number} of a write log; put back an undamaged copy of the data directory",
+        "{} does not begin as segment {number} of a commit log; put back an undamaged copy of the data directory",
         path.display()
     ))
 }
 
 fn damaged(path: &Path, at: usize) -> StoreError {
     StoreError::Corrupt(format!(
-        "the write log {} cannot be read at byte {at}; put back an undamaged copy of the data directory, or cut the \
+        "the commit log {} cannot be read at byte {at}; put back an undamaged copy of the data directory, or cut the \
          file off at that byte to give up what follows it",
         path.display()
     ))
@@ -182,7 +196,11 @@ fn io_error(path: &Path, error: &io::Error) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::storage::disk::RealDisk;
     use crate::storage::embedded::log::{ChangeList, CommitLog, RecordBuilder};
 
     fn record(log: &CommitLog, number: u8) {
@@ -195,7 +213,7 @@ mod tests {
 
     /// Records 0 and 1 in the first segment, 2 and 3 in the second.
     fn two_segments(directory: &Path) {
-        let log = CommitLog::create(directory, 1).unwrap();
+        let log = CommitLog::create(Arc::new(RealDisk), directory, 1).unwrap();
         record(&log, 0);
         record(&log, 1);
         log.go_on_in(log.prepare_next().unwrap()).unwrap();
@@ -206,7 +224,7 @@ mod tests {
 
     fn replayed(directory: &Path, range: (u64, u64)) -> Result<(Vec<u8>, Replayed), StoreError> {
         let mut found = Vec::new();
-        let end = replay(directory, range, |row| {
+        let end = replay((&RealDisk, directory), range, |row| {
             found.push(row.prefix[0]);
             Ok(())
         })?;
@@ -227,8 +245,8 @@ mod tests {
         fs::write(path_of(path, 3), b"").unwrap();
         let (found, end) = replayed(path, (1, 3)).unwrap();
         assert_eq!((found, end.number), (vec![0, 1, 2], 2));
-        let log = CommitLog::open(path, &end, 2).unwrap();
-        assert_eq!(segments_of(path).unwrap(), [2]);
+        let log = CommitLog::open(Arc::new(RealDisk), path, &end, 2).unwrap();
+        assert_eq!(segments_of(&RealDisk, path).unwrap(), [2]);
         record(&log, 4);
         assert_eq!(replayed(path, (2, 2)).unwrap().0, [2, 4]);
     }

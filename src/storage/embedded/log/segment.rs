@@ -14,16 +14,14 @@
 //! A segment's file is made before it is needed. It gets its head when writes go on in it, since only then is it known
 //! how long the segment before has become.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use byteorder::{BigEndian, ByteOrder};
 
-use super::mapping::Mapping;
-use super::record::{HEAD, SealedRecord};
+use super::record::{HEAD, HEAD_SUM, SealedRecord};
+use crate::storage::disk::{Disk, DiskFile, Mapping};
 
 const MAGIC: &[u8; 8] = b"thriftlg";
 const FORMAT: u32 = 1;
@@ -41,8 +39,8 @@ const COPIED_BYTES_MAX: usize = 64 * 1024;
 /// A segment that is appended to.
 pub struct Segment {
     pub number: u64,
-    /// Shared with who syncs it meanwhile.
-    pub file: Arc<File>,
+    /// Shared with the thread that syncs it.
+    pub file: Arc<dyn DiskFile>,
     /// Where the next record begins; behind that the file has zeros, or nothing.
     pub length: u64,
     /// A write has failed half-way, and what it left is not cut off yet.
@@ -84,18 +82,17 @@ pub fn read_segment_head(bytes: &[u8], number: u64) -> Option<u64> {
 
 impl Segment {
     /// Makes a file that will be there after a power cut. One of the same name is one whose making was cut short.
-    pub fn create(directory: &Path, number: u64) -> io::Result<Segment> {
-        let path = path_of(directory, number);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
-        file.sync_all()?;
-        File::open(directory)?.sync_all()?;
+    pub fn create(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<Segment> {
+        let file = disk.create(&path_of(directory, number))?;
+        file.sync()?;
+        disk.sync_directory(directory)?;
         Ok(Segment::with(number, file, 0))
     }
 
-    fn with(number: u64, file: File, length: u64) -> Segment {
+    fn with(number: u64, file: Arc<dyn DiskFile>, length: u64) -> Segment {
         Segment {
             number,
-            file: Arc::new(file),
+            file,
             length,
             is_ragged: false,
             mapping: None,
@@ -106,17 +103,17 @@ impl Segment {
 
     /// Writes the head. Records can follow.
     pub fn begin(&mut self, before: u64) -> io::Result<()> {
-        self.file.write_all_at(&head(self.number, before), 0)?;
+        self.file.write_at(&head(self.number, before), 0)?;
         self.length = SEGMENT_HEAD as u64;
         Ok(())
     }
 
     /// Opens a segment to append behind its last good record; what follows is cut off.
-    pub fn open(directory: &Path, number: u64, length: u64) -> io::Result<Segment> {
-        let file = OpenOptions::new().read(true).write(true).open(path_of(directory, number))?;
-        if file.metadata()?.len() > length {
-            file.set_len(length)?;
-            file.sync_all()?;
+    pub fn open(disk: &dyn Disk, directory: &Path, number: u64, length: u64) -> io::Result<Segment> {
+        let file = disk.open(&path_of(directory, number))?;
+        if file.length()? > length {
+            file.set_length(length)?;
+            file.sync()?;
         }
         Ok(Segment::with(number, file, length))
     }
@@ -147,10 +144,10 @@ impl Segment {
             let (head, payload) = bytes.split_at(HEAD.min(bytes.len()));
             if self.is_mappable {
                 // There may be room behind it: a record without its head is none.
-                self.file.write_all_at(payload, self.length + HEAD as u64)?;
-                self.file.write_all_at(head, self.length)?;
+                self.file.write_at(payload, self.length + HEAD as u64)?;
+                self.file.write_at(head, self.length)?;
             } else {
-                self.file.write_all_at(bytes, self.length)?;
+                self.file.write_at(bytes, self.length)?;
             }
         }
         self.length += bytes.len() as u64;
@@ -159,7 +156,9 @@ impl Segment {
 
     /// Stores a record in the mapping, or in the next one. `false`: the file cannot be mapped.
     fn store(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes)) {
+        // The checksum of the head is stored last: without it there is no record.
+        let parts = [HEAD..bytes.len(), 0..HEAD_SUM, HEAD_SUM..HEAD];
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes, &parts)) {
             return Ok(true);
         }
         if !self.is_mappable {
@@ -168,8 +167,8 @@ impl Segment {
         // A record is stored in one piece, so the next mapping begins with it, wherever this one ends.
         self.mapping = None;
         let room = if self.length < FIRST_MAPPING { FIRST_MAPPING } else { MAPPING };
-        match Mapping::open(&self.file, self.length, room) {
-            Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes)),
+        match self.file.map(self.length, room) {
+            Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes, &parts)),
             Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error),
             Err(error) => {
                 tracing::debug!("segment {} of the write log is not mapped: {error}", self.number);
@@ -184,7 +183,7 @@ impl Segment {
     /// Takes away what is behind the last record.
     fn cut(&mut self) -> io::Result<()> {
         self.mapping = None;
-        self.file.set_len(self.length)?;
+        self.file.set_length(self.length)?;
         self.is_ragged = false;
         Ok(())
     }
@@ -199,13 +198,14 @@ impl Drop for Segment {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
 
     use tempfile::TempDir;
 
     use super::*;
+    use crate::storage::disk::RealDisk;
     use crate::storage::embedded::log::ChangeList;
-    use crate::storage::embedded::log::record::{HEAD_SUM, RecordBuilder};
+    use crate::storage::embedded::log::record::RecordBuilder;
     use crate::storage::embedded::log::replay::replay;
 
     /// A record of a row with so long a key. Its last four bytes are zero.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn begin(directory: &Path) -> Segment {
-        let mut segment = Segment::create(directory, 1).unwrap();
+        let mut segment = Segment::create(&RealDisk, directory, 1).unwrap();
         segment.begin(0).unwrap();
         segment
     }
@@ -236,7 +236,7 @@ mod tests {
     /// The lengths of the keys in a directory, and where the records end.
     fn replayed(directory: &Path) -> (Vec<usize>, u64) {
         let mut keys = Vec::new();
-        let end = replay(directory, (1, 1), |row| {
+        let end = replay((&RealDisk, directory), (1, 1), |row| {
             keys.push(row.prefix.len());
             Ok(())
         });
@@ -268,7 +268,7 @@ mod tests {
                     let length = segment.length;
                     drop(segment);
                     assert_eq!(fs::metadata(path_of(path, 1)).unwrap().len(), length);
-                    segment = Segment::open(path, 1, length).unwrap();
+                    segment = Segment::open(&RealDisk, path, 1, length).unwrap();
                 }
             }
             drop(segment);
@@ -332,10 +332,10 @@ mod tests {
                 let mut bytes = left_behind.clone();
                 bytes[flipped] ^= 1;
                 fs::write(path_of(directory.path(), 1), bytes).unwrap();
-                replay(directory.path(), (1, 1), |_| Ok(())).unwrap_err();
+                replay((&RealDisk, directory.path()), (1, 1), |_| Ok(())).unwrap_err();
             }
             fs::write(path_of(directory.path(), 1), &left_behind[..at]).unwrap();
-            let mut segment = Segment::open(directory.path(), 1, before).unwrap();
+            let mut segment = Segment::open(&RealDisk, directory.path(), 1, before).unwrap();
             segment.append(&record(3)).unwrap();
             assert_eq!(replayed(directory.path()).0[keys.len() - 1..], [3]);
         }
@@ -346,7 +346,7 @@ mod tests {
         let directory = directory();
         let mut segment = begin(directory.path());
         segment.append(&record(1)).unwrap();
-        let for_reading = Arc::new(File::open(path_of(directory.path(), 1)).unwrap());
+        let for_reading: Arc<dyn DiskFile> = Arc::new(File::open(path_of(directory.path(), 1)).unwrap());
         let file = std::mem::replace(&mut segment.file, for_reading);
         // Both ways of writing, and cutting off what they left.
         segment.append(&record(70_000)).unwrap_err();

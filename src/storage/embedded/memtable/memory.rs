@@ -1,44 +1,47 @@
-//! The memtables of a store: the one that is written to, and the one that is being flushed.
+//! The memtables of a store: the one that is written to, and those that are frozen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
-use fjall::{Database, Snapshot};
 use parking_lot::RwLock;
 
 use super::entry_map::EntryMap;
 use super::rows::RowPlace;
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
+use crate::storage::embedded::tables::Snapshot;
+
+/// Memtables that nobody writes to, newest first. In a durable store there is at most one: that which is being flushed.
+pub type Frozen = Arc<[Arc<Memtable>]>;
 
 /// The memtables.
 #[derive(Default)]
 pub struct Memory {
     /// The one that is written to. Another takes its place while nobody writes, and under the lock of `frozen`.
     active: ArcSwap<Memtable>,
-    /// The one that is being flushed.
-    frozen: RwLock<Option<Arc<Memtable>>>,
+    frozen: RwLock<Frozen>,
     /// What the active memtable takes, for those who only want to know that.
     active_bytes: AtomicUsize,
 }
 
-/// Memory and engine at one moment. What is written later to a row may be seen, but never half of a change to it,
-/// and never what is older than what the engine's part shows.
+/// Memory and tables at one moment. What is written later to a row may be seen, but never half of a change to it,
+/// and never what is older than what the tables' part shows.
 pub struct View {
     active: Arc<Memtable>,
-    frozen: Option<Arc<Memtable>>,
-    pub snapshot: Snapshot,
+    frozen: Frozen,
+    /// `None` in a store that has no tables.
+    pub snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Memory {
-    /// Looks at memory and engine at once.
+    /// Looks at memory and tables at once.
     ///
-    /// The lock is held over both: what is frozen after this cannot be flushed before the engine has been looked at,
-    /// so its snapshot holds nothing that is newer than the memtables.
-    pub fn view(&self, database: &Database) -> View {
+    /// The lock is held over both: what is frozen after this cannot be flushed before the tables have been looked at,
+    /// so their snapshot holds nothing that is newer than the memtables.
+    pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> View {
         let frozen = self.frozen.read();
-        let snapshot = database.snapshot();
+        let snapshot = tables();
         View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
@@ -62,44 +65,62 @@ impl Memory {
         self.active_bytes.load(Ordering::Relaxed)
     }
 
-    pub fn frozen(&self) -> Option<Arc<Memtable>> {
+    /// Memtables that are frozen, newest first.
+    pub fn frozen(&self) -> Frozen {
         self.frozen.read().clone()
     }
 
-    /// Starts a new memtable. The caller sees to it that nobody writes meanwhile, and that nothing is frozen yet.
+    /// Starts a new memtable. The caller sees to it that nobody writes meanwhile.
     pub fn freeze(&self) {
         let mut frozen = self.frozen.write();
         let next = Arc::new(Memtable::after(&self.active.load()));
-        *frozen = Some(self.active.swap(next));
+        let full = self.active.swap(next);
+        *frozen = std::iter::once(full).chain(frozen.iter().cloned()).collect();
         self.active_bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Lets go of what the engine's tables now hold.
+    /// The same, unless the active memtable is empty.
+    pub fn freeze_if_used(&self) {
+        if !self.active.load().is_empty() {
+            self.freeze();
+        }
+    }
+
+    /// Forgets what the tables now hold.
     pub fn let_go(&self) {
-        let flushed = self.frozen.write().take();
+        let flushed = std::mem::take(&mut *self.frozen.write());
         // Many entries are freed here, and not under the lock.
         drop(flushed);
     }
 
+    /// Puts others in the place of all memtables, and an empty one before them. Returns the earlier ones. The caller sees
+    /// to it that nobody writes meanwhile.
+    pub fn replace(&self, others: Frozen) -> (Arc<Memtable>, Frozen) {
+        let mut frozen = self.frozen.write();
+        let next = Arc::new(Memtable::after(&self.active.load()));
+        self.active_bytes.store(0, Ordering::Relaxed);
+        (self.active.swap(next), std::mem::replace(&mut *frozen, others))
+    }
+
     /// Forgets a generation of a column family. Nobody writes to it or flushes it meanwhile.
     pub fn forget(&self, family: u64) {
+        let mut frozen = self.frozen.write();
         self.active.load().forget(family);
-        if let Some(frozen) = self.frozen() {
-            frozen.forget(family);
-        }
+        // Others may hold a frozen one: they keep what it has.
+        *frozen = frozen.iter().map(|table| Memtable::without(table, family)).collect();
     }
 
     /// Whether a generation has entries here.
     pub fn holds(&self, family: u64) -> bool {
         let frozen = self.frozen.read();
         let holds = |table: &Arc<Memtable>| table.rows(family).is_some_and(|rows| !rows.is_empty());
-        holds(&self.active.load()) || frozen.as_ref().is_some_and(holds)
+        holds(&self.active.load()) || frozen.iter().any(holds)
     }
 
-    /// About how many bytes wait to be flushed.
+    /// About how many bytes all memtables take.
     pub fn bytes(&self) -> usize {
         let frozen = self.frozen.read();
-        self.active.load().bytes() + frozen.as_ref().map_or(0, |frozen| frozen.bytes())
+        self.active.load().bytes() + frozen.iter().map(|table| table.bytes()).sum::<usize>()
     }
 }
 
@@ -116,6 +137,6 @@ impl View {
     }
 
     fn memtables(&self) -> impl Iterator<Item = &Memtable> {
-        [Some(&self.active), self.frozen.as_ref()].into_iter().flatten().map(|table| &**table)
+        std::iter::once(&*self.active).chain(self.frozen.iter().map(|table| &**table))
     }
 }

@@ -1,13 +1,13 @@
-//! What the commit log holds and the engine's tables do not yet: the newest entries, in memory, in order.
+//! What the commit log holds and the tables do not yet: the newest entries, in memory, in order.
 //!
 //! ```text
-//!   Memory      active Memtable, and the frozen one that is being flushed
+//!   Memory      the active Memtable, and frozen ones: in a durable store at most one, which is being flushed
 //!   Memtable    by generation of a column family: Rows
 //!   Rows        in ring order: the entries of each row
 //!   EntryMap    in order: key relative to the row -> value, or its removal; packed in chunks
 //! ```
 //!
-//! An entry here is laid over the engine's of the same key: it wins, whatever either says, for which of two writes
+//! An entry here is laid over the tables' of the same key: it wins, whatever either says, for which of two writes
 //! wins was decided when the later one was made. One row is one thing to find, however many columns a write changes.
 
 mod entry_map;
@@ -16,6 +16,5 @@ mod rows;
 mod table;
 
 pub use entry_map::{EntryMap, EntryRange};
-pub use memory::{Memory, View};
+pub use memory::{Frozen, Memory, View};
 pub use rows::{RowPlace, Rows};
-pub use table::Memtable;

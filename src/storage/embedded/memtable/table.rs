@@ -69,6 +69,19 @@ impl Memtable {
         families
     }
 
+    /// The same memtable without a generation; nobody writes to it any more.
+    pub fn without(table: &Arc<Memtable>, family: u64) -> Arc<Memtable> {
+        let Some(rows) = table.rows(family) else { return table.clone() };
+        let mut families = HashMap::clone(&table.families.load());
+        families.remove(&family);
+        let bytes = table.bytes.load(Ordering::Relaxed) - rows.bytes();
+        Arc::new(Memtable {
+            number: table.number,
+            families: ArcSwap::from_pointee(families),
+            bytes: AtomicIsize::new(bytes),
+        })
+    }
+
     /// Forgets a generation. Nobody writes to it any more.
     pub fn forget(&self, family: u64) {
         let before = self.families.rcu(|families| {
@@ -79,6 +92,11 @@ impl Memtable {
         if let Some(rows) = before.get(&family) {
             self.bytes.fetch_sub(rows.bytes(), Ordering::Relaxed);
         }
+    }
+
+    /// Whether nothing was written to it.
+    pub fn is_empty(&self) -> bool {
+        self.families.load().values().all(|rows| rows.is_empty())
     }
 
     /// About how much memory it takes.

@@ -1,6 +1,6 @@
 //! The queue of deletions that shadow others: each is looked at when it is due.
 //!
-//! It is one row of the ledger's engine keyspace, so that a deletion is queued in the record that makes it.
+//! It is one row of tables of its own, so that a deletion is queued in the record that makes it.
 //!
 //! ```text
 //!   q | i64 due second | u64 number      u32 family id | key of the deletion
@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use byteorder::{BigEndian, ByteOrder};
 use bytes::Bytes;
 
-use super::family::Trees;
+use super::blocking::MayWait;
 use super::key::RowPrefix;
 use super::log::ChangeList;
 use super::memtable::View;
 use super::row_source::RowSource;
+use super::tables::{TableFolder, Tables};
 use super::write_batch::BatchBuilder;
 use crate::storage::StoreError;
 
@@ -28,8 +29,8 @@ const PREFIX: &[u8] = b"q";
 const KEY_BYTES: usize = 16;
 
 /// The queue.
-pub struct Queue {
-    trees: Arc<Trees>,
+pub struct DeletionQueue {
+    tables: Arc<Tables>,
     next_number: AtomicU64,
 }
 
@@ -42,13 +43,22 @@ pub struct QueuedDeletion {
     pub marker: Bytes,
 }
 
-impl Queue {
-    /// Opens the queue in its keyspace, as memory and engine have it.
-    pub fn open(trees: Trees, view: &View) -> Result<Queue, StoreError> {
-        let queue = Queue { trees: Arc::new(trees), next_number: AtomicU64::new(0) };
+impl DeletionQueue {
+    /// The directories of the queue's tables.
+    pub fn folder() -> TableFolder {
+        TableFolder {
+            main: "queue".to_owned(),
+            long: "queue.long".to_owned(),
+            owner: "the queue of deletions".to_owned(),
+        }
+    }
+
+    /// Opens the queue, as memory and tables have it.
+    pub fn open(tables: Tables, view: &View, may_wait: &MayWait) -> Result<DeletionQueue, StoreError> {
+        let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only keep two deletions of one second apart; those of earlier runs are smaller or taken off.
-        queue.walk(view, &[0xFF; KEY_BYTES], |place, _| {
+        queue.walk((view, may_wait), &[0xFF; KEY_BYTES], |place, _| {
             largest = largest.max(BigEndian::read_u64(&place[8..]) + 1);
             Ok(true)
         })?;
@@ -56,9 +66,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Its engine keyspace.
-    pub fn trees(&self) -> &Arc<Trees> {
-        &self.trees
+    pub fn tables(&self) -> &Arc<Tables> {
+        &self.tables
     }
 
     /// Adds a deletion, as part of the batch that makes it.
@@ -76,9 +85,14 @@ impl Queue {
     }
 
     /// The deletions that are due, at most so many.
-    pub fn due(&self, view: &View, now_s: i64, most: usize) -> Result<Vec<QueuedDeletion>, StoreError> {
+    pub fn due(
+        &self,
+        (view, may_wait): (&View, &MayWait),
+        now_s: i64,
+        most: usize,
+    ) -> Result<Vec<QueuedDeletion>, StoreError> {
         let mut due = Vec::new();
-        self.walk(view, &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
+        self.walk((view, may_wait), &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
             if value.len() < 4 {
                 return Err(StoreError::Corrupt("a queued deletion has no family".to_owned()));
             }
@@ -91,12 +105,12 @@ impl Queue {
     /// Goes through the queue up to a place, as long as it is told to.
     fn walk(
         &self,
-        view: &View,
+        (view, may_wait): (&View, &MayWait),
         high: &[u8],
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let row = RowPrefix::fixed(PREFIX);
-        let source = RowSource::stored(&self.trees, view, &row);
+        let source = RowSource::stored(&self.tables, view, &row, may_wait);
         for entry in source.entries(&[], high, false) {
             let (key, value) = entry?;
             let place = key.tail(0);

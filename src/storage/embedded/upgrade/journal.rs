@@ -1,20 +1,16 @@
-//! Looks through the engine's write log before the engine opens it.
-//!
-//! The engine replays its log up to the first entry that it cannot read and cuts off the rest. That is right for
-//! the torn tail that a killed process leaves, but a flipped bit in the middle would silently take every
-//! acknowledged write behind it. A torn tail has no end of a batch in it, so: where the log becomes unreadable and
-//! the end of a batch still follows, it is damaged, and nothing is opened.
+//! The write log of an engine directory of formats 1 and 2.
 //!
 //! ```text
 //!   batch   start, items, end
 //!   start   01 | u32 items | u64 sequence number, larger than all before
 //!   item    02 | kind | 00 | u64 keyspace | u16 key length | u32 value length | u32 bytes | key | value
-//!   end     03 | u64 checksum | "FJL" 03
+//!   end     03 | u64 XXH3 of the items | "FJL" 03
 //!   clear   04 | u64 keyspace, in the place of an item
 //!   zeros   the rest of a file that was made larger beforehand
 //! ```
 //!
-//! Numbers are little-endian. Checksums are left to the engine: it refuses to open when one is wrong.
+//! Numbers are little-endian. A killed process leaves a torn batch at the end, without an end of its own. Where the log
+//! becomes unreadable and the end of a batch still follows, it is damaged, and nothing is upgraded.
 //!
 //! One kind of gap is let pass: a machine that lost its power may have written later pages of the log before
 //! earlier ones, of which none was synced. Such a hole is a whole page of zeros.
@@ -23,7 +19,8 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use byteorder::{LittleEndian, ReadBytesExt};
+use byteorder::{ByteOrder, LittleEndian, ReadBytesExt};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::storage::StoreError;
 
@@ -32,28 +29,61 @@ const TRAILER: [u8; 4] = *b"FJL\x03";
 /// Unit in which disks lose what was not synced.
 const PAGE: usize = 4096;
 const ZEROS: [u8; PAGE] = [0; PAGE];
+/// Bytes of an item before its key.
+const ITEM_HEAD: usize = 21;
 
-/// Refuses an engine directory whose log is damaged anywhere but at its end.
-pub fn check_logs(engine_directory: &Path) -> Result<(), StoreError> {
-    let mut last_number = None;
+/// What became of one key of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalItem {
+    /// The tree's number.
+    pub keyspace: u64,
+    pub sequence: u64,
+    pub key: Vec<u8>,
+    /// `None`: it was removed.
+    pub value: Option<Vec<u8>>,
+}
+
+/// Gives every item of every batch of the log, in the order of writing.
+///
+/// # Errors
+/// `Corrupt` when the log is damaged anywhere but at its end.
+pub fn read_journal(
+    engine_directory: &Path,
+    mut each: impl FnMut(JournalItem) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let logs = logs_in_order(engine_directory).map_err(|error| io_error(engine_directory, &error))?;
-    // The engine makes its file `version` after the first log, and is never without one.
+    // The engine made its file `version` after the first log, and was never without one.
     if logs.is_empty() && engine_directory.join("version").exists() {
         return Err(StoreError::Corrupt(format!("{} has no write log", engine_directory.display())));
     }
+    let mut last_number = None;
     for path in logs {
         let mut log = Log::open(&path, last_number).map_err(|error| io_error(&path, &error))?;
-        let damage = log.find_damage().map_err(|error| io_error(&path, &error))?;
-        if let Some(at) = damage {
-            return Err(StoreError::Corrupt(format!(
-                "the write log {} cannot be read at byte {at}, but further writes follow; put back an undamaged \
-                 copy of the data directory, or cut the file off at that byte to give up what follows it",
-                path.display()
-            )));
+        loop {
+            let begin = log.at;
+            match log.read_batch().map_err(|error| io_error(&path, &error))? {
+                Batch::Whole(items) => items.into_iter().try_for_each(&mut each)?,
+                Batch::Damaged => return Err(damaged(&path, begin)),
+                Batch::Torn => {
+                    let follows = log.a_batch_ends_after(begin).map_err(|error| io_error(&path, &error))?;
+                    if follows {
+                        return Err(damaged(&path, begin));
+                    }
+                    break;
+                }
+            }
         }
         last_number = log.last_number;
     }
     Ok(())
+}
+
+fn damaged(path: &Path, at: u64) -> StoreError {
+    StoreError::Corrupt(format!(
+        "the write log {} cannot be read at byte {at}, but further writes follow; put back an undamaged copy of the data \
+         directory, or cut the file off at that byte to give up what follows it",
+        path.display()
+    ))
 }
 
 fn io_error(path: &Path, error: &io::Error) -> StoreError {
@@ -70,7 +100,6 @@ fn logs_in_order(directory: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // A file of another name is the engine's to judge.
         let number = name.strip_suffix(".jnl").and_then(|number| number.parse().ok());
         logs.extend(number.map(|number| (number, path)));
     }
@@ -87,17 +116,30 @@ struct Log {
     last_number: Option<u64>,
 }
 
+/// What was found where a batch should begin.
+enum Batch {
+    Whole(Vec<JournalItem>),
+    Damaged,
+    /// The file ends within it, or what is here is no batch.
+    Torn,
+}
+
 /// One entry of a log.
 enum Entry {
     Start {
         items: u32,
         number: u64,
     },
-    Item,
-    End,
+    Item {
+        bytes: Vec<u8>,
+        key_bytes: usize,
+    },
+    End {
+        sum: u64,
+    },
     /// An end whose trailer is neither whole nor cut short.
     BadEnd,
-    /// The file ends here, or what stands here is no entry.
+    /// The file ends here, or what is here is no entry.
     Unreadable,
 }
 
@@ -108,36 +150,29 @@ impl Log {
         Ok(Log { file: BufReader::with_capacity(1 << 16, file), at: 0, length, last_number })
     }
 
-    /// Where the first batch begins that cannot be read although others follow.
-    fn find_damage(&mut self) -> io::Result<Option<u64>> {
-        loop {
-            let batch = self.at;
-            match self.read_batch()? {
-                Some(true) => {}
-                Some(false) => return Ok(Some(batch)),
-                None => return Ok(self.a_batch_ends_after(batch)?.then_some(batch)),
-            }
-        }
-    }
-
-    /// Reads a batch: whether it is sound. `None` when it cannot be read to its end.
-    fn read_batch(&mut self) -> io::Result<Option<bool>> {
-        let Entry::Start { items, number } = self.read_entry()? else { return Ok(None) };
-        for _ in 0..items {
+    fn read_batch(&mut self) -> io::Result<Batch> {
+        let Entry::Start { items: count, number } = self.read_entry()? else { return Ok(Batch::Torn) };
+        let mut items = Vec::new();
+        let mut sum = Xxh3::new();
+        for _ in 0..count {
             match self.read_entry()? {
-                Entry::Item => {}
-                Entry::BadEnd => return Ok(Some(false)),
-                _ => return Ok(None),
+                Entry::Item { bytes, key_bytes } => {
+                    sum.update(&bytes);
+                    items.push(item_of(&bytes, key_bytes, number));
+                }
+                Entry::BadEnd => return Ok(Batch::Damaged),
+                _ => return Ok(Batch::Torn),
             }
         }
         match self.read_entry()? {
-            Entry::End => {
+            Entry::End { sum: expected } => {
                 let is_later = self.last_number.is_none_or(|last| last < number);
                 self.last_number = Some(number);
-                Ok(Some(is_later))
+                let is_sound = is_later && sum.digest() == expected;
+                Ok(if is_sound { Batch::Whole(items) } else { Batch::Damaged })
             }
-            Entry::BadEnd => Ok(Some(false)),
-            _ => Ok(None),
+            Entry::BadEnd => Ok(Batch::Damaged),
+            _ => Ok(Batch::Torn),
         }
     }
 
@@ -158,46 +193,44 @@ impl Log {
             }
             2 => self.decode_item(),
             3 => {
-                file.read_u64::<LittleEndian>()?;
+                let sum = file.read_u64::<LittleEndian>()?;
                 let mut trailer = [0; TRAILER.len()];
                 let read = read_up_to(file, &mut trailer)?;
                 self.at += 13;
                 Ok(if trailer == TRAILER {
-                    Entry::End
+                    Entry::End { sum }
                 } else if read < trailer.len() || is_cut_short(trailer) {
                     Entry::Unreadable
                 } else {
                     Entry::BadEnd
                 })
             }
-            4 => {
-                file.read_u64::<LittleEndian>()?;
-                self.at += 9;
-                Ok(Entry::Item)
-            }
+            // No version of ours ever cleared a keyspace.
             _ => Ok(Entry::Unreadable),
         }
     }
 
     fn decode_item(&mut self) -> io::Result<Entry> {
-        let file = &mut self.file;
-        let (kind, compression) = (file.read_u8()?, file.read_u8()?);
-        file.read_u64::<LittleEndian>()?;
-        let key_bytes = u64::from(file.read_u16::<LittleEndian>()?);
-        let value_bytes = file.read_u32::<LittleEndian>()?;
-        let disk_bytes = file.read_u32::<LittleEndian>()?;
-        let body = key_bytes + u64::from(disk_bytes);
-        self.at += 21 + body;
-        // The kinds that the engine knows. We open it without compression, so both lengths are one.
-        let is_known = matches!(kind, 0 | 1 | 2 | 4) && compression == 0 && value_bytes == disk_bytes;
+        let mut bytes = vec![0; ITEM_HEAD];
+        bytes[0] = 2;
+        self.file.read_exact(&mut bytes[1..])?;
+        let (kind, compression) = (bytes[1], bytes[2]);
+        let key_bytes = usize::from(LittleEndian::read_u16(&bytes[11..]));
+        let value_bytes = LittleEndian::read_u32(&bytes[13..]);
+        let disk_bytes = LittleEndian::read_u32(&bytes[17..]);
+        let body = key_bytes as u64 + u64::from(disk_bytes);
+        self.at += ITEM_HEAD as u64 + body;
+        // The kinds that the engine knew. We opened it without compression, so both lengths are one.
+        let is_known = matches!(kind, 0..=2) && compression == 0 && value_bytes == disk_bytes;
         if !is_known || self.at > self.length {
             return Ok(Entry::Unreadable);
         }
-        self.file.seek_relative(i64::try_from(body).unwrap_or(i64::MAX))?;
-        Ok(Entry::Item)
+        // The file is that long, so this is no more than it holds.
+        self.file.by_ref().take(body).read_to_end(&mut bytes)?;
+        Ok(Entry::Item { bytes, key_bytes })
     }
 
-    /// Whether the end of a batch stands anywhere behind this byte, and no hole before it.
+    /// Whether the end of a batch is found anywhere behind this byte, and no hole before it.
     fn a_batch_ends_after(&mut self, from: u64) -> io::Result<bool> {
         let page = PAGE as u64;
         let mut page_at = from - from % page;
@@ -211,11 +244,11 @@ impl Log {
             fresh[read..].fill(0);
             let is_first = page_at < from;
             if is_first {
-                // What stands before the damage does not count.
+                // What comes before the damage does not count.
                 fresh[..usize::try_from(from - page_at).unwrap_or(PAGE)].fill(0);
             }
             if !is_first && *fresh == ZEROS {
-                return self.skip_hole(page_at);
+                return Ok(false);
             }
             if window.windows(TRAILER.len()).any(|bytes| bytes == TRAILER) {
                 return Ok(true);
@@ -224,21 +257,16 @@ impl Log {
         }
         Ok(false)
     }
+}
 
-    /// Behind a page of zeros nothing was synced, so that the engine may cut it off. Says so if there is something.
-    fn skip_hole(&mut self, at: u64) -> io::Result<bool> {
-        let mut page = vec![0; PAGE];
-        loop {
-            let read = read_up_to(&mut self.file, &mut page)?;
-            if read == 0 {
-                return Ok(false);
-            }
-            let is_empty = page[..read] == ZEROS[..read];
-            if !is_empty && page[..read].windows(TRAILER.len()).any(|bytes| bytes == TRAILER) {
-                tracing::warn!("the write log has a hole at byte {at}: writes that were not synced are lost");
-                return Ok(false);
-            }
-        }
+/// An item from its bytes in the log.
+fn item_of(bytes: &[u8], key_bytes: usize, sequence: u64) -> JournalItem {
+    let (key, value) = bytes[ITEM_HEAD..].split_at(key_bytes);
+    JournalItem {
+        keyspace: LittleEndian::read_u64(&bytes[3..]),
+        sequence,
+        key: key.to_vec(),
+        value: (bytes[1] == 0).then(|| value.to_vec()),
     }
 }
 

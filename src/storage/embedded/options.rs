@@ -1,14 +1,8 @@
-//! All that is needed to open the store, or to open it again.
+//! How an embedded store is opened.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 
 use super::commit::SyncMode;
-use crate::partitioner::PartitionerRef;
-use crate::schema::Catalog;
-use crate::util::Clock;
 
 /// How an embedded store is opened.
 #[derive(Debug, Clone)]
@@ -29,13 +23,4 @@ impl EmbeddedOptions {
         let bytes = (self.cache_bytes / 4).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end());
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
-}
-
-/// The options, and what the store works with.
-pub struct Setup {
-    pub options: EmbeddedOptions,
-    pub partitioner: PartitionerRef,
-    /// The schema as it stands.
-    pub catalog: Mutex<Arc<Catalog>>,
-    pub clock: Arc<Clock>,
 }

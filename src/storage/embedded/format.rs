@@ -1,0 +1,84 @@
+//! The file that says what a data directory is, and keeps other processes out of it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::storage::StoreError;
+
+/// The file's name, and its first line.
+const FILE: &str = "THRIFTSTORE";
+const TEXT: &str = "thriftstore data, format 3\n";
+/// Of the versions that kept an engine with a log of its own; the first of them had no other.
+const EARLIER: [&str; 2] = ["thriftstore data, format 1\n", "thriftstore data, format 2\n"];
+
+/// What else a data directory has, of any format.
+const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
+
+/// A data directory that is locked for this process until this is dropped.
+pub struct LockedDirectory {
+    file: File,
+    path: PathBuf,
+    /// Its files are of an earlier format.
+    pub is_earlier: bool,
+}
+
+impl LockedDirectory {
+    /// Takes a data directory for this process; marks an empty one as ours.
+    ///
+    /// # Errors
+    /// `Mismatch` for a directory of another format, `Corrupt` for one that has lost the file, `Io` when another process
+    /// has it.
+    pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
+        let path = directory.join(FILE);
+        let io = |error: io::Error| StoreError::Io(format!("{}: {error}", path.display()));
+        fs::create_dir_all(directory)
+            .map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
+        let is_used = PARTS.iter().any(|part| directory.join(part).exists());
+        if is_used && !path.exists() {
+            return Err(StoreError::Corrupt(format!(
+                "{} is missing; put back an undamaged copy of the data directory",
+                path.display()
+            )));
+        }
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => StoreError::Io(format!(
+                "the data directory {} is in use by another process",
+                directory.display()
+            )),
+            TryLockError::Error(error) => io(error),
+        })?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(io)?;
+        let is_earlier = EARLIER.iter().any(|earlier| text == earlier.as_bytes());
+        let mut locked = LockedDirectory { file, path, is_earlier };
+        if text.is_empty() && !is_used {
+            // Its first start was cut short, or this is it.
+            locked.mark()?;
+        } else if text != TEXT.as_bytes() && !is_earlier {
+            return Err(StoreError::Mismatch(format!(
+                "{} says {:?}, this program reads {:?}",
+                locked.path.display(),
+                String::from_utf8_lossy(&text).lines().next().unwrap_or_default(),
+                TEXT.trim_end(),
+            )));
+        }
+        Ok(locked)
+    }
+
+    /// Says, durably, that the directory is of the newest format.
+    pub fn mark(&mut self) -> Result<(), StoreError> {
+        let write = || {
+            // In place, one byte of it where there is an earlier text: another file of its name would not be locked.
+            self.file.write_all_at(TEXT.as_bytes(), 0)?;
+            self.file.sync_all()?;
+            File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()
+        };
+        write().map_err(|error| StoreError::Io(format!("{}: {error}", self.path.display())))?;
+        self.is_earlier = false;
+        Ok(())
+    }
+}

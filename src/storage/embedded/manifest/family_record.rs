@@ -1,0 +1,78 @@
+//! A column family as it was when its data were written.
+
+use serde::{Deserialize, Serialize};
+
+use crate::marshal::may_succeed;
+use crate::schema::{CfDef, ColumnType};
+
+/// A column family as it was when its data were written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FamilyRecord {
+    pub id: u32,
+    /// Raised by each truncate.
+    pub generation: u32,
+    #[serde(rename = "type")]
+    pub type_name: String,
+    pub comparator: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub subcomparator: Option<String>,
+    /// A client dropped it: one of its name begins empty, with other types if need be.
+    #[serde(rename = "dropped", skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_dropped: bool,
+}
+
+impl FamilyRecord {
+    pub fn new(id: u32, cf: &CfDef) -> FamilyRecord {
+        FamilyRecord {
+            id,
+            generation: 1,
+            type_name: cf.type_name().to_owned(),
+            comparator: cf.comparator.class_name().to_owned(),
+            subcomparator: cf.subcomparator().map(|sub| sub.class_name().to_owned()),
+            is_dropped: false,
+        }
+    }
+
+    /// The record of one that takes the place of this dropped one. Its trees have another generation.
+    pub fn made_again(&self, cf: &CfDef) -> FamilyRecord {
+        FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
+    }
+
+    /// The record under the comparator of a definition that is no conflict; `None` where that is the same.
+    pub fn succeeded_by(&self, cf: &CfDef) -> Option<FamilyRecord> {
+        let comparator = cf.comparator.class_name();
+        (self.comparator != comparator)
+            .then(|| FamilyRecord { comparator: comparator.to_owned(), ..self.clone() })
+    }
+
+    /// Why a definition cannot be laid over these data; `None` when it can.
+    pub fn conflict_with(&self, cf: &CfDef) -> Option<String> {
+        let name = format!("column family {}.{}", cf.keyspace, cf.name);
+        let advice = "names are sorted by it on the disk, so put it back or choose another data directory";
+        if self.type_name != cf.type_name() {
+            return Some(format!(
+                "{name} holds data of ColumnType {}, but is now defined as {}; put it back or choose another \
+                 data directory",
+                self.type_name,
+                cf.type_name()
+            ));
+        }
+        if !may_succeed(&self.comparator, cf.comparator.class_name()) {
+            return Some(format!(
+                "{name} holds data written with CompareWith {}, but is now defined with {}; {advice}",
+                self.comparator,
+                cf.comparator.class_name()
+            ));
+        }
+        match (&self.subcomparator, &cf.column_type) {
+            (Some(stored), ColumnType::Super { subcomparator }) if stored != subcomparator.class_name() => {
+                Some(format!(
+                    "{name} holds data written with CompareSubcolumnsWith {stored}, but is now defined with {}; \
+                     {advice}",
+                    subcomparator.class_name()
+                ))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Reads: from the row cache, else from memtables and tables.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::blocking::{self, MayWait};
+use super::dump::dump;
+use super::families::Families;
+use super::key::{ROW_END, RowPrefix};
+use super::locks::{HeldRows, RowLocks};
+use super::memtable::{Memory, View};
+use super::row_cache::{CachedRow, RowCache, RowId};
+use super::row_source::RowSource;
+use super::scan::{RowPrefixes, scan};
+use super::tables::{TableSpace, Tables};
+use crate::model::{Predicate, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
+use crate::partitioner::PartitionerRef;
+use crate::storage::{Dump, DumpCommand, StoreError};
+
+/// What a read looks at.
+pub struct ReadPath {
+    pub families: Arc<Families>,
+    pub memory: Arc<Memory>,
+    /// `None` in a store without tables.
+    pub space: Option<Arc<TableSpace>>,
+    pub row_cache: RowCache,
+    pub locks: RowLocks,
+    pub partitioner: PartitionerRef,
+}
+
+impl ReadPath {
+    /// Memory and tables at this moment.
+    pub fn view(&self) -> View {
+        self.memory.view(|| self.space.as_ref().map(|space| space.snapshot()))
+    }
+
+    /// The prefix of a row's entries.
+    pub fn prefix_of(&self, key: &[u8]) -> RowPrefix {
+        RowPrefix::of(key, &*self.partitioner)
+    }
+
+    /// Reads columns of one row.
+    pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+        let families = self.families.now();
+        let family = families.family(&command.cf)?;
+        let tables = family.tables.load();
+        let id = RowId { family: tables.number, key: key.clone() };
+        if let Some(cached) = self.row_cache.get(&id)
+            && let Some(found) = read_cached(&cached, command)
+        {
+            return found;
+        }
+        let row = self.prefix_of(key);
+        let read = || self.read_row((&id, &row), &tables, command, None);
+        let found = if is_long(command) { blocking::waiting(|_| read()) } else { read() };
+        match found? {
+            Some(found) => Ok(found),
+            None => {
+                let found = blocking::waiting(|may_wait| {
+                    self.read_row((&id, &row), &tables, command, Some(may_wait))
+                });
+                found?.ok_or_else(|| StoreError::Io("a read that may wait for the disk has not".to_owned()))
+            }
+        }
+    }
+
+    /// Reads a row that the cache does not have, and puts it there if that is likely to be worth it. Returns `None` when
+    /// that takes a look into tables, but nobody may wait.
+    fn read_row(
+        &self,
+        (id, row): (&RowId, &RowPrefix),
+        tables: &Tables,
+        command: &ReadCommand,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<RowColumns>, StoreError> {
+        let view = self.view();
+        let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
+        if self.row_cache.is_worth_loading(id) {
+            let rows = self.locks.lock_one(&id.key);
+            // What was written until the row was locked must not be missing in the cache.
+            let view = self.view();
+            let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
+            let cached = self.load_row((id, row), &source, &rows)?;
+            drop(rows);
+            if let Some(found) = read_cached(&cached, command) {
+                return found.map(Some);
+            }
+        }
+        source.read(command, ReadOf::Row).map(Some)
+    }
+
+    /// Brings a row into the cache, unless it is there. It is locked, and was looked for since.
+    pub fn load_row(
+        &self,
+        (id, row): (&RowId, &RowPrefix),
+        source: &RowSource<'_>,
+        _: &HeldRows<'_>,
+    ) -> Result<Arc<CachedRow>, StoreError> {
+        if let Some(cached) = self.row_cache.get(id) {
+            return Ok(cached);
+        }
+        self.row_cache.load(id, row, source.entries(&[], ROW_END, false))
+    }
+
+    /// Reads rows in ring order.
+    pub fn scan(&self, command: &RangeCommand, may_wait: &MayWait) -> Result<Vec<Row>, StoreError> {
+        let family = self.families.family(&command.read.cf)?;
+        let tables = family.tables.load_full();
+        scan((&tables, &self.view()), &*self.partitioner, command, may_wait)
+    }
+
+    /// Reads all that is stored, tombstones too.
+    pub fn dump(&self, command: &DumpCommand, may_wait: &MayWait) -> Result<Dump, StoreError> {
+        let family = self.families.family(&command.cf)?;
+        let tables = family.tables.load_full();
+        dump((&tables, &self.view()), &*self.partitioner, command, may_wait)
+    }
+
+    /// Every token in use, in order.
+    pub fn tokens(&self, may_wait: &MayWait) -> Result<Vec<Vec<u8>>, StoreError> {
+        let families = self.families.now();
+        let view = self.view();
+        let mut tokens = Vec::new();
+        for family in families.all() {
+            let tables = family.tables.load_full();
+            let whole_ring = (Vec::new(), None);
+            let mut rows = RowPrefixes::new((&tables, &view), &*self.partitioner, whole_ring, may_wait);
+            while let Some(row) = rows.next_row()? {
+                tokens.extend(row.token(&*self.partitioner));
+            }
+        }
+        tokens.sort();
+        tokens.dedup();
+        Ok(tokens)
+    }
+}
+
+/// A row in memory and tables; `None` when there are tables, but nobody may wait for them.
+///
+/// The view is older than the look whether there are tables: what it does not see in memory was flushed before, and then
+/// there are.
+pub fn source_in<'a>(
+    view: &'a View,
+    tables: &'a Tables,
+    row: &'a RowPrefix,
+    may_wait: Option<&MayWait>,
+) -> Option<RowSource<'a>> {
+    match may_wait {
+        Some(may_wait) => Some(RowSource::stored(tables, view, row, may_wait)),
+        None if tables.is_empty() => Some(RowSource::in_memory(tables.number, view, row)),
+        None => None,
+    }
+}
+
+/// Reads a row of the cache; `None` when it is too large to be there.
+fn read_cached(cached: &CachedRow, command: &ReadCommand) -> Option<Result<RowColumns, StoreError>> {
+    cached.prefetch();
+    Some(RowSource::cached(cached.view()?, 0).read(command, ReadOf::Row))
+}
+
+/// Whether a slice is long enough to hold up other connections.
+fn is_long(command: &ReadCommand) -> bool {
+    matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE)
+}

@@ -1,0 +1,230 @@
+//! Forgets deletions that gc_grace no longer keeps.
+//!
+//! A tombstone of a cell shadows nothing but its own cell, so compaction drops it when it comes by. The deletion of a
+//! row or super column shadows other entries, which must go first: each is queued when it is made, and the sweeper takes
+//! away what it shadows a little later, and the deletion itself after gc_grace.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+
+use super::blocking::MayWait;
+use super::deletion_queue::QueuedDeletion;
+use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
+use super::locks::HeldRows;
+use super::log::ChangeList;
+use super::manifest::Manifest;
+use super::range_shadow::shadowed_by_ranges;
+use super::row_cache::RowId;
+use super::row_source::RowSource;
+use super::tables::gc_before;
+use super::value::{self, Value};
+use super::write_batch::{BatchBuilder, Cached};
+use super::write_path::WritePath;
+use crate::model::DeletionTime;
+use crate::schema::CfDef;
+use crate::storage::StoreError;
+
+/// Entries removed in one batch, under one hold of the row's lock.
+const SWEEP_BATCH: usize = 1000;
+/// Queued deletions looked at in one go.
+const DUE_BATCH: usize = 256;
+
+/// What the sweeper works with.
+pub struct Sweeper {
+    pub write: Arc<WritePath>,
+    pub manifest: Arc<Manifest>,
+}
+
+impl Sweeper {
+    /// Looks after the deletions that are due. Returns how many there were.
+    pub fn sweep(&self, may_wait: &MayWait) -> Result<usize, StoreError> {
+        let now_s = i64::from(self.write.clock.now_s());
+        let due = self.write.queue.due((&self.write.read.view(), may_wait), now_s, DUE_BATCH)?;
+        for deletion in &due {
+            self.sweep_one(deletion, may_wait)?;
+        }
+        Ok(due.len())
+    }
+
+    fn sweep_one(&self, queued: &QueuedDeletion, may_wait: &MayWait) -> Result<(), StoreError> {
+        let read = &self.write.read;
+        let Some(family) = read.families.now().by_id(queued.family).cloned() else {
+            return self.sweep_undefined(queued);
+        };
+        let Some(row) = RowPrefix::of_entry(&queued.marker, &*read.partitioner) else {
+            return Err(StoreError::Corrupt("a queued deletion belongs to no row".to_owned()));
+        };
+        let row_key = row
+            .row_key(&*read.partitioner)
+            .map(Bytes::from)
+            .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
+        let marker = queued.marker.slice(row.as_bytes().len()..);
+        // Looked at once: what has not passed for one question must not have for the next.
+        let gc_grace_s = family.tables.load().gc_grace_s.load(Ordering::Relaxed);
+        let gc_before_s = i64::from(gc_before(&self.write.clock, gc_grace_s));
+        loop {
+            let rows = read.locks.lock_one(&row_key);
+            // Under the lock: a truncate would put others in their place.
+            let tables = family.tables.load_full();
+            let view = read.view();
+            let source = RowSource::stored(&tables, &view, &row, may_wait);
+            let swept = if marker.starts_with(RANGES) {
+                sweep_range(&source, &family.definition.load(), &marker, gc_before_s)?
+            } else {
+                sweep_deletion(&source, &marker)?
+            };
+            let id = RowId { family: tables.number, key: row_key.clone() };
+            let has_more = swept.shadowed.len() == SWEEP_BATCH;
+            self.apply((queued, id, &row), swept, (gc_before_s, gc_grace_s), &rows)?;
+            if !has_more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes the changes of one look at a deletion.
+    fn apply(
+        &self,
+        (queued, id, row): (&QueuedDeletion, RowId, &RowPrefix),
+        swept: Swept,
+        (gc_before_s, gc_grace_s): (i64, i32),
+        rows: &HeldRows<'_>,
+    ) -> Result<(), StoreError> {
+        let stays = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
+        let mut changes = swept.shadowed;
+        let mut batch = BatchBuilder::default();
+        if changes.len() < SWEEP_BATCH {
+            self.write.queue.remove(&mut batch, queued);
+            match stays {
+                Some(made_at_s) => {
+                    let gone_s = made_at_s + i64::from(gc_grace_s);
+                    self.write.queue.add(&mut batch, gone_s, queued.family, &queued.marker);
+                }
+                None => changes.append(&swept.at_last),
+            }
+        }
+        let number = id.family;
+        let cached = self.write.read.row_cache.get(&id).map(|row| Cached { id, row, likely: 0 });
+        batch.add(number, row, &changes, cached);
+        self.write.commit(batch, rows)
+    }
+
+    /// What becomes of a deletion whose column family is not defined. One that is dropped has forgotten what the
+    /// deletion shadowed; another may be defined again, so it is looked at once a day.
+    fn sweep_undefined(&self, queued: &QueuedDeletion) -> Result<(), StoreError> {
+        let contents = self.manifest.contents();
+        let is_dropped = contents.family_of_id(queued.family).is_some_and(|(_, record)| record.is_dropped);
+        let mut batch = BatchBuilder::default();
+        self.write.queue.remove(&mut batch, queued);
+        if !is_dropped {
+            let tomorrow_s = i64::from(self.write.clock.now_s()) + 86_400;
+            self.write.queue.add(&mut batch, tomorrow_s, queued.family, &queued.marker);
+        }
+        // The queue has no rows that clients write.
+        let rows = self.write.read.locks.lock(std::iter::empty());
+        self.write.commit(batch, &rows)
+    }
+}
+
+/// What is to be done about a deletion.
+#[derive(Default)]
+struct Swept {
+    /// What goes now: at most `SWEEP_BATCH`, and if so many, there may be more.
+    shadowed: ChangeList,
+    /// What becomes of the deletion itself, when gc_grace has passed and nothing else is left to be done.
+    at_last: ChangeList,
+    /// The second of the deletion, if it is there still.
+    made_at_s: Option<i32>,
+}
+
+fn removals(keys: Vec<Vec<u8>>) -> ChangeList {
+    let mut changes = ChangeList::default();
+    keys.iter().for_each(|key| changes.add(key, None));
+    changes
+}
+
+/// What is to be done about the deletion of a row or super column.
+fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<Swept, StoreError> {
+    let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
+    let shadowed = find_shadowed(source, marker, deletion)?;
+    let mut at_last = ChangeList::default();
+    if let (Some(name), true) = (kept_name, shadowed.others_stay) {
+        // The super column's other columns still need the name that is kept here.
+        at_last.add(marker, Some(&value::encode_deletion(DeletionTime::LIVE, Some(&name))));
+    } else if deletion != DeletionTime::LIVE {
+        // Where a row's deletion stood it may have to be said still that the row has ranges.
+        let has_ranges = marker[..] == *ROW_MARKER && !source.row_deletions()?.1.is_empty();
+        let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE));
+        at_last.add(marker, left.as_deref());
+    }
+    let made_at_s = Some(deletion.local_deletion_time);
+    Ok(Swept { shadowed: removals(shadowed.keys), at_last, made_at_s })
+}
+
+/// What is to be done about the tombstone of a run of names: after gc_grace it goes, and what it shadows first; until
+/// then that only stays hidden.
+fn sweep_range(
+    source: &RowSource<'_>,
+    cf: &CfDef,
+    marker: &Bytes,
+    gc_before_s: i64,
+) -> Result<Swept, StoreError> {
+    let (deletion, ranges) = source.row_deletions()?;
+    let Some(range) = ranges.iter().find(|range| key::range(range)[..] == marker[..]) else {
+        return Ok(Swept::default());
+    };
+    let made_at_s = range.deletion.local_deletion_time;
+    let mut swept = Swept { made_at_s: Some(made_at_s), ..Swept::default() };
+    if i64::from(made_at_s) > gc_before_s {
+        return Ok(swept);
+    }
+    swept.shadowed = removals(shadowed_by_ranges(source, &ranges, cf, SWEEP_BATCH)?);
+    swept.at_last.add(marker, None);
+    if ranges.len() == 1 {
+        let left = (deletion != DeletionTime::LIVE).then(|| value::encode_deletion(deletion, None));
+        swept.at_last.add(ROW_MARKER, left.as_deref());
+    }
+    Ok(swept)
+}
+
+/// What was found behind a deletion.
+struct Shadowed {
+    /// Keys of the cells that it shadows, at most `SWEEP_BATCH`.
+    keys: Vec<Vec<u8>>,
+    /// There are entries that are not shadowed.
+    others_stay: bool,
+}
+
+/// Looks for what a deletion shadows.
+fn find_shadowed(
+    source: &RowSource<'_>,
+    marker: &[u8],
+    deletion: DeletionTime,
+) -> Result<Shadowed, StoreError> {
+    // A deletion's key ends in its tag, 00; what it shadows follows under 01.
+    let mut low = marker.to_vec();
+    if let Some(tag) = low.last_mut() {
+        *tag = 1;
+    }
+    let mut high = low.clone();
+    key::increment(&mut high);
+    let mut found = Shadowed { keys: Vec::new(), others_stay: false };
+    for entry in source.entries(&low, &high, false) {
+        let (key, value) = entry?;
+        let is_shadowed = match value::decode(value)? {
+            Value::Cell { timestamp, .. } => deletion.shadows(timestamp),
+            Value::Deletion { .. } | Value::Range(_) | Value::Pointer => false,
+        };
+        if is_shadowed {
+            found.keys.push(key.as_slice().to_vec());
+            if found.keys.len() == SWEEP_BATCH {
+                break;
+            }
+        } else {
+            found.others_stay = true;
+        }
+    }
+    Ok(found)
+}

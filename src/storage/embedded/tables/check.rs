@@ -1,0 +1,123 @@
+//! Verifies what the tree library takes on trust when it opens a tree.
+//!
+//! A manifest lists a tree's tables, and a file `current` names the manifest with its checksum. The library writes the
+//! checksum but does not check it: a flipped bit would make it take an older manifest for the current one. A table ends
+//! with its table of contents, whose checksum the library does check, but too late: it first allocates memory for as
+//! many entries as are announced, and more memory than there is aborts the process. The blocks of tables have checksums
+//! that the library checks when it reads them.
+//!
+//! ```text
+//!   TREE / current        u64 manifest's number | u128 its XXH3 | 00
+//!   TREE / v12            the manifest
+//!   TREE / tables / 3     blocks | contents | "SFA!" 01 00 | u128 XXH3 of the contents | u64 where they begin
+//!                         | u64 their length
+//! ```
+//!
+//! Numbers are little-endian.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use byteorder::{ByteOrder, LittleEndian};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::error::TreeName;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+
+/// Bytes of `current`.
+const CURRENT_BYTES: usize = 8 + 16 + 1;
+
+/// Bytes behind a table's contents.
+const TRAILER_BYTES: usize = 4 + 2 + 16 + 8 + 8;
+/// A table has a dozen sections at most; each takes a line of its contents.
+const CONTENTS_BYTES_MAX: u64 = 64 * 1024;
+
+/// Refuses a tree of which files are missing or have wrong checksums.
+pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
+    let current_file = tree.directory.join("current");
+    let current = disk.read(&current_file).map_err(|error| unreadable(tree, &current_file, &error))?;
+    if current.len() != CURRENT_BYTES || current[CURRENT_BYTES - 1] != 0 {
+        return Err(tree.damage(&format!("{} does not name a manifest", current_file.display())));
+    }
+    let number = LittleEndian::read_u64(&current);
+    let manifest_file = tree.directory.join(format!("v{number}"));
+    let manifest = disk.read(&manifest_file).map_err(|error| unreadable(tree, &manifest_file, &error))?;
+    check_sum(tree, &manifest_file, LittleEndian::read_u128(&current[8..]), xxh3_128(&manifest))?;
+    let tables = tree.directory.join("tables");
+    for table in disk.list(&tables).map_err(|error| unreadable(tree, &tables, &error))? {
+        check_name(tree, &table)?;
+        check_contents(tree, &table)?;
+    }
+    remove_unfinished(disk, tree);
+    Ok(())
+}
+
+/// Tables have numbers for names. Over another name the library refuses to open, and over a directory it panics.
+fn check_name(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
+    let name = table.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name.parse::<u64>().is_ok() && !table.is_dir() {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt(format!(
+        "{} is no table, but is among those of {}; move it away",
+        table.display(),
+        tree.owner
+    )))
+}
+
+/// Removes files that the library leaves when the process is killed while it replaces `current`.
+fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
+    for path in disk.list(&tree.directory).unwrap_or_default() {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with(".tmp") && disk.remove_file(&path).is_err() {
+            tracing::warn!("{} was not removed", path.display());
+        }
+    }
+}
+
+fn unreadable(tree: &TreeName, file: &Path, error: &io::Error) -> StoreError {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            tree.damage(&format!("{} is missing", file.display()))
+        }
+        _ => StoreError::Io(format!("{}: {error}", file.display())),
+    }
+}
+
+fn check_sum(tree: &TreeName, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
+    if expected == found {
+        return Ok(());
+    }
+    let file = file.display();
+    Err(tree.damage(&format!("{file} has the checksum {found:032x} where {expected:032x} was stored")))
+}
+
+/// Checks a table's table of contents. A file that is cut short may be one that a crash left unfinished: the library
+/// opens only those that a manifest lists, and refuses a listed one without a trailer.
+fn check_contents(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
+    let read = || -> io::Result<Option<(u128, u128)>> {
+        let mut file = File::open(table)?;
+        let length = file.metadata()?.len();
+        let Some(trailer_at) = length.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
+        let mut trailer = [0; TRAILER_BYTES];
+        file.seek(SeekFrom::Start(trailer_at))?;
+        file.read_exact(&mut trailer)?;
+        let (begin, bytes) = (LittleEndian::read_u64(&trailer[22..]), LittleEndian::read_u64(&trailer[30..]));
+        let fits = begin.checked_add(bytes) == Some(trailer_at) && bytes <= CONTENTS_BYTES_MAX;
+        if !trailer.starts_with(b"SFA!") {
+            return Ok(None);
+        }
+        let mut contents = Vec::new();
+        if fits {
+            file.seek(SeekFrom::Start(begin))?;
+            file.take(bytes).read_to_end(&mut contents)?;
+        }
+        Ok(Some((LittleEndian::read_u128(&trailer[6..]), xxh3_128(&contents))))
+    };
+    match read().map_err(|error| unreadable(tree, table, &error))? {
+        Some((expected, found)) => check_sum(tree, table, expected, found),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,84 @@
+//! What goes wrong in a tree, in words that name the column family and the directory.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use lsm_tree::Error;
+
+use crate::storage::StoreError;
+
+/// Whose tables are in a tree, and where: for messages.
+#[derive(Debug, Clone)]
+pub struct TreeName {
+    /// "column family K.A", or what else has tables.
+    pub owner: String,
+    pub directory: PathBuf,
+}
+
+impl TreeName {
+    /// An error of the tree library.
+    pub fn error(&self, error: &Error) -> StoreError {
+        match error {
+            Error::Io(error) => {
+                let text = format!("the tables of {} in {}: {error}", self.owner, self.directory.display());
+                match error.kind() {
+                    std::io::ErrorKind::StorageFull => StoreError::ReadOnly(text),
+                    std::io::ErrorKind::NotFound => self.damage(&format!("a file is missing ({error})")),
+                    std::io::ErrorKind::UnexpectedEof => {
+                        self.damage(&format!("a file is too short ({error})"))
+                    }
+                    _ => StoreError::Io(text),
+                }
+            }
+            Error::ChecksumMismatch { got, expected } => {
+                self.damage(&format!("a block has the checksum {got} where {expected} was stored"))
+            }
+            other => self.damage(&format!("{other:?}")),
+        }
+    }
+
+    /// Damaged tables: what is lost, and what to do.
+    pub fn damage(&self, what: &dyn Display) -> StoreError {
+        StoreError::Corrupt(format!(
+            "the tables of {} in {} are damaged: {what}. Other column families are not affected. Put back an undamaged \
+             copy of the data directory, or rename {} to {}.given-up to start without what these tables hold",
+            self.owner,
+            self.directory.display(),
+            self.directory.display(),
+            self.directory.display(),
+        ))
+    }
+
+    /// Runs what may meet damaged files. The tree library panics over some kinds of damage (a missing property of a table
+    /// is an assertion there): such a panic is the report of the damage.
+    pub fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.damage(&text_of(&*panic))))
+    }
+}
+
+/// What a panic says.
+fn text_of(panic: &dyn Any) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_reported_as_damage_of_the_column_family() {
+        let name = TreeName { owner: "column family K.A".to_owned(), directory: "data/tables/1.1".into() };
+        let levels = 8;
+        let text = name.guarded::<()>(|| panic!("{levels} levels")).unwrap_err().to_string();
+        assert!(
+            text.starts_with(
+                "corrupt data: the tables of column family K.A in data/tables/1.1 are damaged: 8 levels. Other"
+            ),
+            "{text}"
+        );
+        assert_eq!(name.guarded(|| Ok(7)).unwrap(), 7);
+    }
+}

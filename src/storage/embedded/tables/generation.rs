@@ -1,0 +1,150 @@
+//! The tables of one generation of a column family.
+
+use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use super::snapshot::Snapshot;
+use super::space::TableSpace;
+use super::tree::Tree;
+use crate::storage::StoreError;
+use crate::storage::embedded::long_keys;
+
+/// The number of a generation of a column family, which both are part of.
+pub fn number_of(id: u32, generation: u32) -> u64 {
+    u64::from(id) << 32 | u64::from(generation)
+}
+
+pub fn id_in(number: u64) -> u32 {
+    u32::try_from(number >> 32).unwrap_or(0)
+}
+
+pub fn generation_in(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0)
+}
+
+/// The names of a generation's directories, and whose they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableFolder {
+    pub main: String,
+    pub long: String,
+    /// "column family K.A": for messages.
+    pub owner: String,
+}
+
+impl TableFolder {
+    /// Those of a generation of a column family.
+    pub fn of_family(number: u64, keyspace: &str, name: &str) -> TableFolder {
+        let main = format!("{}.{}", id_in(number), generation_in(number));
+        TableFolder { long: format!("{main}.long"), main, owner: format!("column family {keyspace}.{name}") }
+    }
+}
+
+/// Two trees: of a generation's ordinary entries, and of those behind long keys. Each is made when the first flush needs
+/// it, so that a schema of many column families costs nothing at start.
+pub struct Tables {
+    /// Tells generations of all column families apart.
+    pub number: u64,
+    folder: TableFolder,
+    main: OnceLock<Arc<Tree>>,
+    long: OnceLock<Arc<Tree>>,
+    /// A cell with a later timestamp wins over all that the tables hold: `i64::MAX` where that is not known.
+    newest: AtomicI64,
+    pub gc_grace_s: Arc<AtomicI32>,
+}
+
+impl Tables {
+    /// A generation without tables.
+    pub fn empty(number: u64, folder: TableFolder, gc_grace_s: i32) -> Tables {
+        Tables {
+            number,
+            folder,
+            main: OnceLock::new(),
+            long: OnceLock::new(),
+            newest: AtomicI64::new(i64::MIN),
+            gc_grace_s: Arc::new(AtomicI32::new(gc_grace_s)),
+        }
+    }
+
+    /// Opens the trees that exist, given by the names of their directories.
+    pub fn open(self, space: &TableSpace, listed: &Listed<'_>) -> Result<Tables, StoreError> {
+        for (slot, folder) in [(&self.main, &self.folder.main), (&self.long, &self.folder.long)] {
+            if let Some(newest) = listed(folder) {
+                let Some(tree) = space.open(folder, &self.folder.owner, &self.gc_grace_s)? else { continue };
+                let _ = slot.set(tree);
+                self.newest.fetch_max(newest.unwrap_or(i64::MAX), Ordering::Relaxed);
+            }
+        }
+        Ok(self)
+    }
+
+    pub fn main(&self) -> Option<&Tree> {
+        self.main.get().map(|tree| &**tree)
+    }
+
+    pub fn long(&self) -> Option<&Tree> {
+        self.long.get().map(|tree| &**tree)
+    }
+
+    /// The tree of ordinary keys, which is made if need be. Only one flush at a time calls this.
+    pub fn main_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+        self.get_or_create(space, &self.main, &self.folder.main)
+    }
+
+    /// The tree of long keys, which is made if need be. Only one flush at a time calls this.
+    pub fn long_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
+        self.get_or_create(space, &self.long, &self.folder.long)
+    }
+
+    fn get_or_create<'a>(
+        &'a self,
+        space: &TableSpace,
+        slot: &'a OnceLock<Arc<Tree>>,
+        folder: &str,
+    ) -> Result<&'a Tree, StoreError> {
+        if let Some(tree) = slot.get() {
+            return Ok(tree);
+        }
+        let tree = space.create(folder, &self.folder.owner, &self.gc_grace_s)?;
+        Ok(slot.get_or_init(|| tree))
+    }
+
+    /// The value of a key.
+    pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if key.len() < long_keys::CHUNK {
+            return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
+        }
+        let place = |tree: &Tree| tree.get(snapshot, &long_keys::place(key.to_vec()).key);
+        self.long().map_or(Ok(None), place)
+    }
+
+    /// The trees that exist, with the names of their directories.
+    pub fn existing(&self) -> impl Iterator<Item = (&str, &Arc<Tree>)> {
+        let main = self.main.get().map(|tree| (&self.folder.main[..], tree));
+        main.into_iter().chain(self.long.get().map(|tree| (&self.folder.long[..], tree)))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.main.get().is_none() && self.long.get().is_none()
+    }
+
+    /// A cell with a later timestamp wins over all that the tables hold.
+    pub fn newest(&self) -> i64 {
+        self.newest.load(Ordering::Relaxed)
+    }
+
+    /// Notes what is going to be flushed, before readers can see it.
+    pub fn raise_newest(&self, newest: i64) {
+        self.newest.fetch_max(newest, Ordering::Relaxed);
+    }
+
+    /// The generation is in no list any more: its directories are removed when their last readers have ended.
+    pub fn forget(&self) {
+        self.existing().for_each(|(_, tree)| tree.forget());
+    }
+}
+
+/// Tells of a directory's name whether a manifest lists it, and up to which timestamp its cells go, if that is known.
+pub type Listed<'a> = dyn Fn(&str) -> Option<Option<i64>> + 'a;

@@ -1,0 +1,232 @@
+//! One directory of tables.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use lsm_tree::compaction::Leveled;
+use lsm_tree::{AbstractTree, AnyIngestion, AnyTree, Guard, IterGuardImpl, SeqNo};
+
+use super::error::TreeName;
+use super::snapshot::Snapshot;
+use super::space::TableSpace;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+
+/// Levels of a tree.
+const LEVELS: usize = 7;
+/// Bytes of a table on the disk at which a compaction starts another one.
+const TABLE_BYTES: u64 = 64 << 20;
+
+/// Sorted tables in levels. Removes its directory when it is dropped, if it has been told to.
+pub struct Tree {
+    tree: AnyTree,
+    name: TreeName,
+    disk: Arc<dyn Disk>,
+    is_forgotten: AtomicBool,
+}
+
+/// Bounds of a range of keys.
+pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
+/// Entries of a tree in order, to be taken from either end.
+pub struct TreeEntries {
+    entries: Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>,
+    name: TreeName,
+}
+
+impl Tree {
+    pub(super) fn new(tree: AnyTree, name: TreeName, disk: Arc<dyn Disk>) -> Tree {
+        Tree { tree, name, disk, is_forgotten: AtomicBool::new(false) }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        let found = self.tree.get(key, snapshot.sequence()).map_err(|error| self.name.error(&error))?;
+        Ok(found.map(Bytes::from))
+    }
+
+    /// The entries of a range of keys.
+    pub fn range(&self, snapshot: &Snapshot, range: KeyRange) -> TreeEntries {
+        let entries = self.tree.range::<Vec<u8>, _>(range, snapshot.sequence(), None);
+        TreeEntries { entries, name: self.name.clone() }
+    }
+
+    /// Starts to write a sorted run of entries, which come before all that the tree holds. `space` is the tree's.
+    pub fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
+        let first_file = self.tree.next_table_id();
+        let writing = space.writing.read();
+        let ingestion = self.tree.ingestion();
+        let writer = TableWriter { tree: self, space, first_file, ingestion: None, _writing: Some(writing) };
+        match ingestion {
+            Ok(ingestion) => Ok(TableWriter { ingestion: Some(ingestion), ..writer }),
+            Err(error) => Err(writer.give_up(&error)),
+        }
+    }
+
+    /// Merges some tables, if there are too many. Returns whether anything was done.
+    pub fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
+        let before = self.shape();
+        self.compact(space, |tree, watermark| {
+            tree.compact(Arc::new(Leveled::default().with_table_target_size(TABLE_BYTES)), watermark)
+        })?;
+        Ok(self.shape() != before)
+    }
+
+    /// Merges all tables, so that tombstones past gc_grace go.
+    pub fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
+        self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark))
+    }
+
+    fn compact(
+        &self,
+        space: &TableSpace,
+        run: impl FnOnce(&AnyTree, SeqNo) -> lsm_tree::Result<()>,
+    ) -> Result<(), StoreError> {
+        let first_file = self.tree.next_table_id();
+        let outcome = {
+            let _writing = space.writing.read();
+            run(&self.tree, space.advance())
+        };
+        space.advance();
+        outcome.map_err(|error| {
+            self.remove_unfinished(space, first_file);
+            self.name.error(&error)
+        })
+    }
+
+    /// Runs of tables that are not merged yet: each is one more place to look for a key.
+    pub fn unmerged_runs(&self) -> usize {
+        self.tree.l0_run_count()
+    }
+
+    /// What changes with each compaction.
+    fn shape(&self) -> ([usize; LEVELS], usize, u64) {
+        let levels = std::array::from_fn(|level| self.tree.level_table_count(level).unwrap_or(0));
+        (levels, self.tree.l0_run_count(), self.tree.disk_space())
+    }
+
+    pub fn disk_bytes(&self) -> u64 {
+        self.tree.disk_space()
+    }
+
+    /// Whose tables these are, and where.
+    pub fn name(&self) -> &TreeName {
+        &self.name
+    }
+
+    /// The tree is in no list any more: its directory is removed when its last reader has ended.
+    pub fn forget(&self) {
+        self.is_forgotten.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether its directory is going to be removed.
+    pub fn is_forgotten(&self) -> bool {
+        self.is_forgotten.load(Ordering::Relaxed)
+    }
+
+    /// Removes the files that a failed flush or compaction has left, of those that were made from a number on.
+    fn remove_unfinished(&self, space: &TableSpace, first_file: u64) {
+        // Nobody writes tables meanwhile, so every file that is not listed is such a file.
+        let _no_writing = space.writing.write();
+        let listed: Vec<u64> = self.tree.current_version().iter_tables().map(|table| table.id()).collect();
+        let directory = self.name.directory.join("tables");
+        let paths = self.disk.list(&directory).unwrap_or_default();
+        for path in paths {
+            let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+            let is_left = number.is_some_and(|number: u64| number >= first_file && !listed.contains(&number));
+            if is_left && let Err(error) = self.disk.remove_file(&path) {
+                tracing::warn!("{}, which a failed write has left, was not removed: {error}", path.display());
+            }
+        }
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        if self.is_forgotten() {
+            let directory = &self.name.directory;
+            if let Err(error) = self.disk.remove_directory(directory) {
+                // The next start removes it.
+                tracing::warn!("{} was not removed: {error}", directory.display());
+            }
+        }
+    }
+}
+
+impl TreeEntries {
+    fn entry(&self, guard: IterGuardImpl) -> Result<(Bytes, Bytes), StoreError> {
+        let (key, value) = guard.into_inner().map_err(|error| self.name.error(&error))?;
+        Ok((key.into(), value.into()))
+    }
+}
+
+impl Iterator for TreeEntries {
+    type Item = Result<(Bytes, Bytes), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let guard = self.entries.next()?;
+        Some(self.entry(guard))
+    }
+}
+
+impl DoubleEndedIterator for TreeEntries {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let guard = self.entries.next_back()?;
+        Some(self.entry(guard))
+    }
+}
+
+/// A sorted run of entries that is being written. They are seen when it is finished, all at once.
+pub struct TableWriter<'a> {
+    tree: &'a Tree,
+    space: &'a TableSpace,
+    /// Files of the run have this number or a higher one.
+    first_file: u64,
+    /// `None` once it has failed or is finished.
+    ingestion: Option<AnyIngestion<'a>>,
+    _writing: Option<parking_lot::RwLockReadGuard<'a, ()>>,
+}
+
+impl TableWriter<'_> {
+    /// Adds an entry. Keys must come in ascending order.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        self.with(|ingestion| ingestion.write(key, value))
+    }
+
+    /// Adds the removal of a key.
+    pub fn remove(&mut self, key: &[u8]) -> Result<(), StoreError> {
+        self.with(|ingestion| ingestion.write_tombstone(key))
+    }
+
+    fn with(
+        &mut self,
+        run: impl FnOnce(&mut AnyIngestion<'_>) -> lsm_tree::Result<()>,
+    ) -> Result<(), StoreError> {
+        let Some(ingestion) = &mut self.ingestion else { return Ok(()) };
+        run(ingestion).map_err(|error| self.fail(&error))
+    }
+
+    /// Syncs the tables and shows them to later readers.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        let Some(ingestion) = self.ingestion.take() else { return Ok(()) };
+        if let Err(error) = ingestion.finish() {
+            return Err(self.fail(&error));
+        }
+        drop(self._writing.take());
+        self.space.advance();
+        Ok(())
+    }
+
+    fn fail(&mut self, error: &lsm_tree::Error) -> StoreError {
+        self.ingestion = None;
+        self._writing = None;
+        self.tree.remove_unfinished(self.space, self.first_file);
+        self.tree.name.error(error)
+    }
+
+    fn give_up(mut self, error: &lsm_tree::Error) -> StoreError {
+        self.fail(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! The store's own threads: one flushes memtables, one looks after deletions that are due.
+
+use std::sync::Arc;
+use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::health::Health;
+use crate::storage::StoreError;
+
+/// A thread that does its work whenever it is woken, and now and then.
+pub struct Worker {
+    name: &'static str,
+    thread: Thread,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What a worker does next.
+pub enum Next {
+    /// There is more to do.
+    GoOn,
+    /// Nothing for now; the longest time until the next look.
+    Rest(Duration),
+}
+
+impl Worker {
+    /// Starts a thread. It ends when the store is closed.
+    pub fn start(
+        name: &'static str,
+        health: Arc<Health>,
+        mut work: impl FnMut() -> Next + Send + 'static,
+    ) -> Result<Worker, StoreError> {
+        let run = move || {
+            while !health.is_closed() {
+                if let Next::Rest(longest) = work() {
+                    std::thread::park_timeout(longest);
+                }
+            }
+        };
+        let handle = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(run)
+            .map_err(|error| StoreError::Io(format!("cannot start the {name} thread: {error}")))?;
+        Ok(Worker { name, thread: handle.thread().clone(), handle: Mutex::new(Some(handle)) })
+    }
+
+    /// Lets the thread look.
+    pub fn wake(&self) {
+        self.thread.unpark();
+    }
+
+    /// Waits until the thread has finished what it is at. The store is closed.
+    pub fn stop(&self) {
+        self.wake();
+        if let Some(handle) = self.handle.lock().take()
+            && handle.join().is_err()
+        {
+            tracing::error!("the {} thread has panicked", self.name);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The upgrade of a data directory.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::engine::{OldTree, directories, names};
+use super::journal::read_journal;
+use super::ledger::lay;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+use crate::storage::embedded::deletion_queue::DeletionQueue;
+use crate::storage::embedded::manifest::{Contents, FamilyName, FamilyRecord};
+use crate::storage::embedded::tables::{TableFolder, number_of};
+
+/// The engine's directory, and that of its keyspaces in it.
+const ENGINE: &str = "engine";
+const KEYSPACES: &str = "keyspaces";
+/// The engine's name of the keyspace in which the store kept its notes.
+const LEDGER: &str = "ledger";
+
+/// Makes the files of an earlier format those of format 3, but for the manifest. Returns what that has to say: its
+/// partitioner is empty if the directory has never been opened to the end.
+///
+/// # Errors
+/// `Corrupt` when files are damaged. Nothing is lost then, and nothing is in the way of another attempt.
+pub fn run(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
+    let engine = directory.join(ENGINE);
+    if !engine.join(KEYSPACES).exists() {
+        return check_unused(directory);
+    }
+    tracing::info!("upgrading {} to the newest format", directory.display());
+    let upgrade = Upgrade::begin(disk, directory)?;
+    let trees = upgrade.replayed()?;
+    let mut contents = Contents::default();
+    let mut queue = Vec::new();
+    let Some(ledger) = upgrade.number_of(LEDGER).and_then(|number| trees.get(&number)) else {
+        return Ok(Contents::default());
+    };
+    for entry in ledger.entries() {
+        let (key, value) = entry?;
+        if lay(&key, &value, &mut contents)? {
+            queue.push((key, value));
+        }
+    }
+    drop(trees);
+    upgrade.write_queue(queue, &mut contents)?;
+    for (name, record) in contents.families.clone() {
+        upgrade.take_over(&name, &record, &mut contents)?;
+    }
+    upgrade.set_aside_unnamed()?;
+    let io = |path: &Path, error| StoreError::Io(format!("{}: {error}", path.display()));
+    for path in [&upgrade.tables, &upgrade.keyspaces, &directory.to_owned()] {
+        disk.sync_directory(path).map_err(|error| io(path, error))?;
+    }
+    Ok(contents)
+}
+
+/// A directory of an earlier format that has no engine was never opened to the end, and has nothing else.
+fn check_unused(directory: &Path) -> Result<Contents, StoreError> {
+    match ["MANIFEST", "tables"].iter().map(|part| directory.join(part)).find(|path| path.exists()) {
+        None => Ok(Contents::default()),
+        Some(path) => Err(StoreError::Corrupt(format!(
+            "{} says that the directory is of an earlier format, which {} contradicts; put back an undamaged copy of the \
+             data directory",
+            directory.join("THRIFTSTORE").display(),
+            path.display()
+        ))),
+    }
+}
+
+/// Removes what an upgraded directory no longer needs.
+pub fn remove_earlier(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
+    let engine = directory.join(ENGINE);
+    let removed = disk.remove_directory(&engine);
+    removed.map_err(|error| StoreError::Io(format!("{}: {error}", engine.display())))
+}
+
+/// An upgrade under way.
+struct Upgrade<'a> {
+    disk: &'a dyn Disk,
+    engine: PathBuf,
+    keyspaces: PathBuf,
+    tables: PathBuf,
+    /// Directories of keyspaces that are still the engine's.
+    directories: BTreeMap<u64, PathBuf>,
+    names: BTreeMap<u64, String>,
+}
+
+impl<'a> Upgrade<'a> {
+    fn begin(disk: &'a dyn Disk, directory: &Path) -> Result<Upgrade<'a>, StoreError> {
+        let engine = directory.join(ENGINE);
+        let (keyspaces, tables) = (engine.join(KEYSPACES), directory.join("tables"));
+        let created = disk.create_directory(&tables);
+        created.map_err(|error| StoreError::Io(format!("{}: {error}", tables.display())))?;
+        let directories = directories(disk, &keyspaces)?;
+        // Names of keyspaces that an earlier attempt has taken over are asked for, too.
+        let highest = directories.keys().next_back().copied().unwrap_or(0);
+        let names = names(disk, &keyspaces, 0..=highest.saturating_add(disk_entries(disk, &tables)))?;
+        Ok(Upgrade { disk, engine, keyspaces, tables, directories, names })
+    }
+
+    /// The number of the keyspace of a name that has a directory.
+    fn number_of(&self, name: &str) -> Option<u64> {
+        let mut numbers = self.names.iter().filter(|(_, other)| *other == name).map(|(number, _)| *number);
+        numbers.rfind(|number| self.directories.contains_key(number))
+    }
+
+    /// Opens all trees that have a name and brings back what the engine's log has for them. Those of column families are
+    /// flushed.
+    fn replayed(&self) -> Result<BTreeMap<u64, OldTree>, StoreError> {
+        let mut trees = BTreeMap::new();
+        for (number, directory) in &self.directories {
+            let Some(name) = self.names.get(number) else { continue };
+            let owner = if name == LEDGER { "the store's own notes" } else { name };
+            if let Some(tree) = OldTree::open(self.disk, owner, directory.clone())? {
+                trees.insert(*number, tree);
+            }
+        }
+        read_journal(&self.engine, |item| {
+            if let Some(tree) = trees.get(&item.keyspace) {
+                tree.replay(item);
+            }
+            Ok(())
+        })?;
+        for (_, tree) in
+            trees.iter().filter(|(number, _)| self.names.get(number).is_some_and(|name| name != LEDGER))
+        {
+            tree.flush()?;
+        }
+        Ok(trees)
+    }
+
+    /// Copies the queue of deletions into tables of its own.
+    fn write_queue(&self, queue: Vec<(Bytes, Bytes)>, contents: &mut Contents) -> Result<(), StoreError> {
+        if queue.is_empty() {
+            return Ok(());
+        }
+        let folder = DeletionQueue::folder();
+        let directory = self.tables.join(&folder.main);
+        let removed = self.disk.remove_directory(&directory);
+        removed.map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
+        OldTree::create(&folder.owner, directory)?.write(queue)?;
+        contents.tables.insert(folder.main, None);
+        Ok(())
+    }
+
+    /// Renames the trees of a column family's newest generation, if they are there.
+    fn take_over(
+        &self,
+        (keyspace, name): &FamilyName,
+        record: &FamilyRecord,
+        contents: &mut Contents,
+    ) -> Result<(), StoreError> {
+        if record.is_dropped {
+            return Ok(());
+        }
+        let folder = TableFolder::of_family(number_of(record.id, record.generation), keyspace, name);
+        let in_engine = format!("cf_{}_{}", record.id, record.generation);
+        for (folder_name, in_engine) in
+            [(folder.main, in_engine.clone()), (folder.long, format!("{in_engine}_long"))]
+        {
+            let target = self.tables.join(&folder_name);
+            if let Some(directory) =
+                self.number_of(&in_engine).and_then(|number| self.directories.get(&number))
+            {
+                if !directory.join("current").exists() {
+                    if directory.join("tables").read_dir().is_ok_and(|mut files| files.next().is_some()) {
+                        return Err(StoreError::Corrupt(format!(
+                            "the tables of {} in {} have lost their file `current`, which lists them. Put back an \
+                             undamaged copy of the data directory, or move {} out of it to start without what these \
+                             tables hold: everything else is kept",
+                            folder.owner,
+                            directory.display(),
+                            directory.display()
+                        )));
+                    }
+                    continue;
+                }
+                let renamed = self.disk.rename(directory, &target);
+                renamed.map_err(|error| StoreError::Io(format!("{}: {error}", target.display())))?;
+            }
+            if target.join("current").exists() {
+                contents.tables.insert(folder_name, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the tables of keyspaces that have no name, whose column family nobody can tell. The engine itself had
+    /// removed them.
+    fn set_aside_unnamed(&self) -> Result<(), StoreError> {
+        for (number, directory) in self.directories.iter().filter(|(number, _)| **number != 0) {
+            let has_tables =
+                || directory.join("tables").read_dir().is_ok_and(|mut files| files.next().is_some());
+            if self.names.contains_key(number) || !directory.join("current").exists() || !has_tables() {
+                continue;
+            }
+            let target = self.tables.join(format!("unnamed-{number}.given-up"));
+            tracing::warn!(
+                "the tables in {} belong to no column family that the engine knows of; they are kept in {}",
+                directory.display(),
+                target.display()
+            );
+            let renamed = self.disk.rename(directory, &target);
+            renamed.map_err(|error| StoreError::Io(format!("{}: {error}", target.display())))?;
+        }
+        Ok(())
+    }
+}
+
+/// How many entries a directory has.
+fn disk_entries(disk: &dyn Disk, directory: &Path) -> u64 {
+    disk.list(directory).map_or(0, |entries| entries.len() as u64)
+}
