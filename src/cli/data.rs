@@ -12,7 +12,7 @@ use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::Behaviour;
 use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
 use crate::util::{Clock, Release};
 
 /// Memory for data blocks, in bytes: a tool reads little.
@@ -80,8 +80,9 @@ impl Data {
         let config = config::parse(EMPTY, "built-in configuration", types);
         let config = config.map_err(|errors| errors.to_string())?;
         let clock = Arc::new(Clock::system());
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(config.partitioner.clone(), clock.clone()));
-        Ok(Data::over(args, store, config, clock, types))
+        let store = EmbeddedStore::in_memory(config.partitioner.clone(), &config.catalog, clock.clone())
+            .map_err(|error| format!("cannot open a store in memory: {error}"))?;
+        Ok(Data::over(args, Arc::new(store), config, clock, types))
     }
 
     fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {

@@ -11,7 +11,7 @@ use super::cluster::ClusterArgs;
 use super::front;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, MemoryStore, Store, SyncMode};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
 use crate::util::Clock;
 
 /// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
@@ -90,8 +90,9 @@ impl StoreArgs {
             Place::Cluster(cluster) => front::open(&cluster, config, clock).await,
             Place::Memory => {
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
-                let store = Arc::new(MemoryStore::new(partitioner.clone(), clock));
-                Ok(OpenStore { store, partitioner, token })
+                let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock)
+                    .map_err(|error| format!("cannot open a store in memory: {error}"))?;
+                Ok(OpenStore { store: Arc::new(store), partitioner, token })
             }
             Place::Directory(directory) => {
                 let options = EmbeddedOptions {

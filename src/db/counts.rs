@@ -182,7 +182,7 @@ mod tests {
     use crate::marshal::{Types, push_component};
     use crate::partitioner;
     use crate::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
-    use crate::storage::MemoryStore;
+    use crate::storage::EmbeddedStore;
     use crate::util::Clock;
 
     const ONE: ConsistencyLevel = ConsistencyLevel::One;
@@ -216,7 +216,8 @@ mod tests {
             catalog.keyspaces.insert("Ks".to_owned(), keyspace);
             let (partitioner, clock) =
                 (partitioner::resolve("RandomPartitioner").unwrap(), Arc::new(Clock::system()));
-            let store = Arc::new(MemoryStore::new(partitioner.clone(), clock.clone()));
+            let store =
+                Arc::new(EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone()).unwrap());
             let parts = DatabaseParts::new(Arc::new(catalog), store, partitioner, clock);
             Family { database: Database::new(parts) }
         }

@@ -13,7 +13,7 @@ use crate::marshal::PACKAGE;
 use crate::model::Behaviour;
 use crate::partitioner::RandomPartitioner;
 use crate::schema::{Catalog, CfDef};
-use crate::storage::MemoryStore;
+use crate::storage::EmbeddedStore;
 use crate::util::{Clock, Release};
 
 pub fn database() -> Arc<Database> {
@@ -21,7 +21,7 @@ pub fn database() -> Arc<Database> {
     let partitioner = Arc::new(RandomPartitioner);
     Arc::new(Database::new(DatabaseParts::new(
         Arc::new(Catalog::default()),
-        Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+        Arc::new(EmbeddedStore::in_memory(partitioner.clone(), &Catalog::default(), clock.clone()).unwrap()),
         partitioner,
         clock,
     )))

@@ -14,7 +14,7 @@ use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
-use crate::storage::{MemoryStore, Store};
+use crate::storage::{EmbeddedStore, Store};
 use crate::util::{Clock, Release};
 
 /// A database with the keyspace `k`, and a session in it.
@@ -51,8 +51,9 @@ pub(super) fn unhex(text: &str) -> Bytes {
 
 impl Bench {
     pub async fn new(tables: &[&str]) -> Bench {
-        let memory =
-            |partitioner, clock| -> Arc<dyn Store> { Arc::new(MemoryStore::new(partitioner, clock)) };
+        let memory = |partitioner, clock| -> Arc<dyn Store> {
+            Arc::new(EmbeddedStore::in_memory(partitioner, &Catalog::default(), clock).unwrap())
+        };
         Bench::with_store(tables, memory).await
     }
 

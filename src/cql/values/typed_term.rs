@@ -553,7 +553,7 @@ mod tests {
     use crate::model::ConsistencyLevel;
     use crate::partitioner;
     use crate::schema::{Catalog, KeyspaceDef};
-    use crate::storage::MemoryStore;
+    use crate::storage::EmbeddedStore;
     use crate::util::Clock;
     use proptest::prelude::*;
 
@@ -562,7 +562,9 @@ mod tests {
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
         Database::new(DatabaseParts::new(
             Arc::new(Catalog::default()),
-            Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+            Arc::new(
+                EmbeddedStore::in_memory(partitioner.clone(), &Catalog::default(), clock.clone()).unwrap(),
+            ),
             partitioner,
             clock,
         ))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::storage::{MemoryStore, Store};
+use crate::storage::{EmbeddedStore, Store};
 use crate::util::{Clock, Release};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -187,9 +187,10 @@ proptest! {
     }
 }
 
-fn store() -> MemoryStore {
+fn store() -> EmbeddedStore {
     let partitioner = crate::partitioner::resolve("RandomPartitioner").unwrap();
-    MemoryStore::new(partitioner, std::sync::Arc::new(Clock::manual(0)))
+    let clock = std::sync::Arc::new(Clock::manual(0));
+    EmbeddedStore::in_memory(partitioner, &crate::schema::Catalog::default(), clock).unwrap()
 }
 
 fn credentials(name: &str, password: &str) -> Vec<crate::db::Credential> {

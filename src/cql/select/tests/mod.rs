@@ -14,7 +14,7 @@ use crate::db::{Database, DatabaseParts};
 use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
-use crate::storage::MemoryStore;
+use crate::storage::EmbeddedStore;
 use crate::util::{Clock, Release};
 use bytes::Bytes;
 
@@ -44,7 +44,9 @@ impl Session {
         let partitioner = Arc::new(Murmur3Partitioner);
         let database = Database::new(DatabaseParts::new(
             Arc::new(Catalog::default()),
-            Arc::new(MemoryStore::new(partitioner.clone(), clock.clone())),
+            Arc::new(
+                EmbeddedStore::in_memory(partitioner.clone(), &Catalog::default(), clock.clone()).unwrap(),
+            ),
             partitioner,
             clock,
         ));
