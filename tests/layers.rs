@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -178,7 +178,7 @@ fn three_files_have_unsafe_code() {
         .into_iter()
         .flat_map(|(name, code)| vec![name; code.matches("(unsafe_code").count()])
         .collect();
-    assert_eq!(found, ["server/short_turns.rs", "storage/embedded/log/mapping.rs", "util/prefetch.rs"]);
+    assert_eq!(found, ["server/short_turns.rs", "storage/disk/mapping.rs", "util/prefetch.rs"]);
 }
 
 #[test]
@@ -204,4 +204,93 @@ fn no_committed_file_names_a_directory_of_one_machine() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The files of the embedded store, by their modules: `tables::tree` for `tables/tree.rs`.
+fn modules_of_store() -> BTreeMap<Vec<String>, String> {
+    let files = sources().into_iter().filter_map(|(name, code)| {
+        let path = name.strip_prefix("storage/embedded/")?.strip_suffix(".rs")?.to_owned();
+        let mut module: Vec<String> = path.split('/').map(str::to_owned).collect();
+        module.pop_if(|last| last == "mod");
+        Some((module, code))
+    });
+    files.collect()
+}
+
+/// The paths that a file imports from the embedded store, as modules and their items.
+fn imported(module: &[String], code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for statement in code.split(';').filter_map(|part| Some(part.split_once("use ")?.1)) {
+        let statement: String = statement.chars().filter(|letter| !letter.is_whitespace()).collect();
+        let (mut base, mut rest) = match statement.strip_prefix("crate::storage::embedded::") {
+            Some(rest) => (Vec::new(), rest),
+            None => (module.to_vec(), &statement[..]),
+        };
+        if base.is_empty() == statement.starts_with("super::") {
+            continue;
+        }
+        while let Some(shorter) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = shorter;
+        }
+        if base == module {
+            continue;
+        }
+        let (path, items) = rest.split_once('{').unwrap_or((rest, ""));
+        base.extend(path.split("::").filter(|name| !name.is_empty()).map(str::to_owned));
+        let items = items.trim_end_matches('}').split(',').filter(|item| !item.is_empty());
+        let each: Vec<_> = items.map(|item| [&base[..], &[item.to_owned()]].concat()).collect();
+        found.extend(if each.is_empty() { vec![base] } else { each });
+    }
+    found
+}
+
+/// The file that an imported path is defined in: a folder's `mod.rs` says where its items are.
+fn file_of(path: &[String], modules: &BTreeMap<Vec<String>, String>) -> Option<Vec<String>> {
+    let (item, folder) = path.split_last()?;
+    if let Some(code) = modules.get(path) {
+        return (!code.contains("\nmod ")).then(|| path.to_vec());
+    }
+    let named = modules.get(folder)?.split(';').find_map(|statement| {
+        let (file, items) = statement.trim().strip_prefix("pub use ")?.split_once("::")?;
+        let has_item = items.split([',', '{', '}']).any(|other| other.trim() == item);
+        has_item.then(|| [folder, &[file.to_owned()]].concat())
+    });
+    named.or_else(|| file_of(folder, modules))
+}
+
+#[test]
+fn files_of_the_embedded_store_do_not_depend_on_each_other_in_large_circles() {
+    let modules = modules_of_store();
+    assert!(modules.len() > 40, "the embedded store is elsewhere");
+    let uses: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = modules
+        .iter()
+        .filter(|(_, code)| !code.contains("\nmod "))
+        .map(|(module, code)| {
+            let paths = imported(module, code);
+            (module, paths.iter().filter_map(|path| file_of(path, &modules)).collect())
+        })
+        .collect();
+    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 150, "imports are not found");
+    let reached = |from: &Vec<String>| -> BTreeSet<Vec<String>> {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(module) = next.pop() {
+            for used in uses.get(&module).into_iter().flatten() {
+                if seen.insert(used.clone()) {
+                    next.push(used.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
+        uses.keys().map(|module| (*module, reached(module))).collect();
+    for (module, of_module) in &reached {
+        let circle: Vec<String> = of_module
+            .iter()
+            .filter(|other| reached.get(other).is_some_and(|of_other| of_other.contains(*module)))
+            .map(|other| other.join("/"))
+            .collect();
+        assert!(circle.len() <= 3, "these files depend on each other: {}", circle.join(", "));
+    }
 }
