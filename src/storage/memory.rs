@@ -1,4 +1,4 @@
-//! Rows in memory, as naively as can be: the twin that the embedded store is tested against, and `--ephemeral`.
+//! Stores rows in memory only: the store of `--ephemeral` and of many unit tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

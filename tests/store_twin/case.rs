@@ -1,4 +1,4 @@
-//! Both stores side by side, and what makes calls of the dice's numbers.
+//! The embedded store and the reference model side by side, and what makes calls of the dice's numbers.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
+use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};
 
 use super::ops::{BoundsOp, ChangeOp, DropOp, MutationOp, Op, Pick, PredicateOp, RangeOp, ReadOp};
+use super::reference_model::ReferenceModel;
 use super::support;
 
 const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::One;
@@ -28,7 +29,7 @@ pub struct Pools {
     pub names: [Vec<Bytes>; 3],
 }
 
-/// Both stores, and what is needed to make calls of numbers.
+/// The embedded store and the reference model, and what is needed to make calls of numbers.
 pub struct Case {
     directory: tempfile::TempDir,
     catalog: Catalog,
@@ -44,7 +45,7 @@ pub struct Case {
     layout: [usize; 3],
     pools: Pools,
     clock: Arc<Clock>,
-    memory: MemoryStore,
+    model: ReferenceModel,
     embedded: Option<EmbeddedStore>,
 }
 
@@ -63,7 +64,7 @@ impl Case {
             standard: support::cf_of(&catalog, "Standard"),
             supers: support::cf_of(&catalog, "Super"),
             catalog,
-            memory: MemoryStore::new(partitioner.clone(), clock.clone()),
+            model: ReferenceModel::new(partitioner.clone(), clock.clone()),
             partitioner,
             behaviour: Behaviour::of(release),
             counts: false,
@@ -194,14 +195,14 @@ impl Case {
             // In one go, and so that every change is a piece of its own.
             let [whole, pieces] =
                 [usize::MAX, 1].map(|bytes| self.both(|store| support::dumped(store, cf, bytes)));
-            prop_assert_eq!(&whole.0, &whole.1, "embedded (left) and memory (right)");
+            prop_assert_eq!(&whole.0, &whole.1, "embedded store (left) and reference model (right)");
             prop_assert_eq!(whole, pieces);
         }
         Ok(())
     }
 
     fn both<T>(&self, call: impl Fn(&dyn Store) -> T) -> (T, T) {
-        (call(self.embedded()), call(&self.memory))
+        (call(self.embedded()), call(&self.model))
     }
 
     fn key(&self, pick: &Pick) -> Bytes {
@@ -363,9 +364,9 @@ fn deletion(marked_for_delete_at: i64, local_deletion_time: i32) -> DeletionTime
 }
 
 fn same<T: Debug + PartialEq, E: Debug>(
-    (embedded, memory): (Result<T, E>, Result<T, E>),
+    (embedded, model): (Result<T, E>, Result<T, E>),
 ) -> Result<(), TestCaseError> {
-    let (embedded, memory) = (embedded.unwrap(), memory.unwrap());
-    prop_assert_eq!(embedded, memory, "embedded (left) and memory (right)");
+    let (embedded, model) = (embedded.unwrap(), model.unwrap());
+    prop_assert_eq!(embedded, model, "embedded store (left) and reference model (right)");
     Ok(())
 }

@@ -1,11 +1,13 @@
-//! The law of the embedded store: whatever is done to it, it answers as the naive twin in memory does, across
-//! compactions and restarts.
+//! The law of the embedded store: whatever is done to it, it answers as the reference model does, across compactions
+//! and restarts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod case;
 mod names;
 mod ops;
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
 #[path = "../store_support/mod.rs"]
 mod store_support;
 
