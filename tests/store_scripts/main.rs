@@ -21,7 +21,7 @@
 //!   truncate CF
 //!   undefined                           column families that hold data and are not defined
 //!   note NAME [VALUE]                   keep a note, or take it away; `notes` shows all
-//!   restart, compact, sweep             the embedded store's own; the memory store has nothing to do
+//!   restart, compact, sweep             the embedded store's own; the others have nothing to do
 //!   clock SECONDS                       moves the clock on
 //! ```
 //!
@@ -30,6 +30,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod command;
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
 #[path = "../store_support/mod.rs"]
 mod store_support;
 
@@ -39,6 +41,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use command::{Command, Read, Write, Written, bytes_of, parse};
+use reference_model::ReferenceModel;
 use store_support as support;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{
@@ -80,19 +83,21 @@ fn name_text(comparator: &dyn AbstractType, name: &[u8]) -> String {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Backend {
     Embedded,
+    /// The store of `--ephemeral`.
     Memory,
+    Model,
 }
 
 enum Opened {
     Embedded(EmbeddedStore),
-    Memory(MemoryStore),
+    Other(Box<dyn Store>),
 }
 
 impl Opened {
     fn store(&self) -> &dyn Store {
         match self {
             Opened::Embedded(store) => store,
-            Opened::Memory(store) => store,
+            Opened::Other(store) => &**store,
         }
     }
 }
@@ -128,7 +133,10 @@ impl Run {
         if self.opened.is_none() {
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
-                Backend::Memory => Opened::Memory(MemoryStore::new(partitioner, self.clock.clone())),
+                Backend::Memory => Opened::Other(Box::new(MemoryStore::new(partitioner, self.clock.clone()))),
+                Backend::Model => {
+                    Opened::Other(Box::new(ReferenceModel::new(partitioner, self.clock.clone())))
+                }
                 Backend::Embedded => Opened::Embedded(
                     EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone()).unwrap(),
                 ),
@@ -418,13 +426,22 @@ fn every_script_runs_on_the_embedded_store() {
     support::check_scripts("store", |script| answer(script, Backend::Embedded));
 }
 
-/// But those about compaction, which memory has not.
-#[test]
-fn every_script_runs_on_the_memory_store() {
+/// Runs the scripts on a store that never compacts: without those about compaction.
+fn check_shared_scripts(backend: Backend) {
     for (path, script) in support::scripts("store") {
         let is_shared = !script.lines().any(|line| matches!(line, "compact" | "sweep"));
         if is_shared && !support::is_rewriting() {
-            assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());
+            assert_eq!(answer(&script, backend), script, "{}", path.display());
         }
     }
+}
+
+#[test]
+fn every_script_runs_on_the_memory_store() {
+    check_shared_scripts(Backend::Memory);
+}
+
+#[test]
+fn every_script_runs_on_the_reference_model() {
+    check_shared_scripts(Backend::Model);
 }
