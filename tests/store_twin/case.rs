@@ -167,7 +167,28 @@ impl Case {
                 self.reopen();
                 Ok(())
             }
+            Op::Upgrade(release) => {
+                if self.names_stay_alike(release) {
+                    self.behaviour = Behaviour::of(release);
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Whether another release takes the same names for valid and for equal. Where releases disagree, what is stored
+    /// under two names may be one cell for the other release, and no release says which of both it reads.
+    fn names_stay_alike(&self, release: Release) -> bool {
+        self.types.iter().zip(&self.pools.names).all(|(compare_with, names)| {
+            let comparator = support::comparator(compare_with);
+            let [now, then] = [self.behaviour.release, release].map(|at| marshal::at(&*comparator, at));
+            let is_alike = |one: &Bytes, other: &Bytes| {
+                now.compare(one, other).is_eq() == then.compare(one, other).is_eq()
+            };
+            names
+                .iter()
+                .all(|one| then.validate(one).is_ok() && names.iter().all(|other| is_alike(one, other)))
+        })
     }
 
     fn compare_everything(&self) -> Result<(), TestCaseError> {
@@ -212,7 +233,14 @@ impl Case {
     /// A name of the Standard family, of a super column or of a column in one.
     fn name(&self, level: usize, pick: &Pick) -> Bytes {
         let names = &self.pools.names[self.layout[level]];
-        names[pick.index(names.len())].clone()
+        let name = &names[pick.index(names.len())];
+        if level != 1 || self.types[self.layout[level]] != "IntegerType" {
+            return name.clone();
+        }
+        // A super column keeps the name under which it was written first. The embedded store forgets that name if it is
+        // the shortest form of a number, and takes a longer form that is written later (00 01 for 01): a known mistake.
+        let comparator = support::comparator("IntegerType");
+        names.iter().find(|other| comparator.compare(other, name).is_eq()).unwrap().clone()
     }
 
     fn token(&self, pick: Option<&Pick>) -> Vec<u8> {
@@ -235,6 +263,10 @@ impl Case {
         let key = |pick: &Option<Pick>| pick.as_ref().map(|pick| self.key(pick)).unwrap_or_default();
         match op {
             BoundsOp::Keys(start, end) => Bounds::Keys { start: key(start), end: key(end) },
+            BoundsOp::KeyToToken(start, end) => {
+                let end = end.as_ref().map(|end| self.token(Some(end)));
+                Bounds::KeyToToken { start: key(start), end }
+            }
             BoundsOp::Tokens(start, end) => {
                 Bounds::Tokens { start: self.token(start.as_ref()), end: self.token(end.as_ref()) }
             }
@@ -301,8 +333,14 @@ impl Case {
 
     fn cell(&self, name: Bytes, value: &Bytes, timestamp: i64, expires: Option<(i32, i32)>) -> Cell {
         if self.counts {
-            let delta = value.iter().map(|byte| i64::from(*byte)).sum::<i64>() - 100;
-            return Cell::increment(name, delta, timestamp);
+            let number = match &value[..] {
+                // Large enough for a total that overflows.
+                [0xff, 0xff] => i64::MAX,
+                bytes => bytes.iter().map(|byte| i64::from(*byte)).sum::<i64>() - 100,
+            };
+            // A total is what a copy of another store writes.
+            let kind = if expires.is_some() { CellKind::Counter } else { CellKind::Increment };
+            return Cell { kind, ..Cell::increment(name, number, timestamp) };
         }
         let cell = Cell::live(name, value.clone(), timestamp);
         let Some((after_s, ttl_s)) = expires else { return cell };

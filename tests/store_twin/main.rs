@@ -14,25 +14,28 @@ mod store_support;
 use bytes::Bytes;
 use case::{Case, Pools};
 use names::{SHORT, long_names, names_for};
-use ops::op;
+use ops::{Mix, op};
 use proptest::prelude::*;
 use store_support as support;
 use thriftstore::partitioner::PARTITIONERS;
 use thriftstore::util::Release;
 
-const COMPARATORS: [&str; 9] = [
+const COMPARATORS: [&str; 12] = [
     "AsciiType",
     "BytesType",
+    "CompositeType(UTF8Type,UTF8Type)",
+    "IntegerType",
     "LexicalUUIDType",
     "LongType",
+    "ReversedType(UTF8Type)",
     "TimeUUIDType",
     "UTF8Type",
     "com.example.AnyCaseType",
     "com.example.FoldedType",
     "com.example.BackwardsType",
 ];
-const RELEASES: [Release; 6] =
-    [Release::V0_4, Release::V0_5, Release::V0_6, Release::V0_7, Release::V1_2, Release::V2_1];
+/// The releases with range tombstones.
+const RANGE_RELEASES: [Release; 2] = [Release::V2_0, Release::V2_1];
 
 fn some_of(names: Vec<Bytes>, most: usize) -> impl Strategy<Value = Vec<Bytes>> {
     let most = most.min(names.len());
@@ -44,10 +47,13 @@ fn any_types() -> impl Strategy<Value = [&'static str; 3]> {
         .prop_map(|picked| picked.map(|at| COMPARATORS[at]))
 }
 
-fn case() -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
-    let release = prop::sample::select(RELEASES.to_vec());
-    (any_types(), 0..PARTITIONERS.len(), release).prop_flat_map(|(types, partitioner, release)| {
-        let keys = some_of(SHORT.iter().map(|key| Bytes::from_static(key)).collect(), 4);
+fn case(
+    releases: &[Release],
+    most_keys: usize,
+) -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
+    let release = prop::sample::select(releases.to_vec());
+    (any_types(), 0..PARTITIONERS.len(), release).prop_flat_map(move |(types, partitioner, release)| {
+        let keys = some_of(SHORT.iter().map(|key| Bytes::from_static(key)).collect(), most_keys);
         let names = types.map(|name| some_of(names_for(name, release), 6));
         (Just(types), Just(partitioner), Just(release), (keys, names)).prop_map(
             |(types, partitioner, release, (keys, names))| {
@@ -73,20 +79,31 @@ proptest! {
     #![proptest_config(cases(250))]
 
     #[test]
-    fn both_stores_answer_alike(
-        (types, partitioner, release, pools) in case(),
-        ops in prop::collection::vec(op(), 1..60),
+    fn the_store_answers_as_the_model(
+        (types, partitioner, release, pools) in case(&Release::ALL, 4),
+        ops in prop::collection::vec(op(Mix::Cells), 1..60),
     ) {
         Case::new(types, PARTITIONERS[partitioner].1(), release, pools).run(ops)?;
     }
 
     #[test]
-    fn both_stores_count_alike(
-        (types, partitioner, release, pools) in case(),
-        ops in prop::collection::vec(op(), 1..40),
+    fn the_store_counts_as_the_model(
+        (types, partitioner, release, pools) in case(&Release::ALL, 4),
+        ops in prop::collection::vec(op(Mix::Cells), 1..40),
     ) {
         let mut case = Case::new(types, PARTITIONERS[partitioner].1(), release, pools);
         case.counts = true;
+        case.run(ops)?;
+    }
+
+    #[test]
+    fn range_tombstones_hide_as_in_the_model(
+        (types, partitioner, release, pools) in case(&RANGE_RELEASES, 1),
+        counts in any::<bool>(),
+        ops in prop::collection::vec(op(Mix::Ranges), 1..40),
+    ) {
+        let mut case = Case::new(types, PARTITIONERS[partitioner].1(), release, pools);
+        case.counts = counts;
         case.run(ops)?;
     }
 }
@@ -99,9 +116,9 @@ proptest! {
         keys in some_of(long_names(), 3),
         names in [some_of(long_names(), 4), some_of(long_names(), 3), some_of(long_names(), 4)],
         partitioner in 0..PARTITIONERS.len(),
-        release in prop::sample::select(RELEASES.to_vec()),
+        release in prop::sample::select(Release::ALL.to_vec()),
         compare_with in prop::sample::select(vec!["BytesType", "com.example.BackwardsType"]),
-        ops in prop::collection::vec(op(), 1..25),
+        ops in prop::collection::vec(op(Mix::Cells), 1..25),
     ) {
         let make = PARTITIONERS[partitioner].1;
         Case::new([compare_with; 3], make(), release, Pools { keys, names }).run(ops)?;

@@ -37,10 +37,26 @@ pub fn names_for(compare_with: &str, release: Release) -> Vec<Bytes> {
         names.push(uuid);
     }
     names.extend(["\u{e000}", "\u{ffff}", "\u{10000}", "é"].map(|text| text.as_bytes().to_vec()));
+    if compare_with.starts_with("CompositeType") {
+        names = composites();
+    }
     let comparator = support::comparator(compare_with);
     let comparator = marshal::at(&*comparator, release);
     names.retain(|name| comparator.validate(name).is_ok());
     names.into_iter().map(Bytes::from).collect()
+}
+
+/// Names of one and of two components, with each end-of-component byte.
+fn composites() -> Vec<Vec<u8>> {
+    let component = |value: &[u8], end: u8| [&[0, value.len() as u8], value, &[end]].concat();
+    let mut names = Vec::new();
+    for value in [&b""[..], b"a", b"ab", b"b"] {
+        for end in [0, 1, 0xff] {
+            names.push(component(value, end));
+            names.push([component(b"a", 0), component(value, end)].concat());
+        }
+    }
+    names
 }
 
 /// Names around every length at which something changes.

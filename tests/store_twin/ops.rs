@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use thriftstore::util::Release;
 
 /// A name or key is a number that picks from the case's pool.
 pub type Pick = prop::sample::Index;
@@ -30,6 +31,8 @@ pub enum Op {
     Drop(DropOp),
     Compact,
     Restart,
+    /// The calls from here on are those of another release.
+    Upgrade(Release),
     /// A second passes.
     Tick,
 }
@@ -55,7 +58,7 @@ pub struct MutationOp {
 /// A change; a Standard column family takes the cell out of its super column.
 #[derive(Debug, Clone)]
 pub enum ChangeOp {
-    /// A counter family adds a number made of the value.
+    /// A counter family adds a number made of the value; or, if the cell expires, takes that number for its total.
     Put {
         holder: Pick,
         name: Pick,
@@ -112,6 +115,8 @@ pub enum PredicateOp {
 #[derive(Debug, Clone)]
 pub enum BoundsOp {
     Keys(Option<Pick>, Option<Pick>),
+    /// From a key to the token of another key.
+    KeyToToken(Option<Pick>, Option<Pick>),
     /// Tokens of keys; `None` is the ring's minimum.
     Tokens(Option<Pick>, Option<Pick>),
     /// The first and the last tokens that there can be.
@@ -138,7 +143,15 @@ fn value() -> impl Strategy<Value = Bytes> {
     prop::collection::vec(prop::sample::select(vec![0u8, b'a', 0x7f, 0x80, 0xff]), 0..3).prop_map(Bytes::from)
 }
 
-fn change(is_super: bool) -> BoxedStrategy<ChangeOp> {
+/// What mutations are mostly made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mix {
+    Cells,
+    /// As many range tombstones as cells, so that many of them overlap and touch.
+    Ranges,
+}
+
+fn change(is_super: bool, mix: Mix) -> BoxedStrategy<ChangeOp> {
     let put = (any::<Pick>(), any::<Pick>(), value(), timestamp(), prop::option::weighted(0.3, expires()))
         .prop_map(|(holder, name, value, timestamp, expires)| ChangeOp::Put {
             holder,
@@ -157,16 +170,17 @@ fn change(is_super: bool) -> BoxedStrategy<ChangeOp> {
             ChangeOp::DeleteRange(RangeOp { holder, start, finish, timestamp, at })
         },
     );
+    let ranges = if mix == Mix::Ranges { 24 } else { 3 };
     if !is_super {
-        return prop_oneof![24 => put, 8 => delete, 2 => delete_row, 3 => delete_range].boxed();
+        return prop_oneof![24 => put, 8 => delete, 2 => delete_row, ranges => delete_range].boxed();
     }
     let delete_super = (any::<Pick>(), timestamp(), second())
         .prop_map(|(holder, timestamp, at)| ChangeOp::DeleteSuper { holder, timestamp, at });
-    prop_oneof![24 => put, 8 => delete, 2 => delete_row, 6 => delete_super, 3 => delete_range].boxed()
+    prop_oneof![24 => put, 8 => delete, 2 => delete_row, 6 => delete_super, ranges => delete_range].boxed()
 }
 
-fn mutation() -> impl Strategy<Value = MutationOp> {
-    let changes = |is_super| prop::collection::vec(change(is_super), 0..5);
+fn mutation(mix: Mix) -> impl Strategy<Value = MutationOp> {
+    let changes = |is_super| prop::collection::vec(change(is_super, mix), 0..5);
     (any::<Pick>(), changes(false), changes(true)).prop_map(|(key, standard, supers)| MutationOp {
         key,
         standard,
@@ -200,6 +214,7 @@ fn scan() -> impl Strategy<Value = Op> {
     let edge = || prop::option::of(any::<bool>());
     let bounds = prop_oneof![
         (pick(), pick()).prop_map(|(start, end)| BoundsOp::Keys(start, end)),
+        (pick(), pick()).prop_map(|(start, end)| BoundsOp::KeyToToken(start, end)),
         (pick(), pick()).prop_map(|(start, end)| BoundsOp::Tokens(start, end)),
         (edge(), edge()).prop_map(|(start, end)| BoundsOp::Edges(start, end)),
     ];
@@ -212,9 +227,9 @@ fn scan() -> impl Strategy<Value = Op> {
     })
 }
 
-pub fn op() -> impl Strategy<Value = Op> {
+pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
     prop_oneof![
-        30 => prop::collection::vec(mutation(), 1..3).prop_map(Op::Apply),
+        30 => prop::collection::vec(mutation(mix), 1..3).prop_map(Op::Apply),
         20 => (any::<Pick>(), read()).prop_map(|(key, read)| Op::Read { key, read }),
         12 => scan(),
         2 => (any::<Pick>(), any::<Pick>(), 0usize..3)
@@ -225,5 +240,6 @@ pub fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Compact),
         2 => Just(Op::Restart),
         4 => Just(Op::Tick),
+        1 => prop::sample::select(Release::ALL.to_vec()).prop_map(Op::Upgrade),
     ]
 }
