@@ -1,31 +1,31 @@
-//! The reference model: a store that is as simple as it can be, for the tests to compare other stores with.
+//! The reference model: a store in memory, as simple as possible, with which the tests compare the other stores.
 //!
-//! The embedded store decides which write wins when the write arrives, keeps names in the order of bytes, stops reading
-//! when a slice is full, and caches rows. Each of these can be wrong. The model does none of it cleverly: a row is a
-//! few lists in the order of arrival, and a read copies the lists, sorts them and walks them from the beginning.
+//! The embedded store looks up only the cells that a write meets, stores names in the order of bytes, stops reading when
+//! a slice is full, and caches rows. Each of these can go wrong. The model does none of them: a row is a few lists in the
+//! order of arrival, and a read copies the lists, sorts the copies and walks through them.
 //!
-//! The model has no code in common with the stores that it is compared with, so that a mistake in one is not a mistake
-//! in both. Of the crate it uses only
+//! The model shares no rule's code with the other stores, so that a mistake in a rule shows as a disagreement. It uses
+//! only these parts of the crate:
 //!
-//! - the plain types of `model` and `schema` (`Cell`, `Mutation`, `ReadCommand`, `CfDef` ...), and no method of theirs
-//!   that decides anything,
-//! - the fields of `Behaviour`, which name the rule of a release; what follows from a rule is written here again,
-//! - the comparators' `compare`, the partitioner's `token`, and `ordered` for the order of a dump.
+//! - the plain types of `model` and `schema` (`Cell`, `Mutation`, `ReadCommand`, `CfDef`), but no method that decides
+//!   anything;
+//! - the fields of `Behaviour`, which are data: each names the rule of a release. The model has its own code for it;
+//! - `compare` of comparators, `token` of partitioners, and `ordered` for the order of a dump.
 //!
-//! Every rule stands beside its code, in one sentence that begins with the releases that have it. A line of a module
-//! for each question:
+//! Each rule is written beside its code, in one sentence that starts with the releases in which it holds. Each module
+//! answers one question:
 //!
 //! ```text
-//!   reconcile.rs    Which of two writes to a cell stays? When is a cell expired? How does a counter add up?
-//!   tombstones.rs   Which cells do the tombstones of rows, super columns and ranges hide?
-//!   range_list.rs   Which range tombstone does a read by names of 2.1 find?
-//!   row.rs          What does a mutation make of a row?
-//!   slice.rs        Which columns does a read show, and when is the slice full?
-//!   ring.rs         Which rows does a scan read? Where is the ring split?
-//!   dump.rs         What is stored?
+//!   reconcile.rs    When does a cell expire? Which of two writes to it wins? How does a counter add up?
+//!   tombstones.rs   Which cells are hidden by tombstones of rows, super columns and ranges?
+//!   range_list.rs   Which range tombstone does 2.1 use for a name?
+//!   row.rs          What does a mutation change in a row?
+//!   slice.rs        Which columns does a read return, and where does a slice end?
+//!   ring.rs         Which rows does a scan read, and where is the ring split?
+//!   dump.rs         What is stored in a row?
 //! ```
 //!
-//! Not modelled: that tombstones are forgotten after gc_grace, which depends on when a store compacts; and columns
+//! Not modelled: the removal of tombstones after gc_grace, because it depends on when a store compacts; and columns
 //! that were dropped from a CQL table.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -41,10 +41,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use row::Row;
+use row::StoredRow;
 use slice::ReadBy;
 use thriftstore::model::{
-    Behaviour, Change, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, RowColumns,
+    Behaviour, Change, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
@@ -55,9 +55,9 @@ use thriftstore::util::Clock;
 type FamilyName = (String, String);
 
 /// The rows of a column family with their keys, in no order.
-type Rows = Vec<(Bytes, Row)>;
+type Rows = Vec<(Bytes, StoredRow)>;
 
-/// A store in memory that is compared with others.
+/// A store in memory with which other stores are compared.
 pub struct ReferenceModel {
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
@@ -74,7 +74,7 @@ impl ReferenceModel {
         self.families.lock().unwrap().get(&name_of(cf)).cloned().unwrap_or_default()
     }
 
-    /// Applies one mutation. All releases: what it says of one column family, even in several places, is one change.
+    /// Applies one mutation. All releases: its changes to one column family are applied together.
     fn apply_one(&self, mutation: &Mutation, behaviour: &Behaviour) {
         let mut families = self.families.lock().unwrap();
         let mut changes_of: BTreeMap<FamilyName, (Arc<CfDef>, Vec<Change>)> = BTreeMap::new();
@@ -86,11 +86,11 @@ impl ReferenceModel {
         for (name, (cf, changes)) in changes_of {
             let rows = families.entry(name).or_default();
             let at = rows.iter().position(|(key, _)| *key == mutation.key).unwrap_or_else(|| {
-                rows.push((mutation.key.clone(), Row::default()));
+                rows.push((mutation.key.clone(), StoredRow::default()));
                 rows.len() - 1
             });
             rows[at].1.apply(&cf, &changes, behaviour, self.clock.now_s());
-            // A row in which nothing was stored, since increments were hidden, is not there.
+            // A row in which nothing was stored, because all increments were hidden, does not exist.
             rows.retain(|(_, row)| !row.is_empty());
         }
     }
@@ -101,7 +101,7 @@ impl ReferenceModel {
         slice::read(&row, command, ReadBy::Key)
     }
 
-    fn scan_now(&self, command: &RangeCommand) -> Vec<thriftstore::model::Row> {
+    fn scan_now(&self, command: &RangeCommand) -> Vec<Row> {
         let mut found = Vec::new();
         for (key, row) in ring::rows_of_scan(&self.rows(&command.read.cf), command, &*self.partitioner) {
             let columns = slice::read(&row, &command.read, ReadBy::Scan);
@@ -109,16 +109,16 @@ impl ReferenceModel {
                 RowColumns::Cells(cells) => cells.is_empty(),
                 RowColumns::Supers(supers) => supers.is_empty(),
             };
-            // 0.4, 0.5: get_key_range leaves out rows in which nothing is live. All other scans return them empty, and
-            // they count as rows.
+            // 0.4, 0.5: get_key_range leaves out rows without live columns. All other scans return these rows empty and
+            // count them.
             if found.len() < command.max_rows && !(command.skip_empty && is_empty) {
-                found.push(thriftstore::model::Row { key, columns });
+                found.push(Row { key, columns });
             }
         }
         found
     }
 
-    /// Returns all rows at once, whatever size was asked for: the size is only about.
+    /// Returns all rows in one dump. The requested size is only approximate, so the model ignores it.
     fn dump_now(&self, command: &DumpCommand) -> Dump {
         let mut rows = self.rows(&command.cf);
         rows.sort_by_key(|(key, _)| (ring::token_of(key, &*self.partitioner), key.clone()));
@@ -138,7 +138,7 @@ fn name_of(cf: &CfDef) -> FamilyName {
     (cf.keyspace.clone(), cf.name.clone())
 }
 
-/// An answer that is there already.
+/// Returns a future that is ready.
 fn ready<'a, T: Send + 'a>(answer: T) -> StoreFuture<'a, T> {
     Box::pin(async move { Ok(answer) })
 }
@@ -163,11 +163,7 @@ impl Store for ReferenceModel {
         ready(self.read_one(&key, &command))
     }
 
-    fn scan(
-        &self,
-        command: RangeCommand,
-        _consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, Vec<thriftstore::model::Row>> {
+    fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
         ready(self.scan_now(&command))
     }
 

@@ -1,17 +1,19 @@
-//! The range tombstones of one level as Cassandra 2.1 keeps them: a list of runs that do not overlap.
+//! The list in which Cassandra 2.1 stores the range tombstones of one level of a row.
 //!
-//! A read by names asks the list for the run of each name, and keeps that run for the next names which it reaches. So
-//! the places where runs are cut decide what a read by names sees. Names are numbers here: 1 is the smallest bound,
-//! or asked name, of the level, 0 is before all names and [`usize::MAX`] after them.
+//! The list cuts range tombstones that overlap into pieces that do not overlap. A read by names searches the list for
+//! the piece that holds a name, and uses that piece for the following names too, as far as it reaches. So the cuts
+//! decide which tombstone a read by names sees:
 //!
 //! ```text
-//!   tombstones          a..c @5    b..b @7           runs of both
-//!                       |--------------|
-//!                              |             ->      a..b @5 | b..b @7 | b..c @5
+//!   tombstones   a..c @5    b..b @7
+//!   list         a..b @5 | b..b @7 | b..c @5
 //!
-//!   names a and b are asked for: a finds a..b, which reaches b. So b @6 is shown.
-//!   only b is asked for: of the three runs that hold b, b..b @7 is the latest. So b @6 is hidden.
+//!   read of a and b   The search for a finds a..b @5, and that piece reaches b: the cell b @6 is visible.
+//!   read of b         Three pieces hold b, and the search finds the latest, b..b @7: the cell b @6 is hidden.
 //! ```
+//!
+//! Names are numbers here: 1 is the smallest bound or requested name, 0 is before all names, [`AFTER_ALL`] is after
+//! all names.
 
 use std::cmp::Ordering;
 
@@ -21,21 +23,21 @@ use thriftstore::model::RangeDeletion;
 
 const AFTER_ALL: usize = usize::MAX;
 
-/// The names between two others, both included, that were deleted last at one timestamp.
+/// A piece of a range tombstone. Both bounds are included.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Run {
+struct Piece {
     start: usize,
     finish: usize,
     timestamp: i64,
 }
 
-/// Returns those of the asked names that a read takes to be in the run of an earlier asked name.
-pub fn names_in_earlier_runs(
+/// Returns the requested names for which a read by names uses the piece that it found for an earlier name.
+pub fn names_in_earlier_pieces(
     ranges: &[RangeDeletion],
-    asked: &[Bytes],
+    requested: &[Bytes],
     comparator: &dyn AbstractType,
 ) -> Vec<Bytes> {
-    let mut known: Vec<&Bytes> = asked.iter().collect();
+    let mut known: Vec<&Bytes> = requested.iter().collect();
     known.extend(ranges.iter().flat_map(|range| [&range.start, &range.finish]));
     known.retain(|name| !name.is_empty());
     known.sort_by(|one, other| comparator.compare(one, other));
@@ -43,107 +45,107 @@ pub fn names_in_earlier_runs(
     let number = |name: &Bytes| {
         1 + known.iter().position(|other| comparator.compare(name, other) == Ordering::Equal).unwrap()
     };
-    let runs = runs_of(ranges, number);
-    let mut asked: Vec<usize> = asked.iter().map(number).collect();
-    asked.sort_unstable();
-    asked.dedup();
-    let mut found: Option<Run> = None;
+    let pieces = pieces_of(ranges, number);
+    let mut requested: Vec<usize> = requested.iter().map(number).collect();
+    requested.sort_unstable();
+    requested.dedup();
+    let mut found: Option<Piece> = None;
     let mut reached = Vec::new();
-    for name in asked {
-        if found.is_some_and(|run| name <= run.finish) {
+    for name in requested {
+        if found.is_some_and(|piece| name <= piece.finish) {
             reached.push(known[name - 1].clone());
         } else {
-            found = latest_at(&runs, name);
+            found = latest_at(&pieces, name);
         }
     }
     reached
 }
 
-/// The latest run that holds a name; of two with the same timestamp the second.
-fn latest_at(runs: &[Run], name: usize) -> Option<Run> {
-    let holding = runs.iter().filter(|run| run.start <= name && name <= run.finish);
-    holding.max_by_key(|run| run.timestamp).copied()
+/// Returns the latest piece that holds a name; of two pieces with the same timestamp, the second.
+fn latest_at(pieces: &[Piece], name: usize) -> Option<Piece> {
+    let holding = pieces.iter().filter(|piece| piece.start <= name && name <= piece.finish);
+    holding.max_by_key(|piece| piece.timestamp).copied()
 }
 
-/// Cuts tombstones into runs. 2.1 cuts them in the order in which they arrive. No store remembers that order, so the
-/// rule is that they arrive by timestamp, and those of one timestamp by their bounds.
-fn runs_of(ranges: &[RangeDeletion], number: impl Fn(&Bytes) -> usize) -> Vec<Run> {
-    let run = |range: &RangeDeletion| Run {
+/// Returns the list of some range tombstones. In 2.1 the list depends on the order in which the tombstones arrived. No
+/// store keeps that order; the project's rule is that they arrived in the order of their timestamps, then of their bounds.
+fn pieces_of(ranges: &[RangeDeletion], number: impl Fn(&Bytes) -> usize) -> Vec<Piece> {
+    let piece = |range: &RangeDeletion| Piece {
         start: if range.start.is_empty() { 0 } else { number(&range.start) },
         finish: if range.finish.is_empty() { AFTER_ALL } else { number(&range.finish) },
         timestamp: range.deletion.marked_for_delete_at,
     };
-    let mut tombstones: Vec<Run> = ranges.iter().map(run).collect();
-    tombstones.retain(|run| run.start <= run.finish);
-    tombstones.sort_by_key(|run| (run.timestamp, run.start, run.finish));
-    tombstones.into_iter().fold(Vec::new(), |runs, tombstone| laid(&runs, tombstone))
+    let mut tombstones: Vec<Piece> = ranges.iter().map(piece).collect();
+    tombstones.retain(|piece| piece.start <= piece.finish);
+    tombstones.sort_by_key(|piece| (piece.timestamp, piece.start, piece.finish));
+    tombstones.into_iter().fold(Vec::new(), |pieces, tombstone| added(&pieces, tombstone))
 }
 
-/// Lays a tombstone over a list of runs and returns the new list.
-fn laid(runs: &[Run], tombstone: Run) -> Vec<Run> {
+/// Adds a tombstone to a list and returns the new list.
+fn added(pieces: &[Piece], tombstone: Piece) -> Vec<Piece> {
     let mut list = Vec::new();
-    // What is left of the tombstone to be laid.
+    // The part of the tombstone that is not yet in the list.
     let mut rest = Some(tombstone);
-    for (at, run) in runs.iter().enumerate() {
-        let is_last = at + 1 == runs.len();
+    for (at, piece) in pieces.iter().enumerate() {
+        let is_last = at + 1 == pieces.len();
         rest = match rest {
             None => {
-                list.push(*run);
+                list.push(*piece);
                 None
             }
-            Some(new) if run.finish < new.start => {
-                list.push(*run);
+            Some(new) if piece.finish < new.start => {
+                list.push(*piece);
                 Some(new)
             }
-            Some(new) if run.finish == new.start => beginning_at_the_end_of(*run, new, &mut list),
-            Some(new) if new.timestamp > run.timestamp => over(*run, new, is_last, &mut list),
-            Some(new) => beside(*run, new, &mut list),
+            Some(new) if piece.finish == new.start => add_after(*piece, new, &mut list),
+            Some(new) if new.timestamp > piece.timestamp => replace(*piece, new, is_last, &mut list),
+            Some(new) => add_around(*piece, new, &mut list),
         };
     }
     list.extend(rest);
     list
 }
 
-/// A run ends where the tombstone begins. Both hold that name, unless the run is nothing but that name: then the later
-/// one has it.
-fn beginning_at_the_end_of(run: Run, new: Run, list: &mut Vec<Run>) -> Option<Run> {
-    let is_one_name = run.start == run.finish;
-    if is_one_name && new.timestamp > run.timestamp {
+/// 2.1: where a piece ends and the tombstone begins, both hold that name. Only if the piece is just that name, the later
+/// of both replaces the other.
+fn add_after(piece: Piece, new: Piece, list: &mut Vec<Piece>) -> Option<Piece> {
+    let is_one_name = piece.start == piece.finish;
+    if is_one_name && new.timestamp > piece.timestamp {
         return Some(new);
     }
-    list.push(run);
+    list.push(piece);
     let is_covered = is_one_name && new.start == new.finish;
     (!is_covered).then_some(new)
 }
 
-/// The tombstone is later than the run and takes its place as far as it reaches. 2.1 cuts it where the run ends,
-/// unless that was the last run.
-fn over(run: Run, new: Run, is_last: bool, list: &mut Vec<Run>) -> Option<Run> {
-    if run.start < new.start {
-        list.push(Run { finish: new.start, ..run });
+/// 2.1: a tombstone that is later than a piece replaces it as far as the tombstone reaches, and is cut where the piece
+/// ends, except at the last piece of the list.
+fn replace(piece: Piece, new: Piece, is_last: bool, list: &mut Vec<Piece>) -> Option<Piece> {
+    if piece.start < new.start {
+        list.push(Piece { finish: new.start, ..piece });
     }
-    let only_touches = new.finish == run.start && run.start != run.finish;
-    if new.finish < run.start || only_touches {
-        list.extend([new, run]);
+    let only_touches = new.finish == piece.start && piece.start != piece.finish;
+    if new.finish < piece.start || only_touches {
+        list.extend([new, piece]);
         return None;
     }
-    if new.finish < run.finish {
-        list.extend([new, Run { start: new.finish, ..run }]);
+    if new.finish < piece.finish {
+        list.extend([new, Piece { start: new.finish, ..piece }]);
         return None;
     }
-    if new.finish == run.finish || is_last {
+    if new.finish == piece.finish || is_last {
         list.push(new);
         return None;
     }
-    list.push(Run { finish: run.finish, ..new });
-    Some(Run { start: run.finish, ..new })
+    list.push(Piece { finish: piece.finish, ..new });
+    Some(Piece { start: piece.finish, ..new })
 }
 
-/// The run stays. The tombstone has what is before the run and what is after it.
-fn beside(run: Run, new: Run, list: &mut Vec<Run>) -> Option<Run> {
-    if new.start < run.start {
-        list.push(Run { finish: new.finish.min(run.start), ..new });
+/// 2.1: a tombstone that is not later than a piece leaves it as it is and is added before and after it.
+fn add_around(piece: Piece, new: Piece, list: &mut Vec<Piece>) -> Option<Piece> {
+    if new.start < piece.start {
+        list.push(Piece { finish: new.finish.min(piece.start), ..new });
     }
-    list.push(run);
-    (new.finish > run.finish).then_some(Run { start: run.finish, ..new })
+    list.push(piece);
+    (new.finish > piece.finish).then_some(Piece { start: piece.finish, ..new })
 }

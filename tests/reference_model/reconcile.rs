@@ -1,4 +1,4 @@
-//! One cell: when it expires, which of two writes to it stays, and how a counter adds up.
+//! Rules of a single cell: when it expires, which of two writes wins, and how a counter adds up.
 
 use std::cmp::Ordering;
 
@@ -9,13 +9,14 @@ pub fn is_tombstone(cell: &Cell) -> bool {
     matches!(cell.kind, CellKind::Deleted { .. })
 }
 
-/// Returns the cell as it is at a second of the server's clock: an expired one is a tombstone made at its last second.
+/// Returns the cell as it is at a second of the server's clock. All releases: an expired cell is a tombstone, made at the
+/// second at which the cell expires.
 pub fn at_second(cell: &Cell, now_s: i32, behaviour: &Behaviour) -> Cell {
     let CellKind::Expiring { expires_at_s, .. } = cell.kind else { return cell.clone() };
     let is_expired = match behaviour.expires_when_second_begins {
-        // 1.1 and later: a cell is gone as soon as its second begins.
+        // 1.1 and later: a cell expires when its last second begins.
         true => now_s >= expires_at_s,
-        // 0.7 to 1.0: a cell is still there during its second.
+        // 0.7 to 1.0: a cell expires when its last second is over.
         false => now_s > expires_at_s,
     };
     if !is_expired {
@@ -25,7 +26,7 @@ pub fn at_second(cell: &Cell, now_s: i32, behaviour: &Behaviour) -> Cell {
     Cell { value: Bytes::new(), kind, ..cell.clone() }
 }
 
-/// Whether a write replaces the cell that is stored under the same name.
+/// Whether a new cell replaces the stored cell of the same name.
 pub fn replaces(new: &Cell, old: &Cell, behaviour: &Behaviour) -> bool {
     let (is_old_dead, is_new_dead) = (is_tombstone(old), is_tombstone(new));
     let is_counter = old.kind == CellKind::Counter || new.kind == CellKind::Counter;
@@ -48,9 +49,9 @@ pub fn replaces(new: &Cell, old: &Cell, behaviour: &Behaviour) -> bool {
 /// Compares the timestamps of the stored and of the new cell.
 fn timestamps(old: &Cell, new: &Cell, order: TimestampOrder) -> Ordering {
     let is_subtracted = match order {
-        // 0.3 to 0.5: a stored tombstone compares timestamps; a stored value subtracts them, and the difference overflows.
+        // 0.3 to 0.5: timestamps are subtracted, which may overflow, unless the stored cell is a tombstone.
         TimestampOrder::WrappingUnlessOldIsDeleted => !is_tombstone(old),
-        // 0.6: only two values subtract their timestamps.
+        // 0.6: timestamps are subtracted unless one of the cells is a tombstone.
         TimestampOrder::WrappingBetweenValues => !is_tombstone(old) && !is_tombstone(new),
         // 0.7 and later: timestamps are compared.
         TimestampOrder::Plain => false,
@@ -67,13 +68,13 @@ fn wins_tie(new: &Cell, old: &Cell, tie: ValueTie) -> bool {
     let by_value = match tie {
         // 0.3 to 0.5: the value that arrives last wins.
         ValueTie::LastWritten => return true,
-        // 0.6: the larger value wins, by unsigned bytes; a value is larger than its own beginning.
+        // 0.6: the larger value wins, compared by unsigned bytes; a longer value is larger than its own prefix.
         ValueTie::LargerUnsigned => new.value.cmp(&old.value),
-        // 0.7 and later: the larger value wins, by Java's signed bytes.
+        // 0.7 and later: the larger value wins, compared by Java's signed bytes.
         ValueTie::LargerSigned => signed(&new.value).cmp(&signed(&old.value)),
     };
-    // Of two equal values the one that lives longer stays. This rule is ours: in the old releases it depends on which
-    // of the two arrives first.
+    // The project's rule: of two equal values the one that expires later wins. In the old releases it depends on the
+    // order of their arrival.
     by_value.then(end_of_life(new).cmp(&end_of_life(old))) == Ordering::Greater
 }
 
@@ -81,7 +82,7 @@ fn signed(value: &[u8]) -> Vec<i8> {
     value.iter().map(|byte| byte.cast_signed()).collect()
 }
 
-/// The last second of a value, then its ttl. A value that does not expire outlives all others.
+/// Returns the second at which a value expires, and its ttl. A value that does not expire is later than all others.
 fn end_of_life(cell: &Cell) -> (i32, i32) {
     match cell.kind {
         CellKind::Expiring { expires_at_s, ttl_s } => (expires_at_s, ttl_s),
@@ -89,32 +90,31 @@ fn end_of_life(cell: &Cell) -> (i32, i32) {
     }
 }
 
-/// Adds an increment to the counter that is stored under its name. Returns the counter's new cell, or `None` if a
-/// tombstone keeps the increment away.
+/// Returns the counter's cell after an increment; `None` if the counter stays deleted.
 pub fn count(old: Option<&Cell>, increment: &Cell, behaviour: &Behaviour) -> Option<Cell> {
     let Some(old) = old else { return Some(counter(increment, 0, increment.timestamp)) };
     if !is_tombstone(old) {
-        // 0.8 and later: all increments add up whatever their timestamps; the largest timestamp is the counter's.
+        // 0.8 and later: increments add up whatever their timestamps; the counter has the largest of these.
         return Some(counter(increment, number(old), old.timestamp.max(increment.timestamp)));
     }
     // 2.1: a deleted counter stays deleted.
     if behaviour.counter_deletions_are_final {
         return None;
     }
-    // 0.8 to 2.0: a deleted counter begins anew at zero with an increment that is newer than the tombstone.
+    // 0.8 to 2.0: a deleted counter starts again at zero with an increment that is newer than the tombstone.
     (increment.timestamp > old.timestamp).then(|| counter(increment, 0, increment.timestamp))
 }
 
-/// The counter of an increment's name that holds so much more than the increment adds.
+/// Returns a counter that held `before` and to which the increment is added. Totals wrap at 64 bits.
 fn counter(increment: &Cell, before: i64, timestamp: i64) -> Cell {
     let total = before.wrapping_add(number(increment));
     Cell { value: bytes_of(total), timestamp, kind: CellKind::Counter, ..increment.clone() }
 }
 
-/// Joins two writes of one mutation to one cell: the first, and the next one in the order of the mutation.
-pub fn joined(first: Cell, next: Cell, behaviour: &Behaviour) -> Cell {
+/// Merges two writes of one mutation to the same cell.
+pub fn merged_in_mutation(first: Cell, next: Cell, behaviour: &Behaviour) -> Cell {
     if first.kind == CellKind::Increment && next.kind == CellKind::Increment {
-        // 0.8 and later: increments in one mutation are added before they reach the counter.
+        // 0.8 and later: increments of one mutation are added up first.
         let sum = number(&first).wrapping_add(number(&next));
         let timestamp = first.timestamp.max(next.timestamp);
         return Cell { value: bytes_of(sum), timestamp, ..first };
@@ -122,7 +122,7 @@ pub fn joined(first: Cell, next: Cell, behaviour: &Behaviour) -> Cell {
     if replaces(&next, &first, behaviour) { next } else { first }
 }
 
-/// What a counter or an increment holds. A cell that is no counter counts as zero.
+/// Returns the number in a counter or an increment; zero for any other cell.
 fn number(cell: &Cell) -> i64 {
     <[u8; 8]>::try_from(&cell.value[..]).map(i64::from_be_bytes).unwrap_or(0)
 }

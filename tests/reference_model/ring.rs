@@ -1,10 +1,10 @@
-//! The order of rows: which rows a scan reads, and where the ring is split.
+//! The order of rows: which rows a scan reads, and where a range of the ring is split.
 
 use bytes::Bytes;
 use thriftstore::model::{Bounds, RangeCommand};
 use thriftstore::partitioner::Partitioner;
 
-use super::row::Row;
+use super::row::StoredRow;
 
 pub fn token_of(key: &[u8], partitioner: &dyn Partitioner) -> Vec<u8> {
     let mut token = Vec::new();
@@ -12,23 +12,23 @@ pub fn token_of(key: &[u8], partitioner: &dyn Partitioner) -> Vec<u8> {
     token
 }
 
-/// Returns the rows that a scan is to read, in its order. `rows` are in no order.
+/// Returns the rows within the bounds of a scan, in its order. `rows` are in no order.
 pub fn rows_of_scan(
-    rows: &[(Bytes, Row)],
+    rows: &[(Bytes, StoredRow)],
     command: &RangeCommand,
     partitioner: &dyn Partitioner,
-) -> Vec<(Bytes, Row)> {
-    let mut ring: Vec<(Vec<u8>, Bytes, Row)> =
+) -> Vec<(Bytes, StoredRow)> {
+    let mut ring: Vec<(Vec<u8>, Bytes, StoredRow)> =
         rows.iter().map(|(key, row)| (token_of(key, partitioner), key.clone(), row.clone())).collect();
-    // Rows are in the order of their tokens; rows with one token are in the order of their keys.
+    // Rows are in the order of their tokens; rows with equal tokens are in the order of their keys.
     ring.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
     let from = |start: &Bytes, token: &[u8]| start.is_empty() || *token >= token_of(start, partitioner)[..];
-    let picked = |is_inside: &dyn Fn(&[u8]) -> bool| -> Vec<(Bytes, Row)> {
+    let picked = |is_inside: &dyn Fn(&[u8]) -> bool| -> Vec<(Bytes, StoredRow)> {
         let inside = ring.iter().filter(|(token, _, _)| is_inside(token));
         inside.map(|(_, key, row)| (key.clone(), row.clone())).collect()
     };
     match &command.bounds {
-        // Between the tokens of two keys, both included. An empty key is an open end.
+        // 0.5 and later: between the tokens of two keys, both included; an empty key is an open end.
         Bounds::Keys { start, end } => picked(&|token| {
             from(start, token) && (end.is_empty() || *token <= token_of(end, partitioner)[..])
         }),
@@ -38,15 +38,15 @@ pub fn rows_of_scan(
         }
         Bounds::Tokens { start, end } => {
             let minimum = partitioner.minimum_token(command.read.behaviour.release);
-            // The ring's smallest token as an end is the end of the ring.
+            // All releases: the smallest token of the ring, as an end, means the end of the ring.
             if *end == minimum {
                 return picked(&|token| *token > start[..]);
             }
-            // After the first token, to the second one, included.
+            // 0.6 and later: the start token is excluded, the end token included.
             if start < end {
                 return picked(&|token| *token > start[..] && *token <= end[..]);
             }
-            // An end that does not come later: to the end of the ring, and on from its beginning.
+            // 0.6 and later: a range whose end does not come after its start wraps around the end of the ring.
             let mut wrapped = picked(&|token| *token > start[..]);
             wrapped.extend(picked(&|token| *token <= end[..]));
             wrapped
@@ -62,7 +62,7 @@ pub fn splits(mut tokens: Vec<Vec<u8>>, start: &[u8], end: &[u8], keys_per_split
     let walked = if start < end {
         after_start.into_iter().filter(|token| token[..] <= *end).collect()
     } else {
-        // The range wraps: from its start to the end of the ring, and on from the ring's beginning.
+        // The range wraps around the end of the ring.
         let up_to_end = tokens.iter().filter(|token| token[..] <= *end && token[..] <= *start).cloned();
         after_start.into_iter().chain(up_to_end).collect::<Vec<_>>()
     };

@@ -1,7 +1,7 @@
-//! A row as its mutations have left it, and what one more mutation makes of it.
+//! A stored row, and what a mutation changes in it.
 //!
-//! Everything is in a `Vec` in the order in which it arrived. Nothing that is hidden is ever removed; a read finds out
-//! what is hidden. Only increments are different: one that is hidden when it arrives is not stored.
+//! Everything is in a `Vec` in the order in which it arrived. A cell that a tombstone hides stays in its list, and reads
+//! leave it out. Only increments are different: an increment that is hidden when it arrives is not stored.
 
 use std::cmp::Ordering;
 
@@ -9,18 +9,19 @@ use bytes::Bytes;
 use thriftstore::marshal::{self, AbstractType};
 use thriftstore::model::{Behaviour, Cell, CellKind, Change, DeletionTime, RangeDeletion, SuperColumn};
 use thriftstore::schema::CfDef;
+use thriftstore::util::Release;
 
-use super::reconcile::{at_second, count, is_tombstone, joined, replaces};
+use super::reconcile::{at_second, count, is_tombstone, merged_in_mutation, replaces};
 use super::tombstones::{Approach, Shadow, merged};
 
 #[derive(Debug, Default, Clone)]
-pub struct Row {
+pub struct StoredRow {
     /// `None` if the row was never deleted.
     pub deletion: Option<DeletionTime>,
     pub ranges: Vec<RangeDeletion>,
     /// Of a Standard row.
     pub cells: Vec<Cell>,
-    /// Of a Super row. Each has the name under which it was written first.
+    /// Of a Super row. A super column keeps the name under which it was written first.
     pub supers: Vec<SuperColumn>,
 }
 
@@ -34,18 +35,18 @@ pub struct Comparators<'a> {
 }
 
 impl<'a> Comparators<'a> {
-    pub fn of(cf: &'a CfDef, release: thriftstore::util::Release) -> Comparators<'a> {
+    pub fn of(cf: &'a CfDef, release: Release) -> Comparators<'a> {
         let names = marshal::at(&*cf.comparator, release);
         let subnames = cf.subcomparator().map_or(names, |sub| marshal::at(&**sub, release));
         Comparators { names, subnames }
     }
 }
 
-/// A cell of a mutation, and the super column that it is in: its place in the row's list.
+/// A cell of a mutation with the place of its super column in the row's list.
 type Placed = (Option<usize>, Cell);
 
-impl Row {
-    /// Whether nothing was ever stored in the row. Such a row is not in a scan.
+impl StoredRow {
+    /// Whether nothing was ever stored in the row. A scan does not return such a row.
     pub fn is_empty(&self) -> bool {
         self.deletion.is_none() && self.ranges.is_empty() && self.cells.is_empty() && self.supers.is_empty()
     }
@@ -54,39 +55,39 @@ impl Row {
         self.deletion.unwrap_or(DeletionTime::LIVE)
     }
 
-    /// The tombstones around the cells of the row, or of the super column at this place.
-    pub fn shadow<'a>(&self, super_column: Option<usize>, by: Comparators<'a>) -> Shadow<'a> {
+    /// Returns the tombstones around the cells of the row, or around those of the super column at this place.
+    pub fn shadow<'a>(&self, super_column: Option<usize>, comparators: Comparators<'a>) -> Shadow<'a> {
         let Some(at) = super_column else {
-            return Shadow::of_row(self.row_deletion(), &self.ranges, by.names);
+            return Shadow::of_row(self.row_deletion(), &self.ranges, comparators.names);
         };
         let found = &self.supers[at];
         let held = (&found.name[..], found.deletion);
-        Shadow::of_super(self.row_deletion(), &self.ranges, held, by.names, by.subnames)
+        Shadow::of_super(self.row_deletion(), &self.ranges, held, comparators.names, comparators.subnames)
     }
 
-    /// Applies what one mutation says of the row: its deletions first, then its cells.
+    /// Applies the changes of one mutation: its deletions first, then its cells.
     pub fn apply(&mut self, cf: &CfDef, changes: &[Change], behaviour: &Behaviour, now_s: i32) {
-        let by = Comparators::of(cf, behaviour.release);
+        let comparators = Comparators::of(cf, behaviour.release);
         self.delete_row(changes, behaviour);
         self.delete_ranges(changes);
         let mut cells: Vec<Placed> = Vec::new();
         for change in changes {
             match change {
                 Change::DeleteSuper { name, deletion } => {
-                    let at = self.place_of_super(name, by.names);
+                    let at = self.place_of_super(name, comparators.names);
                     self.supers[at].deletion = merged(self.supers[at].deletion, *deletion);
                 }
                 Change::Cell { super_column, cell } => {
-                    let at = super_column.as_ref().map(|name| self.place_of_super(name, by.names));
-                    add_to_mutation(&mut cells, (at, cell.clone()), by, behaviour);
+                    let at = super_column.as_ref().map(|name| self.place_of_super(name, comparators.names));
+                    add_to_mutation(&mut cells, (at, cell.clone()), comparators, behaviour);
                 }
                 Change::DeleteRow { .. } | Change::DeleteRange(_) => {}
             }
         }
         for placed in cells {
-            self.write(placed, by, behaviour, now_s);
+            self.write(placed, comparators, behaviour, now_s);
         }
-        // A super column that has no cell and was never deleted is only a name: nothing was stored in it.
+        // A super column without a cell and without a tombstone is not stored: all of its increments were hidden.
         self.supers.retain(|found| !found.cells.is_empty() || found.deletion != DeletionTime::LIVE);
     }
 
@@ -121,7 +122,7 @@ impl Row {
         }
     }
 
-    /// The place of a super column in the row's list, at the end of which it is put if it is new.
+    /// Returns the place of a super column in the row's list. A new super column is added at the end.
     fn place_of_super(&mut self, name: &Bytes, names: &dyn AbstractType) -> usize {
         let found = self.supers.iter().position(|old| names.compare(&old.name, name) == Ordering::Equal);
         found.unwrap_or_else(|| {
@@ -131,10 +132,10 @@ impl Row {
         })
     }
 
-    /// Writes one cell, which meets the stored cell of its name. An expired cell is met as the tombstone that it is.
-    fn write(&mut self, (at, new): Placed, by: Comparators<'_>, behaviour: &Behaviour, now_s: i32) {
-        let names = if at.is_some() { by.subnames } else { by.names };
-        let shadow = self.shadow(at, by);
+    /// Writes one cell. All releases: a stored cell that has expired is a tombstone for the new one.
+    fn write(&mut self, (at, new): Placed, comparators: Comparators<'_>, behaviour: &Behaviour, now_s: i32) {
+        let names = if at.is_some() { comparators.subnames } else { comparators.names };
+        let shadow = self.shadow(at, comparators);
         let cells = match at {
             Some(at) => &mut self.supers[at].cells,
             None => &mut self.cells,
@@ -146,7 +147,7 @@ impl Row {
             Some(old) if !replaces(&new, old, behaviour) => None,
             _ => Some(new),
         };
-        // The name is that of the write that won: names that compare equal may differ in their bytes.
+        // All releases: names that compare equal may differ in bytes; the cell has the name of the write that wins.
         match (place, stored) {
             (_, None) => {}
             (Some(place), Some(cell)) => cells[place] = cell,
@@ -155,33 +156,38 @@ impl Row {
     }
 }
 
-/// What an increment makes of a counter. `None`: it is not stored.
+/// Returns the counter after an increment; `None` if the increment is not stored.
 fn counted(old: Option<Cell>, increment: &Cell, shadow: &Shadow<'_>, behaviour: &Behaviour) -> Option<Cell> {
-    // An increment that no read would show is not stored. At a name where one range tombstone ends and the next begins
-    // most reads come from below.
+    // The project's rule: a hidden increment is not stored. Where range tombstones touch, it comes from below, as most
+    // reads do.
     let approach = Approach::FromBelow;
     if shadow.hides(increment, approach) {
         return None;
     }
-    // 2.1: a counter stays deleted when anything around it was deleted, whatever the timestamps.
+    // 2.1: a counter stays deleted if its row, its super column or a range around it was deleted, whatever the timestamps.
     if behaviour.counter_deletions_are_final && shadow.has_tombstone(increment, approach) {
         return None;
     }
-    // 0.8 to 2.0: a counter that is hidden begins anew at zero.
+    // 0.8 to 2.0: a hidden counter starts again at zero.
     let old = old.filter(|old| is_tombstone(old) || !shadow.hides(old, approach));
     count(old.as_ref(), increment, behaviour)
 }
 
-/// Adds a cell to those of a mutation. All releases build the mutation's own row first, so that two writes of one
-/// mutation to one cell meet each other before they meet what is stored.
-fn add_to_mutation(cells: &mut Vec<Placed>, new: Placed, by: Comparators<'_>, behaviour: &Behaviour) {
+/// Adds a cell to those of a mutation. All releases: two writes of one mutation to the same cell are merged before the
+/// result is merged with the stored cell.
+fn add_to_mutation(
+    cells: &mut Vec<Placed>,
+    new: Placed,
+    comparators: Comparators<'_>,
+    behaviour: &Behaviour,
+) {
     let (place, cell) = new;
-    let names = if place.is_some() { by.subnames } else { by.names };
+    let names = if place.is_some() { comparators.subnames } else { comparators.names };
     let is_same = |(other_place, other): &Placed| {
         *other_place == place && names.compare(&other.name, &cell.name) == Ordering::Equal
     };
     match cells.iter().position(is_same) {
-        Some(at) => cells[at].1 = joined(cells[at].1.clone(), cell, behaviour),
+        Some(at) => cells[at].1 = merged_in_mutation(cells[at].1.clone(), cell, behaviour),
         None => cells.push((place, cell)),
     }
 }

@@ -1,8 +1,8 @@
-//! What tombstones hide: those of a row, of a super column, and of a range of names.
+//! Which cells are hidden by the tombstones of rows, of super columns and of ranges of names.
 //!
-//! A tombstone hides a cell whose timestamp is not larger than its own. That is all there is to it, but for names at
-//! which a range tombstone begins or ends. Cassandra 2.0 and 2.1 cut range tombstones that overlap into runs, and a
-//! name at which one run ends and the next begins is in both. The read decides which of them counts:
+//! A tombstone hides a cell whose timestamp is not larger than its own. Only the bounds of range tombstones need more
+//! rules. Cassandra 2.0 and 2.1 cut range tombstones that overlap into pieces. A name at which one piece ends and the
+//! next begins is in both pieces, and the kind of the read decides which piece counts:
 //!
 //! ```text
 //!   tombstones   a..b @3     b..c @7        cell b @5
@@ -10,9 +10,9 @@
 //!                            |-----------|
 //!                a           b           c
 //!
-//!   Approach::FromBelow     the read comes from a and looks at a..b @3: the cell is visible
-//!   Approach::FromAbove     the read comes from c and looks at b..c @7: the cell is hidden
-//!   Approach::Search        the read looks for b and finds the later one, @7: the cell is hidden
+//!   Approach::FromBelow     The read comes from a and uses a..b @3: the cell is visible.
+//!   Approach::FromAbove     The read comes from c and uses b..c @7: the cell is hidden.
+//!   Approach::Search        The read searches for b and finds the later piece, b..c @7: the cell is hidden.
 //! ```
 
 use std::cmp::Ordering;
@@ -21,7 +21,7 @@ use bytes::Bytes;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{Cell, DeletionTime, RangeDeletion};
 
-/// How a read comes to a name.
+/// The direction from which a read comes to a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Approach {
     FromBelow,
@@ -29,18 +29,18 @@ pub enum Approach {
     Search,
 }
 
-/// Whether there is a tombstone at all: "no tombstone" is the smallest timestamp.
+/// Whether there is a tombstone. All releases: the smallest timestamp means "no tombstone".
 pub fn is_set(deletion: DeletionTime) -> bool {
     deletion.marked_for_delete_at != i64::MIN
 }
 
-/// Whether a cell of this timestamp is hidden. A cell of the smallest timestamp is hidden even by "no tombstone": no
-/// release ever shows it.
+/// Whether a tombstone hides a cell of this timestamp. All releases: equal timestamps hide. So even "no tombstone" hides
+/// a cell of the smallest timestamp, and no read ever shows such a cell.
 pub fn hides(deletion: DeletionTime, timestamp: i64) -> bool {
     deletion.marked_for_delete_at >= timestamp
 }
 
-/// Two tombstones as one. All releases take the larger timestamp and the larger second, each for itself.
+/// Merges two tombstones. All releases: the larger timestamp and the larger second are taken, each for itself.
 pub fn merged(one: DeletionTime, other: DeletionTime) -> DeletionTime {
     DeletionTime {
         marked_for_delete_at: i64::max(one.marked_for_delete_at, other.marked_for_delete_at),
@@ -56,7 +56,7 @@ fn is_same(bound: &[u8], name: &[u8], names: &dyn AbstractType) -> bool {
     !bound.is_empty() && names.compare(bound, name) == Ordering::Equal
 }
 
-/// Whether a name is in a range tombstone. Both bounds are included, and an empty one is open.
+/// Whether a range tombstone covers a name. Both bounds are included; an empty bound is open.
 fn covers(range: &RangeDeletion, name: &[u8], names: &dyn AbstractType) -> bool {
     let begins = range.start.is_empty() || names.compare(&range.start, name) != Ordering::Greater;
     let ends = range.finish.is_empty() || names.compare(&range.finish, name) != Ordering::Less;
@@ -67,25 +67,25 @@ fn covers(range: &RangeDeletion, name: &[u8], names: &dyn AbstractType) -> bool 
 pub struct Shadow<'a> {
     /// The row's tombstone.
     row: DeletionTime,
-    /// The super column's tombstone, together with the range tombstones over its name.
+    /// The super column's tombstone, merged with the range tombstones that cover its name.
     super_column: DeletionTime,
     /// The range tombstones of the cells' names.
     ranges: Vec<RangeDeletion>,
-    /// Whether the super column's tombstone counts as a run of all names where range tombstones touch.
-    has_outer_run: bool,
+    /// Whether the super column's tombstone is also a range tombstone over all names of its cells.
+    has_outer_range: bool,
     names: &'a dyn AbstractType,
 }
 
 impl<'a> Shadow<'a> {
-    /// Around the cells of a Standard row. `names` compares them.
+    /// Returns the tombstones around the cells of a Standard row. `names` compares the names of cells.
     pub fn of_row(row: DeletionTime, ranges: &[RangeDeletion], names: &'a dyn AbstractType) -> Shadow<'a> {
         let own = ranges.iter().filter(|range| range.super_column.is_none());
         let (super_column, ranges) = (DeletionTime::LIVE, own.cloned().collect());
-        Shadow { row, super_column, ranges, has_outer_run: false, names }
+        Shadow { row, super_column, ranges, has_outer_range: false, names }
     }
 
-    /// Around the cells of a super column of this name and tombstone. `supers` compares the names of super columns,
-    /// `names` those of the cells.
+    /// Returns the tombstones around the cells of a super column with this name and tombstone. `supers` compares the names
+    /// of super columns, `names` the names of cells.
     pub fn of_super(
         row: DeletionTime,
         ranges: &[RangeDeletion],
@@ -100,29 +100,30 @@ impl<'a> Shadow<'a> {
             range.super_column.as_ref().is_some_and(|holder| supers.compare(holder, name) == Ordering::Equal)
         };
         let inside = ranges.iter().filter(is_inside).cloned().collect();
-        Shadow { row, super_column, ranges: inside, has_outer_run: false, names }
+        Shadow { row, super_column, ranges: inside, has_outer_range: false, names }
     }
 
-    /// The same for a read. 2.1 takes the tombstone of a super column for a run of all names in it.
+    /// Returns the same tombstones for a read. 2.0 and later: the tombstone of a super column is also a range tombstone over
+    /// all names of its cells. Writes of increments search for their counter by its name, so it does not matter to them.
     #[must_use]
     pub fn for_read(mut self) -> Shadow<'a> {
-        self.has_outer_run = is_set(self.super_column);
+        self.has_outer_range = is_set(self.super_column);
         self
     }
 
-    /// The super column's own tombstone, together with the range tombstones over its name.
+    /// Returns the super column's tombstone, merged with the range tombstones that cover its name.
     pub fn super_column(&self) -> DeletionTime {
         self.super_column
     }
 
-    /// The range tombstones that 2.1 cuts into runs.
+    /// Returns the range tombstones from which 2.1 makes its list.
     pub fn ranges(&self) -> Vec<RangeDeletion> {
         let (start, finish, deletion) = (Bytes::new(), Bytes::new(), self.super_column);
         let outer = RangeDeletion { super_column: None, start, finish, deletion };
-        self.ranges.iter().cloned().chain(self.has_outer_run.then_some(outer)).collect()
+        self.ranges.iter().cloned().chain(self.has_outer_range.then_some(outer)).collect()
     }
 
-    /// The range tombstones over a name, as one.
+    /// Returns the range tombstones that count at a name, merged.
     pub fn range_over(&self, name: &[u8], approach: Approach) -> DeletionTime {
         let over: Vec<&RangeDeletion> =
             self.ranges.iter().filter(|range| covers(range, name, self.names)).collect();
@@ -132,8 +133,9 @@ impl<'a> Shadow<'a> {
             Approach::Search => true,
         };
         let going_on: Vec<&RangeDeletion> = over.iter().copied().filter(goes_on).collect();
-        // A run that only begins (or ends) at the name is met only if no other one comes from that side.
-        let is_alone = going_on.is_empty() && !self.has_outer_run;
+        // 2.0 and later: a range tombstone that begins at the name counts for a read from below only if no other one
+        // covers the names just below. The same holds from above.
+        let is_alone = going_on.is_empty() && !self.has_outer_range;
         all_merged(if is_alone { over } else { going_on })
     }
 
@@ -142,12 +144,12 @@ impl<'a> Shadow<'a> {
         self.around(cell, approach).into_iter().any(|deletion| hides(deletion, cell.timestamp))
     }
 
-    /// Whether there is any tombstone around the cell, even an older one.
+    /// Whether there is any tombstone around the cell, even one that does not hide it.
     pub fn has_tombstone(&self, cell: &Cell, approach: Approach) -> bool {
         self.around(cell, approach).into_iter().any(is_set)
     }
 
-    /// The tombstones around a cell.
+    /// Returns the tombstones around a cell: of the row, of the super column, and of ranges.
     pub fn around(&self, cell: &Cell, approach: Approach) -> [DeletionTime; 3] {
         [self.row, self.super_column, self.range_over(&cell.name, approach)]
     }
