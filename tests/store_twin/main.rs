@@ -34,12 +34,18 @@ const COMPARATORS: [&str; 12] = [
     "com.example.FoldedType",
     "com.example.BackwardsType",
 ];
+/// The releases that count super columns in different ways.
+const COUNT_RELEASES: [Release; 4] = [Release::V0_3, Release::V0_4, Release::V0_6, Release::V0_7];
 /// The releases with range tombstones.
 const RANGE_RELEASES: [Release; 2] = [Release::V2_0, Release::V2_1];
 
 fn some_of(names: Vec<Bytes>, most: usize) -> impl Strategy<Value = Vec<Bytes>> {
-    let most = most.min(names.len());
-    prop::sample::subsequence(names, 1..=most)
+    between(names, 1, most)
+}
+
+fn between(names: Vec<Bytes>, least: usize, most: usize) -> impl Strategy<Value = Vec<Bytes>> {
+    let [least, most] = [least, most].map(|size| size.min(names.len()));
+    prop::sample::subsequence(names, least..=most)
 }
 
 fn any_types() -> impl Strategy<Value = [&'static str; 3]> {
@@ -47,14 +53,25 @@ fn any_types() -> impl Strategy<Value = [&'static str; 3]> {
         .prop_map(|picked| picked.map(|at| COMPARATORS[at]))
 }
 
+/// How many names a case has: those of the Standard family, of super columns, and of columns in them.
+type Sizes = [(usize, usize); 3];
+
+const FEW: Sizes = [(1, 6), (1, 6), (1, 6)];
+/// Enough names to put between bounds, in few super columns, so that many range tombstones meet.
+const CROWDED: Sizes = [(4, 6), (1, 2), (4, 6)];
+
 fn case(
     releases: &[Release],
     most_keys: usize,
+    sizes: Sizes,
 ) -> impl Strategy<Value = ([&'static str; 3], usize, Release, Pools)> {
     let release = prop::sample::select(releases.to_vec());
     (any_types(), 0..PARTITIONERS.len(), release).prop_flat_map(move |(types, partitioner, release)| {
         let keys = some_of(SHORT.iter().map(|key| Bytes::from_static(key)).collect(), most_keys);
-        let names = types.map(|name| some_of(names_for(name, release), 6));
+        let names = [0, 1, 2].map(|at| {
+            let (least, most) = sizes[at];
+            between(names_for(types[at], release), least, most)
+        });
         (Just(types), Just(partitioner), Just(release), (keys, names)).prop_map(
             |(types, partitioner, release, (keys, names))| {
                 (types, partitioner, release, Pools { keys, names })
@@ -80,7 +97,7 @@ proptest! {
 
     #[test]
     fn the_store_answers_as_the_model(
-        (types, partitioner, release, pools) in case(&Release::ALL, 4),
+        (types, partitioner, release, pools) in case(&Release::ALL, 4, FEW),
         ops in prop::collection::vec(op(Mix::Cells), 1..60),
     ) {
         Case::new(types, PARTITIONERS[partitioner].1(), release, pools).run(ops)?;
@@ -88,7 +105,7 @@ proptest! {
 
     #[test]
     fn the_store_counts_as_the_model(
-        (types, partitioner, release, pools) in case(&Release::ALL, 4),
+        (types, partitioner, release, pools) in case(&Release::ALL, 4, FEW),
         ops in prop::collection::vec(op(Mix::Cells), 1..40),
     ) {
         let mut case = Case::new(types, PARTITIONERS[partitioner].1(), release, pools);
@@ -97,9 +114,17 @@ proptest! {
     }
 
     #[test]
+    fn slices_count_as_in_the_model(
+        (types, partitioner, release, pools) in case(&COUNT_RELEASES, 1, FEW),
+        ops in prop::collection::vec(op(Mix::Deletions), 1..60),
+    ) {
+        Case::new(types, PARTITIONERS[partitioner].1(), release, pools).run(ops)?;
+    }
+
+    #[test]
     fn range_tombstones_hide_as_in_the_model(
-        (types, partitioner, release, pools) in case(&RANGE_RELEASES, 1),
-        counts in any::<bool>(),
+        (types, partitioner, release, pools) in case(&RANGE_RELEASES, 1, CROWDED),
+        counts in prop::bool::weighted(0.2),
         ops in prop::collection::vec(op(Mix::Ranges), 1..40),
     ) {
         let mut case = Case::new(types, PARTITIONERS[partitioner].1(), release, pools);

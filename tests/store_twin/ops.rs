@@ -123,10 +123,15 @@ pub enum BoundsOp {
     Edges(Option<bool>, Option<bool>),
 }
 
-fn timestamp() -> impl Strategy<Value = i64> {
+fn timestamp(mix: Mix) -> impl Strategy<Value = i64> {
+    // A cell of the smallest timestamp is counted and never returned.
+    let smallest = if mix == Mix::Deletions { 6 } else { 1 };
+    // Cells between the timestamps of several tombstones.
+    let most = if mix == Mix::Ranges { 9 } else { 4 };
     prop_oneof![
-        6 => 0i64..4,
-        1 => prop::sample::select(vec![i64::MIN, i64::MIN + 1, -1, 1 << 62, i64::MAX - 1, i64::MAX]),
+        36 => 0i64..most,
+        smallest => Just(i64::MIN),
+        5 => prop::sample::select(vec![i64::MIN + 1, -1, 1 << 62, i64::MAX - 1, i64::MAX]),
     ]
 }
 
@@ -147,12 +152,14 @@ fn value() -> impl Strategy<Value = Bytes> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mix {
     Cells,
-    /// As many range tombstones as cells, so that many of them overlap and touch.
+    /// As many range tombstones as cells, so that many of them overlap and touch, and reads of many names.
     Ranges,
+    /// Half deletions, and reads mostly of the first few super columns: which of them are counted?
+    Deletions,
 }
 
 fn change(is_super: bool, mix: Mix) -> BoxedStrategy<ChangeOp> {
-    let put = (any::<Pick>(), any::<Pick>(), value(), timestamp(), prop::option::weighted(0.3, expires()))
+    let put = (any::<Pick>(), any::<Pick>(), value(), timestamp(mix), prop::option::weighted(0.3, expires()))
         .prop_map(|(holder, name, value, timestamp, expires)| ChangeOp::Put {
             holder,
             name,
@@ -160,23 +167,28 @@ fn change(is_super: bool, mix: Mix) -> BoxedStrategy<ChangeOp> {
             timestamp,
             expires,
         });
-    let delete = (any::<Pick>(), any::<Pick>(), timestamp(), second())
+    let delete = (any::<Pick>(), any::<Pick>(), timestamp(mix), second())
         .prop_map(|(holder, name, timestamp, at)| ChangeOp::Delete { holder, name, timestamp, at });
     let delete_row =
-        (timestamp(), second()).prop_map(|(timestamp, at)| ChangeOp::DeleteRow { timestamp, at });
+        (timestamp(mix), second()).prop_map(|(timestamp, at)| ChangeOp::DeleteRow { timestamp, at });
     let bound = || prop::option::weighted(0.8, any::<Pick>());
-    let delete_range = (prop::option::of(any::<Pick>()), bound(), bound(), timestamp(), second()).prop_map(
-        |(holder, start, finish, timestamp, at)| {
+    let delete_range = (prop::option::of(any::<Pick>()), bound(), bound(), timestamp(mix), second())
+        .prop_map(|(holder, start, finish, timestamp, at)| {
             ChangeOp::DeleteRange(RangeOp { holder, start, finish, timestamp, at })
-        },
-    );
-    let ranges = if mix == Mix::Ranges { 24 } else { 3 };
+        });
+    let [puts, deletes, rows, ranges] = match mix {
+        Mix::Cells => [24, 8, 2, 3],
+        Mix::Ranges => [24, 4, 1, 24],
+        Mix::Deletions => [12, 12, 3, 1],
+    };
     if !is_super {
-        return prop_oneof![24 => put, 8 => delete, 2 => delete_row, ranges => delete_range].boxed();
+        return prop_oneof![puts => put, deletes => delete, rows => delete_row, ranges => delete_range]
+            .boxed();
     }
-    let delete_super = (any::<Pick>(), timestamp(), second())
+    let delete_super = (any::<Pick>(), timestamp(mix), second())
         .prop_map(|(holder, timestamp, at)| ChangeOp::DeleteSuper { holder, timestamp, at });
-    prop_oneof![24 => put, 8 => delete, 2 => delete_row, 6 => delete_super, ranges => delete_range].boxed()
+    prop_oneof![puts => put, deletes => delete, rows => delete_row, 6 => delete_super, ranges => delete_range]
+        .boxed()
 }
 
 fn mutation(mix: Mix) -> impl Strategy<Value = MutationOp> {
@@ -188,16 +200,21 @@ fn mutation(mix: Mix) -> impl Strategy<Value = MutationOp> {
     })
 }
 
-fn read() -> impl Strategy<Value = ReadOp> {
-    let names = prop::collection::vec(any::<Pick>(), 0..4).prop_map(PredicateOp::Names);
-    let bound = || prop::option::of(any::<Pick>());
-    let count = prop_oneof![1 => Just(0usize), 4 => 1usize..5, 2 => Just(usize::MAX)];
+fn read(mix: Mix) -> impl Strategy<Value = ReadOp> {
+    let is_counted = mix == Mix::Deletions;
+    let most = if mix == Mix::Ranges { 7 } else { 4 };
+    let names = prop::collection::vec(any::<Pick>(), 0..most).prop_map(PredicateOp::Names);
+    let bound = move || prop::option::weighted(if is_counted { 0.2 } else { 0.5 }, any::<Pick>());
+    let few = if is_counted { 12 } else { 4 };
+    let count = prop_oneof![1 => Just(0usize), few => 1usize..5, 2 => Just(usize::MAX)];
     let range = (bound(), bound(), any::<bool>(), count)
         .prop_map(|(start, finish, reversed, count)| PredicateOp::Range { start, finish, reversed, count });
     let gc_before = prop::sample::select(vec![i32::MIN, 0, 2, i32::MAX]);
-    let predicate = prop_oneof![1 => names, 3 => range];
+    let by_names = if mix == Mix::Ranges { 3 } else { 1 };
+    let predicate = prop_oneof![by_names => names, 3 => range];
     let skew_s = prop::sample::select(vec![0, 0, -2, 1, 3]);
-    (any::<bool>(), bound(), predicate, any::<bool>(), gc_before, skew_s).prop_map(
+    let is_super = prop::bool::weighted(if is_counted { 0.8 } else { 0.5 });
+    (is_super, bound(), predicate, any::<bool>(), gc_before, skew_s).prop_map(
         |(is_super, holder, predicate, with_tombstones, gc_before, skew_s)| ReadOp {
             is_super,
             holder,
@@ -209,7 +226,7 @@ fn read() -> impl Strategy<Value = ReadOp> {
     )
 }
 
-fn scan() -> impl Strategy<Value = Op> {
+fn scan(mix: Mix) -> impl Strategy<Value = Op> {
     let pick = || prop::option::weighted(0.7, any::<Pick>());
     let edge = || prop::option::of(any::<bool>());
     let bounds = prop_oneof![
@@ -219,7 +236,7 @@ fn scan() -> impl Strategy<Value = Op> {
         (edge(), edge()).prop_map(|(start, end)| BoundsOp::Edges(start, end)),
     ];
     let rows = prop_oneof![1 => 0usize..4, 1 => Just(usize::MAX)];
-    (bounds, rows, any::<bool>(), read()).prop_map(|(bounds, rows, skip_empty, read)| Op::Scan {
+    (bounds, rows, any::<bool>(), read(mix)).prop_map(|(bounds, rows, skip_empty, read)| Op::Scan {
         bounds,
         rows,
         skip_empty,
@@ -228,18 +245,20 @@ fn scan() -> impl Strategy<Value = Op> {
 }
 
 pub fn op(mix: Mix) -> impl Strategy<Value = Op> {
+    // The other mixes are for certain releases, and for rows with much in them.
+    let rare = u32::from(mix == Mix::Cells);
     prop_oneof![
         30 => prop::collection::vec(mutation(mix), 1..3).prop_map(Op::Apply),
-        20 => (any::<Pick>(), read()).prop_map(|(key, read)| Op::Read { key, read }),
-        12 => scan(),
+        20 => (any::<Pick>(), read(mix)).prop_map(|(key, read)| Op::Read { key, read }),
+        12 => scan(mix),
         2 => (any::<Pick>(), any::<Pick>(), 0usize..3)
             .prop_map(|(start, end, keys)| Op::Splits { start, end, keys }),
-        1 => any::<bool>().prop_map(|is_super| Op::Truncate { is_super }),
-        1 => (any::<bool>(), [0usize..3, 0..3], any::<bool>())
+        rare => any::<bool>().prop_map(|is_super| Op::Truncate { is_super }),
+        rare => (any::<bool>(), [0usize..3, 0..3], any::<bool>())
             .prop_map(|(is_super, types, restarts)| Op::Drop(DropOp { is_super, types, restarts })),
         2 => Just(Op::Compact),
         2 => Just(Op::Restart),
         4 => Just(Op::Tick),
-        1 => prop::sample::select(Release::ALL.to_vec()).prop_map(Op::Upgrade),
+        rare => prop::sample::select(Release::ALL.to_vec()).prop_map(Op::Upgrade),
     ]
 }
