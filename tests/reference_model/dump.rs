@@ -5,6 +5,7 @@ use thriftstore::model::{Cell, Change, DeletionTime, RangeDeletion};
 use thriftstore::schema::CfDef;
 use thriftstore::util::Release;
 
+use super::dropped_columns::is_dropped;
 use super::row::{Comparators, StoredRow};
 use super::tombstones::{Approach, Shadow, is_set};
 
@@ -22,7 +23,7 @@ pub fn changes_of(row: &StoredRow, cf: &CfDef) -> Vec<Change> {
     let mut ranges: Vec<RangeDeletion> = row.ranges.clone();
     ranges.sort_by_key(|range| (range.super_column.clone(), range.start.clone(), range.finish.clone()));
     changes.extend(ranges.into_iter().map(Change::DeleteRange));
-    let mut cells = row.cells.clone();
+    let mut cells: Vec<Cell> = row.cells.iter().filter(|cell| !is_dropped(cf, cell)).cloned().collect();
     cells.sort_by_cached_key(|cell| ordered(&*cf.comparator, &cell.name));
     let visible = not_hidden(cells, row.shadow(None, comparators).for_read());
     changes.extend(visible.map(|cell| Change::Cell { super_column: None, cell }));

@@ -16,19 +16,22 @@
 //! answers one question:
 //!
 //! ```text
-//!   reconcile.rs    When does a cell expire? Which of two writes to it wins? How does a counter add up?
-//!   tombstones.rs   Which cells are hidden by tombstones of rows, super columns and ranges?
-//!   range_list.rs   Which range tombstone does 2.1 use for a name?
-//!   row.rs          What does a mutation change in a row?
-//!   slice.rs        Which columns does a read return, and where does a slice end?
-//!   ring.rs         Which rows does a scan read, and where is the ring split?
-//!   dump.rs         What is stored in a row?
+//!   reconcile.rs         When does a cell expire? Which of two writes to it wins? How does a counter add up?
+//!   tombstones.rs        Which cells are hidden by tombstones of rows, super columns and ranges?
+//!   range_list.rs        Which range tombstone does 2.1 use for a name?
+//!   dropped_columns.rs   Which cells belong to a column that was dropped from a CQL table?
+//!   row.rs               What does a mutation change in a row?
+//!   slice.rs             Which columns does a read return, and where does a slice end?
+//!   ring.rs              Which rows does a scan read, and where is the ring split?
+//!   dump.rs              What is stored in a row?
 //! ```
 //!
-//! Not modelled: the removal of tombstones after gc_grace, because it depends on when a store compacts; and columns
-//! that were dropped from a CQL table.
+//! The model is itself compared with the old servers: `tests/model_recordings.rs` replays their conversations on it.
+//!
+//! Not modelled: the removal of tombstones after gc_grace, because it depends on when a store compacts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+mod dropped_columns;
 mod dump;
 mod range_list;
 mod reconcile;

@@ -37,9 +37,10 @@ pub fn names_in_earlier_pieces(
     requested: &[Bytes],
     comparator: &dyn AbstractType,
 ) -> Vec<Bytes> {
+    let bounds = ranges.iter().flat_map(|range| [&range.start, &range.finish]);
     let mut known: Vec<&Bytes> = requested.iter().collect();
-    known.extend(ranges.iter().flat_map(|range| [&range.start, &range.finish]));
-    known.retain(|name| !name.is_empty());
+    // An empty bound is open. An empty name that is requested is a name: tables of CQL have such names.
+    known.extend(bounds.filter(|bound| !bound.is_empty()));
     known.sort_by(|one, other| comparator.compare(one, other));
     known.dedup_by(|one, other| comparator.compare(one, other) == Ordering::Equal);
     let number = |name: &Bytes| {

@@ -12,6 +12,7 @@ use thriftstore::model::{
 };
 use thriftstore::util::Release;
 
+use super::dropped_columns::is_dropped;
 use super::range_list::names_in_earlier_pieces;
 use super::reconcile::{at_second, is_tombstone};
 use super::row::{Comparators, StoredRow};
@@ -26,7 +27,6 @@ pub enum ReadBy {
 
 /// Reads columns of a row.
 pub fn read(row: &StoredRow, command: &ReadCommand, read_by: ReadBy) -> RowColumns {
-    assert!(command.cf.table.is_none(), "columns that were dropped from a CQL table are not modelled");
     let comparators = Comparators::of(&command.cf, command.behaviour.release);
     if !command.cf.is_super() {
         let shadow = row.shadow(None, comparators).for_read();
@@ -85,8 +85,8 @@ fn read_cells(
     (command, read_by): (&ReadCommand, ReadBy),
 ) -> Vec<Cell> {
     let predicate = &command.predicate;
-    let mut selected: Vec<Cell> =
-        cells.iter().filter(|cell| selects(predicate, &cell.name, names)).cloned().collect();
+    let is_selected = |cell: &&Cell| selects(predicate, &cell.name, names) && !is_dropped(&command.cf, cell);
+    let mut selected: Vec<Cell> = cells.iter().filter(is_selected).cloned().collect();
     sort(&mut selected, |cell| &cell.name, predicate, names);
     let reached = match predicate {
         Predicate::Names(requested) => names_in_earlier_pieces(&shadow.ranges(), requested, names),

@@ -1,6 +1,7 @@
 //! Recorded conversations with real Cassandra servers: see `tests/recordings/README.md`.
 
 use std::fs;
+use std::io::{Read, Write};
 
 use serde_json::Value as Json;
 use thriftstore::thrift::frame::Transport;
@@ -53,16 +54,21 @@ impl Recording {
         self.calls.len()
     }
 
-    /// Repeats all calls, and tells where a server answers something else.
+    /// Repeats all calls to a server, and returns the replies that differ.
     pub fn differences(&self, server: &Server) -> Vec<Difference> {
+        self.differences_over(|style| server.client(style))
+    }
+
+    /// Repeats all calls over clients that are made so, and returns the replies that differ.
+    pub fn differences_over<S: Read + Write>(&self, connect: impl Fn(Style) -> Client<S>) -> Vec<Difference> {
         let style = if self.is_framed { Style::FRAMED } else { Style::UNFRAMED };
         assert_eq!(style.transport == Transport::Framed, self.is_framed);
-        let mut connections: Vec<(u64, Client)> = Vec::new();
+        let mut connections: Vec<(u64, Client<S>)> = Vec::new();
         let mut differences = Vec::new();
         for (number, line) in &self.calls {
             let which = line["c"].as_u64().unwrap_or(0);
             if !connections.iter().any(|(at, _)| *at == which) {
-                connections.push((which, server.client(style)));
+                connections.push((which, connect(style)));
             }
             let (_, client) = connections.iter_mut().find(|(at, _)| *at == which).unwrap();
             let method = line["m"].as_str().unwrap();
