@@ -118,7 +118,7 @@ fn check_order(comparator: Arc<dyn AbstractType>) {
     types.register(comparator);
     let directory = tempfile::tempdir().unwrap();
     let database = open(directory.path(), &types);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let slice = |start: &str, finish: &str, reversed: bool, count: i32| {
         runtime.block_on(names(&database, start, finish, reversed, count))
     };

@@ -58,7 +58,7 @@ fn read(
 }
 
 fn wait<T>(future: impl std::future::Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 fn names(columns: &RowColumns) -> Vec<&[u8]> {

@@ -105,10 +105,15 @@ impl Workload {
     pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
         let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next() as u8).collect();
-        // Counted up from here on: no connection writes a million times a second, so time keeps ahead.
+        Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
+    }
+
+    /// The timestamp of the next write: the clock's microseconds, as clients take them, and never the same twice.
+    fn next_timestamp(&mut self) -> i64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let timestamp = i64::try_from(now.as_micros()).unwrap_or(i64::MAX / 2);
-        Workload { operation, shape: shape.clone(), dice, values, timestamp, statement: None }
+        let now = i64::try_from(now.as_micros()).unwrap_or(i64::MAX / 2);
+        self.timestamp = (self.timestamp + 1).max(now);
+        self.timestamp
     }
 
     /// Writes request number `number` of the whole run.
@@ -181,9 +186,9 @@ impl Workload {
         row: u64,
         columns: std::ops::Range<u32>,
     ) -> Call {
-        self.timestamp += 1;
+        let timestamp = self.next_timestamp();
         let names: Vec<_> = columns.map(column_name).collect();
-        let (values, timestamp, length) = (&self.values, self.timestamp, self.shape.value_bytes);
+        let (values, length) = (&self.values, self.shape.value_bytes);
         let dice = &mut self.dice;
         let written = names.iter().map(|name| {
             let start = dice.below(VALUE_STARTS as u64) as usize;
@@ -196,9 +201,9 @@ impl Workload {
     /// A column of a row with a value and a timestamp, for who writes requests of another kind.
     pub fn cell(&mut self) -> ([u8; 10], [u8; 7], &[u8], i64) {
         let (key, name) = self.random_cell();
-        self.timestamp += 1;
+        let timestamp = self.next_timestamp();
         let start = self.dice.below(VALUE_STARTS as u64) as usize;
-        (key, name, value(&self.values, start, self.shape.value_bytes), self.timestamp)
+        (key, name, value(&self.values, start, self.shape.value_bytes), timestamp)
     }
 
     fn random_cell(&mut self) -> ([u8; 10], [u8; 7]) {

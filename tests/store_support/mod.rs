@@ -69,7 +69,7 @@ pub fn is_rewriting() -> bool {
 
 /// Waits for a store's answer.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 /// All that a store tells of a column family when it is asked for so many bytes at a time, each row once.

@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use super::blocking::MayWait;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
@@ -26,7 +28,7 @@ use super::threads::{Next, Worker};
 use super::upgrade;
 use super::write_ahead::WriteAhead;
 use super::write_path::{WritePath, Written};
-use crate::model::{Behaviour, Mutation};
+use crate::model::{Behaviour, Mutation, ReadCommand, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::Disk;
@@ -121,6 +123,17 @@ impl Engine {
         may_wait: Option<&MayWait>,
     ) -> Result<Written, StoreError> {
         self.final_if_it_panics(|| self.write.write(mutations, behaviour, may_wait))
+    }
+
+    /// Reads columns of one row. Returns `None` when that takes long or a look at the disk, but nobody may wait.
+    pub fn read(
+        &self,
+        key: &Bytes,
+        command: &ReadCommand,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<RowColumns>, StoreError> {
+        let read = || self.read.read(key, command, may_wait);
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| Err(self.health.panicked(&*panic)))
     }
 
     /// Runs what changes the store. A panic leaves nobody knows what half done, so the store stops taking writes.
@@ -287,11 +300,12 @@ impl Parts {
         });
         let committer = Committer::start(ahead, options.sync)?;
         let of_guard = self.write.clone();
-        let compactor = Arc::new(Compactor::start(space.clone(), move |error| {
-            if let (Some(guard), StoreError::ReadOnly(_)) = (&of_guard.guard, error) {
-                guard.suspect();
-            }
-        })?);
+        let compactor = Compactor::start(space.clone(), move |outcome| match outcome {
+            Ok(runs) => of_guard.ahead.throttle.set_runs(*runs),
+            Err(StoreError::ReadOnly(_)) => of_guard.guard.iter().for_each(DiskGuard::suspect),
+            Err(_) => {}
+        })?;
+        let compactor = Arc::new(compactor);
         let flusher = self.start_flusher(flush.clone(), compactor.clone())?;
         Ok(Durable { space, flush, committer, flusher, compactor, _directory: directory })
     }
@@ -306,6 +320,7 @@ impl Parts {
             let outcome = catch_unwind(AssertUnwindSafe(|| flush.run()))
                 .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
             write.ahead.set_flushed(&outcome);
+            write.ahead.throttle.set_runs(flush.space.unmerged_runs());
             compactor.wake();
             let Err(error) = outcome else { return Next::GoOn };
             tracing::error!("what is in memory was not written to tables, and will be tried again: {error}");

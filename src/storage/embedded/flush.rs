@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -27,12 +26,6 @@ use super::tables::{TableSpace, TableWriter, Tables};
 use super::value;
 use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
-
-/// Runs of tables that are not merged yet, from which on a flush waits for merges: each is one more place to look for a
-/// key.
-const RUNS_MAX: usize = 12;
-/// How long it waits for that at most.
-const MERGED_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a flush works with.
 pub struct Flush {
@@ -93,7 +86,6 @@ impl Flush {
         // Before a reader can see the tables, for whom a newer write is not looked up.
         tables.raise_newest(newest.unwrap_or(i64::MIN));
         let tree = tables.main_or_create(&self.space)?;
-        self.wait_for_merges(tables);
         let mut out = Output { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
         let mut whole = Vec::new();
         for (prefix, entries) in &rows {
@@ -121,17 +113,6 @@ impl Flush {
             }
         }
         writer.finish()
-    }
-
-    /// Gives the compactor time to merge what was flushed before.
-    fn wait_for_merges(&self, tables: &Tables) {
-        let started = Instant::now();
-        while tables.main().is_some_and(|tree| tree.unmerged_runs() >= RUNS_MAX)
-            && started.elapsed() < MERGED_WITHIN
-            && !self.ahead.health.is_closed()
-        {
-            std::thread::sleep(Duration::from_millis(10));
-        }
     }
 }
 

@@ -37,11 +37,16 @@ impl Health {
 
     /// A panic is a bug of ours, and leaves nobody knows what half done.
     pub fn fail_by_panic(&self, panic: &(dyn Any + Send)) -> StoreError {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        let why = format!("a bug of thriftstore's own has stopped the store (a panic: {text})");
+        let why = format!("a bug of thriftstore's own has stopped the store (a panic: {})", text_of(panic));
         self.fail(&why);
         StoreError::ReadOnly(format!("{why}; please report it, and restart the server"))
+    }
+
+    /// A panic of what changes nothing, such as a read: it is a bug of ours, but the store goes on.
+    pub fn panicked(&self, panic: &(dyn Any + Send)) -> StoreError {
+        let why = format!("a bug of thriftstore's own (a panic: {})", text_of(panic));
+        tracing::error!("{why}; please report it");
+        StoreError::Io(why)
     }
 
     /// Why writes are refused until a restart.
@@ -63,6 +68,12 @@ impl Health {
         }
         Ok(())
     }
+}
+
+/// What a panic says.
+pub fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
 #[cfg(test)]

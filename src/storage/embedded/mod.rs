@@ -40,7 +40,7 @@
 //! |---|---|
 //! | `key`, `value` | the entries' format |
 //! | `packed`, `log`, `memtable`, `row_cache`, `locks` | memory, and the commit log |
-//! | `health`, `blocking`, `disk_guard`, `threads` | whether writes are taken, who may wait for the disk |
+//! | `health`, `blocking`, `disk_guard`, `throttle`, `threads`, `disk_threads` | whether writes are taken, who may wait for the disk |
 //! | `manifest`, `tables`, `long_keys` | what is on the disk beside the log |
 //! | `merge`, `row_source`, `row_reader`, `scan`, `dump` | reading rows, wherever they are |
 //! | `families` | column families and their generations |
@@ -54,6 +54,7 @@ mod blocking;
 mod commit;
 mod deletion_queue;
 mod disk_guard;
+mod disk_threads;
 mod dump;
 mod engine;
 mod families;
@@ -80,6 +81,7 @@ mod store;
 mod sweeper;
 mod tables;
 mod threads;
+mod throttle;
 mod upgrade;
 mod value;
 mod write;

@@ -40,8 +40,13 @@ impl ReadPath {
         RowPrefix::of(key, &*self.partitioner)
     }
 
-    /// Reads columns of one row.
-    pub fn read(&self, key: &Bytes, command: &ReadCommand) -> Result<RowColumns, StoreError> {
+    /// Reads columns of one row. Returns `None` when that takes long or a look into tables, but nobody may wait.
+    pub fn read(
+        &self,
+        key: &Bytes,
+        command: &ReadCommand,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<RowColumns>, StoreError> {
         let families = self.families.now();
         let family = families.family(&command.cf)?;
         let tables = family.tables.load();
@@ -49,20 +54,12 @@ impl ReadPath {
         if let Some(cached) = self.row_cache.get(&id)
             && let Some(found) = read_cached(&cached, command)
         {
-            return found;
+            return found.map(Some);
         }
-        let row = self.prefix_of(key);
-        let read = || self.read_row((&id, &row), &tables, command, None);
-        let found = if is_long(command) { blocking::waiting(|_| read()) } else { read() };
-        match found? {
-            Some(found) => Ok(found),
-            None => {
-                let found = blocking::waiting(|may_wait| {
-                    self.read_row((&id, &row), &tables, command, Some(may_wait))
-                });
-                found?.ok_or_else(|| StoreError::Io("a read that may wait for the disk has not".to_owned()))
-            }
+        if may_wait.is_none() && is_long(command) {
+            return Ok(None);
         }
+        self.read_row((&id, &self.prefix_of(key)), &tables, command, may_wait)
     }
 
     /// Reads a row that the cache does not have, and puts it there if that is likely to be worth it. Returns `None` when

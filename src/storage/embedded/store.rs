@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
-use super::blocking;
+use super::blocking::MayWait;
+use super::disk_threads::DiskThreads;
 use super::engine::{Engine, Setup};
 use super::families::Fate;
 use super::options::EmbeddedOptions;
@@ -21,7 +22,8 @@ use crate::util::Clock;
 
 /// Rows in one data directory, or in memory alone.
 pub struct EmbeddedStore {
-    engine: Engine,
+    engine: Arc<Engine>,
+    disk_threads: DiskThreads,
 }
 
 impl EmbeddedStore {
@@ -48,7 +50,7 @@ impl EmbeddedStore {
         clock: Arc<Clock>,
     ) -> Result<EmbeddedStore, StoreError> {
         let setup = Setup { options, disk, partitioner, clock };
-        Ok(EmbeddedStore { engine: Engine::open(setup, catalog)? })
+        Ok(EmbeddedStore::over(Engine::open(setup, catalog)?))
     }
 
     /// An empty store that touches no disk and forgets everything when it is dropped.
@@ -59,7 +61,20 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, StoreError> {
         let engine = Engine::in_memory(partitioner, clock)?;
         engine.align(catalog)?;
-        Ok(EmbeddedStore { engine })
+        Ok(EmbeddedStore::over(engine))
+    }
+
+    fn over(engine: Engine) -> EmbeddedStore {
+        EmbeddedStore { disk_threads: DiskThreads::new(engine.health.clone()), engine: Arc::new(engine) }
+    }
+
+    /// Runs work that may wait for the disk, or takes long, while the calling thread serves others.
+    async fn waiting<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine, &MayWait) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let engine = self.engine.clone();
+        self.disk_threads.run(move |may_wait| work(&engine, may_wait)).await
     }
 
     /// Remembers all that a store in memory holds, between two writes: rows, column families and metadata records. Takes
@@ -92,17 +107,17 @@ impl EmbeddedStore {
 
     /// Looks after due deletions now instead of when the sweeper next wakes. Returns how many there were.
     pub fn sweep(&self) -> Result<usize, StoreError> {
-        blocking::waiting(|may_wait| self.engine.sweep(may_wait))
+        self.engine.sweep(&MayWait::on_own_thread())
     }
 
     /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
     pub fn compact(&self) -> Result<(), StoreError> {
-        blocking::waiting(|may_wait| self.engine.compact(may_wait))
+        self.engine.compact(&MayWait::on_own_thread())
     }
 
     /// Writes all memory to tables. For tests.
     pub fn flush(&self) -> Result<(), StoreError> {
-        blocking::waiting(|may_wait| self.engine.flush(may_wait))
+        self.engine.flush(&MayWait::on_own_thread())
     }
 
     /// Applies mutations of different rows, and waits for the disk only where others need not.
@@ -110,7 +125,10 @@ impl EmbeddedStore {
         self.wait_for_room().await?;
         let outcome = match self.engine.write(mutations, behaviour, None) {
             Ok(Written::MustWait(mutations)) => {
-                blocking::waiting(|may_wait| self.engine.write(mutations, behaviour, Some(may_wait)))
+                let write = move |engine: &Engine, may_wait: &MayWait| {
+                    engine.write(mutations, behaviour, Some(may_wait))
+                };
+                self.waiting(write).await
             }
             outcome => outcome,
         };
@@ -122,9 +140,13 @@ impl EmbeddedStore {
         outcome.map(|_| ())
     }
 
-    /// Waits while memory is full. Fails when it cannot be flushed.
+    /// Sleeps a little while flushes and compactions do not keep up, and waits while memory is full. Fails when it cannot be
+    /// flushed.
     async fn wait_for_room(&self) -> Result<(), StoreError> {
         let ahead = &self.engine.write.ahead;
+        if let Some(delay) = ahead.throttle.delay(ahead.fill()) {
+            tokio::time::sleep(delay).await;
+        }
         while ahead.is_full() {
             let flushed = ahead.has_flushed.notified();
             tokio::pin!(flushed);
@@ -191,15 +213,26 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        Box::pin(async move { self.engine.read.read(&key, &command) })
+        Box::pin(async move {
+            if let Some(found) = self.engine.read(&key, &command, None)? {
+                return Ok(found);
+            }
+            let found =
+                self.waiting(move |engine, may_wait| engine.read(&key, &command, Some(may_wait))).await?;
+            found.ok_or_else(|| StoreError::Io("a read that may wait has not been finished".to_owned()))
+        })
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(async move { blocking::waiting(|may_wait| self.engine.read.scan(&command, may_wait)) })
+        Box::pin(
+            async move { self.waiting(move |engine, may_wait| engine.read.scan(&command, may_wait)).await },
+        )
     }
 
     fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
-        Some(Box::pin(async move { blocking::waiting(|may_wait| self.engine.read.dump(&command, may_wait)) }))
+        Some(Box::pin(async move {
+            self.waiting(move |engine, may_wait| engine.read.dump(&command, may_wait)).await
+        }))
     }
 
     fn can_dump(&self) -> bool {
@@ -208,21 +241,21 @@ impl Store for EmbeddedStore {
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = blocking::waiting(|may_wait| self.engine.read.tokens(may_wait))?;
+            let tokens = self.waiting(|engine, may_wait| engine.read.tokens(may_wait)).await?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(
-            async move { blocking::waiting(|may_wait| self.engine.forget(&cf, Fate::Truncated, may_wait)) },
-        )
+        Box::pin(async move {
+            self.waiting(move |engine, may_wait| engine.forget(&cf, Fate::Truncated, may_wait)).await
+        })
     }
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        Box::pin(
-            async move { blocking::waiting(|may_wait| self.engine.forget(&cf, Fate::Dropped, may_wait)) },
-        )
+        Box::pin(async move {
+            self.waiting(move |engine, may_wait| engine.forget(&cf, Fate::Dropped, may_wait)).await
+        })
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
@@ -233,9 +266,9 @@ impl Store for EmbeddedStore {
 
     fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.engine.health.check()?;
-            blocking::waiting(|_| {
-                self.engine.manifest.change(|contents| {
+            self.waiting(move |engine, _| {
+                engine.health.check()?;
+                engine.manifest.change(|contents| {
                     for (name, value) in notes {
                         match value {
                             Some(value) => contents.records.insert(name, value),
@@ -244,11 +277,12 @@ impl Store for EmbeddedStore {
                     }
                 })
             })
+            .await
         })
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { blocking::waiting(|_| self.engine.align(&catalog)) })
+        Box::pin(async move { self.waiting(move |engine, _| engine.align(&catalog)).await })
     }
 
     fn status(&self) -> StoreStatus {
@@ -256,6 +290,6 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
-        Box::pin(async move { blocking::waiting(|_| self.engine.close()) })
+        Box::pin(async move { self.waiting(|engine, _| engine.close()).await })
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use super::health::Health;
 use super::log::{CommitLog, FullSegment, NextSegment};
 use super::memtable::Memory;
+use super::throttle::Throttle;
 use super::write_batch::{Cached, WriteBatch};
 use crate::storage::StoreError;
 use crate::util::Spread;
@@ -46,6 +47,7 @@ pub struct WriteAhead {
     /// Why the last flush failed, while the next has not succeeded.
     flush_trouble: Mutex<Option<StoreError>>,
     has_flush_trouble: AtomicBool,
+    pub throttle: Throttle,
     pub health: Arc<Health>,
 }
 
@@ -81,6 +83,7 @@ impl WriteAhead {
             has_flushed: Notify::new(),
             flush_trouble: Mutex::default(),
             has_flush_trouble: AtomicBool::new(false),
+            throttle: Throttle::default(),
             health,
         }
     }
@@ -144,6 +147,15 @@ impl WriteAhead {
         let is_large = self.memory.active_bytes() >= self.memtable_bytes
             || self.bytes_of_log() >= LOG_FACTOR * self.memtable_bytes as u64;
         is_large && self.memory.frozen().is_empty()
+    }
+
+    /// How much of the room for what is written during a flush is used: from 0 to 1.
+    pub fn fill(&self) -> f64 {
+        let over = self.memory.active_bytes().saturating_sub(self.memtable_bytes);
+        if over == 0 || self.log.is_none() {
+            return 0.0;
+        }
+        over as f64 / ((FULL_FACTOR - 1) * self.memtable_bytes) as f64
     }
 
     /// Whether writers should wait for a flush.

@@ -141,7 +141,7 @@ proptest! {
         rows in prop::collection::vec((0..4i32, 0..5i32, 0..5i32), 0..40),
         askings in prop::collection::vec(asking(), 1..24),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let session = model_session(&rows).await;
             for asking in &askings {

@@ -22,15 +22,16 @@ pub struct Compactor {
 }
 
 impl Compactor {
-    /// Starts the thread. `has_failed` is told when a compaction fails.
+    /// Starts the thread. After each round of compactions `report` gets the most runs that a tree has not merged yet, or
+    /// the error that a compaction has ended with.
     pub fn start(
         space: Arc<TableSpace>,
-        has_failed: impl Fn(&StoreError) + Send + 'static,
+        report: impl Fn(&Result<usize, StoreError>) + Send + 'static,
     ) -> Result<Compactor, StoreError> {
         let of_thread = space.clone();
         let handle = std::thread::Builder::new()
             .name("compaction".to_owned())
-            .spawn(move || run(&of_thread, &has_failed))
+            .spawn(move || run(&of_thread, &report))
             .map_err(|error| StoreError::Io(format!("cannot start the compaction thread: {error}")))?;
         Ok(Compactor { thread: handle.thread().clone(), handle: Mutex::new(Some(handle)), space })
     }
@@ -52,19 +53,24 @@ impl Compactor {
     }
 }
 
-fn run(space: &TableSpace, has_failed: &dyn Fn(&StoreError)) {
+fn run(space: &TableSpace, report: &dyn Fn(&Result<usize, StoreError>)) {
     while !space.is_closing() {
-        let rest = match compact_all_trees(space) {
-            Ok(true) => continue,
-            Ok(false) => LOOK_EVERY,
-            Err(_) if space.is_closing() => return,
+        let outcome = compact_all_trees(space);
+        if space.is_closing() {
+            return;
+        }
+        let rest = match &outcome {
+            Ok(true) => None,
+            Ok(false) => Some(LOOK_EVERY),
             Err(error) => {
                 tracing::error!("tables were not merged: {error}");
-                has_failed(&error);
-                RETRY_AFTER
+                Some(RETRY_AFTER)
             }
         };
-        std::thread::park_timeout(rest);
+        report(&outcome.map(|_| space.unmerged_runs()));
+        if let Some(rest) = rest {
+            std::thread::park_timeout(rest);
+        }
     }
 }
 

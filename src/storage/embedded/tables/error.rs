@@ -1,6 +1,5 @@
 //! What goes wrong in a tree, in words that name the column family and the directory.
 
-use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::path::PathBuf;
 use lsm_tree::Error;
 
 use crate::storage::StoreError;
+use crate::storage::embedded::health::text_of;
 
 /// Whose tables are in a tree, and where: for messages.
 #[derive(Debug, Clone)]
@@ -56,12 +56,6 @@ impl TreeName {
     pub fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.damage(&text_of(&*panic))))
     }
-}
-
-/// What a panic says.
-fn text_of(panic: &dyn Any) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
 #[cfg(test)]

@@ -147,6 +147,11 @@ impl TableSpace {
         self.trees.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// The most runs that a tree has not merged yet: each is one more place to look for a key.
+    pub fn unmerged_runs(&self) -> usize {
+        self.trees().iter().map(|tree| tree.unmerged_runs()).max().unwrap_or(0)
+    }
+
     /// Bytes of all tables on the disk.
     pub fn disk_bytes(&self) -> u64 {
         self.trees().iter().map(|tree| tree.disk_bytes()).sum()

@@ -1,0 +1,87 @@
+//! Slows writers down, little by little, when flushes or compactions do not keep up.
+//!
+//! Without it writers would run at full speed until memory is full, and then all wait for a second or more. A small
+//! delay of each write that grows with what is left behind lets the rate of writes settle at what the disk and the
+//! processors can keep up with.
+//!
+//! ```text
+//!   delay of a write
+//!        ^                                  x
+//!        |                               x
+//!        |                          x
+//!        |                  x
+//!        +------x---x----------------------->  unmerged runs of tables, or memory in use
+//!              RUNS_FREE                RUNS_FULL
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Runs of tables that are not merged yet, up to which nobody is slowed down.
+const RUNS_FREE: usize = 10;
+/// Runs at which each write is slowed down by the longest delay.
+const RUNS_FULL: usize = 24;
+/// The longest delay of a write.
+const LONGEST: Duration = Duration::from_millis(10);
+/// The shortest sleep: shorter delays are added up until they are as long.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// How much writers are slowed down.
+#[derive(Debug, Default)]
+pub struct Throttle {
+    /// Microseconds for each write, because of unmerged runs.
+    of_runs_us: AtomicU64,
+    /// Microseconds of delays that nobody has slept yet.
+    owed_us: AtomicU64,
+}
+
+impl Throttle {
+    /// Takes note of the most unmerged runs that a tree has.
+    pub fn set_runs(&self, runs: usize) {
+        let span = (RUNS_FULL - RUNS_FREE) as f64;
+        let part = (runs.saturating_sub(RUNS_FREE) as f64 / span).min(1.0);
+        self.of_runs_us.store(delay_us(part), Ordering::Relaxed);
+    }
+
+    /// How long a write should sleep now, if at all. `fill` is how much of the room for what is written during a flush is
+    /// used: from 0 to 1.
+    pub fn delay(&self, fill: f64) -> Option<Duration> {
+        let delay = self.of_runs_us.load(Ordering::Relaxed).max(delay_us(fill));
+        if delay == 0 {
+            return None;
+        }
+        let owed = Duration::from_micros(self.owed_us.fetch_add(delay, Ordering::Relaxed) + delay);
+        if owed < SHORTEST {
+            return None;
+        }
+        self.owed_us.store(0, Ordering::Relaxed);
+        Some(owed.min(LONGEST))
+    }
+}
+
+/// Microseconds of delay: little at first, all of it in the end.
+fn delay_us(part: f64) -> u64 {
+    (part.clamp(0.0, 1.0).powi(3) * LONGEST.as_micros() as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delay_grows_with_what_is_left_behind() {
+        let throttle = Throttle::default();
+        assert_eq!(throttle.delay(0.0), None);
+        throttle.set_runs(RUNS_FREE);
+        assert_eq!(throttle.delay(0.0), None);
+        let slept = |runs, fill| -> Duration {
+            throttle.set_runs(runs);
+            (0..1000).filter_map(|_| throttle.delay(fill)).sum()
+        };
+        let (little, more) = (slept(RUNS_FREE + 3, 0.0), slept(RUNS_FREE + 8, 0.0));
+        assert!(little > Duration::ZERO && more > little * 5, "{little:?} {more:?}");
+        assert_eq!(slept(RUNS_FULL + 9, 0.0), LONGEST * 1000);
+        assert_eq!(slept(0, 1.0), LONGEST * 1000);
+        assert!(slept(0, 0.2) < Duration::from_millis(120));
+    }
+}
