@@ -15,7 +15,7 @@ use thriftstore::native::{
     self, Doing, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame, Reply as NativeReply,
     RequestCode, SegmentCodec, open_body,
 };
-use thriftstore::storage::MemoryStore;
+use thriftstore::storage::EmbeddedStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
 use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
@@ -52,9 +52,11 @@ pub fn frames(data: &[u8]) -> usize {
 }
 
 fn empty_database() -> Database {
+    let clock = Arc::new(Clock::system());
+    let store = EmbeddedStore::in_memory(CONFIG.partitioner.clone(), &CONFIG.catalog, clock);
     Database::new(DatabaseParts {
         catalog: Arc::new(CONFIG.catalog.clone()),
-        store: Arc::new(MemoryStore::new(CONFIG.partitioner.clone(), Arc::new(Clock::system()))),
+        store: Arc::new(store.expect("a store in memory")),
         partitioner: CONFIG.partitioner.clone(),
         authenticator: Authenticator::AllowAll,
         clock: Arc::new(Clock::manual(1_250_558_004_000)),
@@ -66,11 +68,11 @@ fn empty_database() -> Database {
     })
 }
 
-/// The memory store waits for nothing, so no runtime is needed.
+/// A store in memory waits for nothing, so no runtime is needed.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("the memory store waits for something"),
+        Poll::Pending => panic!("the store in memory waits for something"),
     }
 }
 

@@ -1,13 +1,15 @@
-//! The store on a ring against the naive one in memory: random writes, deletions and reads, answered alike.
+//! Compares the store on a ring with the reference model: random writes, deletions and reads get the same answers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod cluster_support;
+mod reference_model;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
+use reference_model::ReferenceModel;
 use thriftstore::marshal::Types;
 use thriftstore::model::{
     Behaviour, Bounds, Cell, CellKind, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
@@ -15,7 +17,7 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::Murmur3Partitioner;
 use thriftstore::schema::{CfDef, ColumnType};
-use thriftstore::storage::{MemoryStore, Store, StoreError};
+use thriftstore::storage::{Store, StoreError};
 use thriftstore::util::{Clock, Release};
 
 /// Numbers without a pattern, the same in every run of a seed.
@@ -142,7 +144,7 @@ impl Twins<'_> {
         }
     }
 
-    /// Whether the old servers have a way of their own with changes, which memory has too: deletions of a row in one
+    /// Whether the old servers have a way of their own with changes, which the model has too: deletions of a row in one
     /// mutation replace each other, and where those of several runs of names meet, reversed slices see another end.
     fn has_quirks(&mut self, key: &Bytes, changes: &[Change]) -> bool {
         let deletions = changes.iter().filter(|change| matches!(change, Change::DeleteRow { .. })).count();
@@ -199,13 +201,13 @@ fn seen(columns: RowColumns) -> RowColumns {
 }
 
 /// Writes to both stores and reads from both.
-async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, memory: &dyn Store) {
+async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
     for step in 1..=250 {
         let changes = (0..1 + twins.dice.below(3)).map(|_| twins.change(step)).collect::<Vec<_>>();
         let key = twins.key();
         if !twins.has_quirks(&key, &changes) {
             let mutation = Mutation::of(key, twins.cf.clone(), changes);
-            for store in [ring, memory] {
+            for store in [ring, model] {
                 let applied = store.apply(vec![mutation.clone()], behaviour(), ConsistencyLevel::Quorum);
                 applied.await.unwrap();
             }
@@ -215,16 +217,16 @@ async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, memory: &dyn Store) {
             let read = async |store: &dyn Store| {
                 seen(store.read(key.clone(), command.clone(), ConsistencyLevel::Quorum).await.unwrap())
             };
-            let (found, expected) = (read(ring).await, read(memory).await);
+            let (found, expected) = (read(ring).await, read(model).await);
             assert_eq!(found, expected, "step {step}, row {key:?}, {:?}", command.predicate);
         }
         if step % 25 == 0 {
-            compare_scans(twins, ring, memory).await;
+            compare_scans(twins, ring, model).await;
         }
     }
 }
 
-async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, memory: &dyn Store) {
+async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
     for _ in 0..4 {
         let (start, end) = (twins.key(), twins.key());
         let bounds = match twins.dice.below(3) {
@@ -245,13 +247,13 @@ async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, memory: &dyn Sto
             read.super_column = None;
             read.predicate = Predicate::Range(SliceRange { count, ..SliceRange::all() });
         }
-        // Rows in which nothing lives are shown in memory until gc_grace has passed.
+        // The model returns rows without live cells, the ring does not.
         let command = RangeCommand { bounds, max_rows: 4, read, skip_empty: true };
         let scan = async |store: &dyn Store| {
             let rows = store.scan(command.clone(), ConsistencyLevel::Quorum).await.unwrap();
             rows.into_iter().map(|row| (row.key, seen(row.columns))).collect::<Vec<_>>()
         };
-        assert_eq!(scan(ring).await, scan(memory).await, "{command:?}");
+        assert_eq!(scan(ring).await, scan(model).await, "{command:?}");
     }
 }
 
@@ -302,7 +304,7 @@ fn who_has_missed_a_note_changes_no_tables() {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_ring_answers_as_memory_does() {
+fn a_ring_answers_as_the_reference_model() {
     let keyspace = own_name("twin");
     let kinds: &[(&str, &str, Option<&str>)] = &[
         ("Texts", "UTF8Type", None),
@@ -323,7 +325,7 @@ fn a_ring_answers_as_memory_does() {
         let clock = Arc::new(Clock::system());
         for (seed, (name, comparator, inner)) in (1..).zip(kinds) {
             let cf = schema.column_family(&keyspace, name).unwrap().clone();
-            let memory = MemoryStore::new(Arc::new(Murmur3Partitioner), clock.clone());
+            let model = ReferenceModel::new(Arc::new(Murmur3Partitioner), clock.clone());
             let types = (*comparator, *inner);
             let mut twins = Twins {
                 cf,
@@ -333,7 +335,7 @@ fn a_ring_answers_as_memory_does() {
                 ranged: HashSet::new(),
                 now_s: clock.now_s(),
             };
-            compare(&mut twins, &ring, &memory).await;
+            compare(&mut twins, &ring, &model).await;
             println!("{name}: alike");
         }
         for cf in schema.column_families() {

@@ -1,7 +1,7 @@
 //! Runs the scripts in `tests/cql/` on every backend: statements, `---`, answers.
 //!
 //! A script is a list of blocks with a blank line between them. All statements of a block run, and their answers
-//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the embedded store answers.
+//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the store on disk answers.
 //!
 //! ```text
 //!   SELECT ...;                         a statement ends with a line that ends with `;`
@@ -17,7 +17,7 @@
 //!   claim 4.0.11                        what the server says it is from here on
 //!   clock SECONDS                       moves the clock on, which stands still otherwise
 //!   settle                              waits until indexes are built over what is there
-//!   restart                             the embedded store's own; the memory store has nothing to do
+//!   restart                             closes and opens the store on disk; a store in memory goes on
 //! ```
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -35,7 +35,7 @@ use thriftstore::cql::{
 use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
 use thriftstore::model::Behaviour;
 use thriftstore::schema::Catalog;
-use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
+use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +90,9 @@ impl Run {
         let partitioner = support::partitioner("Murmur3Partitioner");
         let catalog = Arc::new(Catalog::default());
         let store: Arc<dyn Store> = match self.backend {
-            Backend::Memory => Arc::new(MemoryStore::new(partitioner.clone(), self.clock.clone())),
+            Backend::Memory => {
+                Arc::new(EmbeddedStore::in_memory(partitioner.clone(), &catalog, self.clock.clone()).unwrap())
+            }
             Backend::Embedded => {
                 let options = support::options(self.directory.path());
                 Arc::new(
@@ -358,7 +360,7 @@ fn every_script_runs_on_the_embedded_store() {
 }
 
 #[test]
-fn every_script_runs_on_the_memory_store() {
+fn every_script_runs_on_the_store_in_memory() {
     for (path, script) in support::scripts("cql") {
         if !support::is_rewriting() {
             assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod reference_model;
 mod remote_support;
 mod support;
 
@@ -21,7 +22,7 @@ use thriftstore::db::{
 };
 use thriftstore::model::Behaviour;
 use thriftstore::schema::{Catalog, KeyspaceDef};
-use thriftstore::storage::StoreError;
+use thriftstore::storage::{EmbeddedStore, StoreError};
 use thriftstore::thrift::frame::Transport;
 use thriftstore::thrift::wire::{MessageKind, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
@@ -198,8 +199,9 @@ async fn a_local_store_has_nobody_to_follow() {
     let cluster = Cluster::new();
     let partitioner = cluster.partitioner.clone();
     let clock = Arc::new(thriftstore::util::Clock::system());
-    let store = Arc::new(thriftstore::storage::MemoryStore::new(partitioner.clone(), clock.clone()));
-    let parts = thriftstore::db::DatabaseParts::new(Arc::default(), store, partitioner, clock);
+    let catalog = Arc::<Catalog>::default();
+    let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone()).unwrap();
+    let parts = thriftstore::db::DatabaseParts::new(catalog, Arc::new(store), partitioner, clock);
     let database = Arc::new(Database::new(parts));
     assert!(database.watch_schema().is_none());
     database.refresh_schema().await.unwrap();

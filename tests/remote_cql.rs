@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod reference_model;
 mod support;
 
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use reference_model::ReferenceModel;
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};
 use support::value::{Value, fields, map, text, texts};
@@ -19,8 +21,8 @@ use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation};
 use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
 use thriftstore::storage::{
-    CasAnswer, CasCommand, IndexLookup, MemoryStore, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome,
-    RemoteRows, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    CasAnswer, CasCommand, IndexLookup, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows,
+    RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use thriftstore::thrift::wire::TType;
 use thriftstore::thrift::{Compat, Service};
@@ -97,7 +99,7 @@ impl RemoteCql for Script {
 
 /// Rows in memory, and statements as the script has them.
 struct Remote {
-    rows: MemoryStore,
+    rows: ReferenceModel,
     script: Arc<Script>,
 }
 
@@ -172,7 +174,7 @@ impl Bench {
         let clock = Arc::new(Clock::manual(1_700_000_000_000));
         let partitioner: PartitionerRef = Arc::new(Murmur3Partitioner);
         let script = Arc::new(Script::default());
-        let rows = MemoryStore::new(partitioner.clone(), clock.clone());
+        let rows = ReferenceModel::new(partitioner.clone(), clock.clone());
         let store = Arc::new(Remote { rows, script: script.clone() });
         let mut keyspace = KeyspaceDef::new("Ks");
         let mut served = CfDef::new("Ks", "Served");

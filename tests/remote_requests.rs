@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod reference_model;
 mod remote_support;
 
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ use thriftstore::db::{
     NewSuper, RowBatch,
 };
 use thriftstore::model::{Behaviour, ConsistencyLevel};
-use thriftstore::storage::MemoryStore;
+use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::Release;
 
 const ONE: ConsistencyLevel = ConsistencyLevel::One;
@@ -24,8 +24,8 @@ const OTHER: &str = "\0\0\0\0\0\0\x40\0\x012345678";
 fn database(types: &[&str]) -> Database {
     let catalog = catalog(types.iter().map(|name| family(name, name, Some("BytesType"))));
     let (partitioner, clock) = (partitioner("RandomPartitioner"), manual_clock());
-    let store = Arc::new(MemoryStore::new(partitioner.clone(), clock.clone()));
-    Database::new(DatabaseParts::new(Arc::new(catalog), store, partitioner, clock))
+    let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone()).unwrap();
+    Database::new(DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, clock))
 }
 
 /// A super column with two columns.

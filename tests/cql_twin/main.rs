@@ -1,5 +1,5 @@
-//! CQL against a twin: random tables and statements, answered as a naive model in memory answers them, and stored in
-//! the cells that the layout says.
+//! Compares CQL with a model of tables: random tables and statements get the answers that the model gives, and are stored
+//! in the cells that the layout says.
 //!
 //! What SELECT finds by conditions, slices and pages is compared beside it, in `src/cql/select`.
 
@@ -26,7 +26,7 @@ use thriftstore::cql::{self, Claim, CqlError, Language, Outcome, QueryOptions, Q
 use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
 use thriftstore::schema::Catalog;
-use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
+use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};
 
 use change::{Expected, Writer};
@@ -46,7 +46,7 @@ fn state(database: &Arc<Database>) -> QueryState<'_> {
 /// A database with the table, its model, and all that was said.
 struct Case {
     directory: tempfile::TempDir,
-    is_embedded: bool,
+    is_on_disk: bool,
     clock: Arc<Clock>,
     database: Option<Arc<Database>>,
     model: Model,
@@ -56,12 +56,12 @@ struct Case {
 }
 
 impl Case {
-    async fn new(table: Table, is_embedded: bool) -> Case {
+    async fn new(table: Table, is_on_disk: bool) -> Case {
         let clock = Arc::new(Clock::manual(START_MS));
         let create = table.statement();
         let mut case = Case {
             directory: tempfile::tempdir().unwrap(),
-            is_embedded,
+            is_on_disk,
             database: None,
             model: Model::new(table, clock.now_s()),
             index: None,
@@ -92,11 +92,11 @@ impl Case {
     async fn open(&mut self) {
         let partitioner = store_support::partitioner("Murmur3Partitioner");
         let catalog = Arc::new(Catalog::default());
-        let store: Arc<dyn Store> = if self.is_embedded {
+        let store: Arc<dyn Store> = if self.is_on_disk {
             let options = store_support::options(self.directory.path());
             Arc::new(EmbeddedStore::open(options, partitioner.clone(), &catalog, self.clock.clone()).unwrap())
         } else {
-            Arc::new(MemoryStore::new(partitioner.clone(), self.clock.clone()))
+            Arc::new(EmbeddedStore::in_memory(partitioner.clone(), &catalog, self.clock.clone()).unwrap())
         };
         let database =
             Arc::new(Database::new(DatabaseParts::new(catalog, store, partitioner, self.clock.clone())));
@@ -187,7 +187,7 @@ impl Case {
     }
 
     async fn restart(&mut self) {
-        if self.is_embedded {
+        if self.is_on_disk {
             self.said.push("-- restart".to_owned());
             let database = self.database.take().unwrap();
             database.store().close().await.unwrap();
@@ -277,9 +277,9 @@ impl Case {
     }
 }
 
-async fn run(of_table: Vec<u16>, is_embedded: bool, steps: Vec<Vec<u16>>) {
+async fn run(of_table: Vec<u16>, is_on_disk: bool, steps: Vec<Vec<u16>>) {
     let table = Table::of(&mut Dice::new(&of_table));
-    let mut case = Case::new(table, is_embedded).await;
+    let mut case = Case::new(table, is_on_disk).await;
     case.make_index(&mut Dice::new(&of_table[18..])).await;
     for step in &steps {
         case.step(&mut Dice::new(step)).await;
@@ -293,11 +293,11 @@ proptest! {
     #[test]
     fn a_table_holds_what_was_said(
         table in prop::collection::vec(any::<u16>(), 24),
-        is_embedded in prop::bool::weighted(0.2),
+        is_on_disk in prop::bool::weighted(0.2),
         steps in prop::collection::vec(prop::collection::vec(any::<u16>(), 40), 1..30),
     ) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(run(table, is_embedded, steps));
+        runtime.block_on(run(table, is_on_disk, steps));
     }
 }
 

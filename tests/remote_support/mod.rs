@@ -17,16 +17,18 @@ use thriftstore::model::{
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{
-    CasAnswer, CasCommand, IndexLookup, MemoryStore, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    CasAnswer, CasCommand, IndexLookup, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use thriftstore::util::Clock;
+
+use super::reference_model::ReferenceModel;
 
 /// How long the cluster takes for a read.
 pub const READ_TAKES: Duration = Duration::from_millis(2);
 
 /// What all fronts share.
 pub struct Cluster {
-    rows: MemoryStore,
+    rows: ReferenceModel,
     notes: Mutex<(i64, BTreeMap<String, Bytes>)>,
     pub partitioner: PartitionerRef,
     clock: Arc<Clock>,
@@ -59,7 +61,7 @@ impl Cluster {
         let partitioner = partitioner::resolve("Murmur3Partitioner").unwrap();
         let clock = Arc::new(Clock::system());
         Arc::new(Cluster {
-            rows: MemoryStore::new(partitioner.clone(), clock.clone()),
+            rows: ReferenceModel::new(partitioner.clone(), clock.clone()),
             notes: Mutex::default(),
             partitioner,
             clock,

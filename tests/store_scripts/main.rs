@@ -1,7 +1,7 @@
 //! Runs the store scripts in `tests/store/` on every backend: commands, `---`, answers.
 //!
 //! A script is a list of blocks with a blank line between them. All commands of a block run, and their answers
-//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the embedded store answers.
+//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the store on disk answers.
 //!
 //! ```text
 //!   partitioner P                       first of all; RandomPartitioner if absent
@@ -21,7 +21,8 @@
 //!   truncate CF
 //!   undefined                           column families that hold data and are not defined
 //!   note NAME [VALUE]                   keep a note, or take it away; `notes` shows all
-//!   restart, compact, sweep             the embedded store's own; the others have nothing to do
+//!   restart, compact                    for the store on disk; the others do nothing
+//!   sweep                               for the embedded stores; the reference model does nothing
 //!   clock SECONDS                       moves the clock on
 //! ```
 //!
@@ -50,7 +51,7 @@ use thriftstore::model::{
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
-use thriftstore::storage::{EmbeddedStore, MemoryStore, Store};
+use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};
 
 fn text_of(bytes: &[u8]) -> String {
@@ -82,22 +83,23 @@ fn name_text(comparator: &dyn AbstractType, name: &[u8]) -> String {
 /// Which store a script runs on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Backend {
-    Embedded,
-    /// The store of `--ephemeral`.
+    /// The embedded store in a data directory.
+    Disk,
+    /// The embedded store in memory.
     Memory,
     Model,
 }
 
 enum Opened {
     Embedded(EmbeddedStore),
-    Other(Box<dyn Store>),
+    Model(Box<ReferenceModel>),
 }
 
 impl Opened {
     fn store(&self) -> &dyn Store {
         match self {
             Opened::Embedded(store) => store,
-            Opened::Other(store) => &**store,
+            Opened::Model(store) => &**store,
         }
     }
 }
@@ -133,13 +135,15 @@ impl Run {
         if self.opened.is_none() {
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
-                Backend::Memory => Opened::Other(Box::new(MemoryStore::new(partitioner, self.clock.clone()))),
-                Backend::Model => {
-                    Opened::Other(Box::new(ReferenceModel::new(partitioner, self.clock.clone())))
-                }
-                Backend::Embedded => Opened::Embedded(
+                Backend::Disk => Opened::Embedded(
                     EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone()).unwrap(),
                 ),
+                Backend::Memory => Opened::Embedded(
+                    EmbeddedStore::in_memory(partitioner, &self.catalog, self.clock.clone()).unwrap(),
+                ),
+                Backend::Model => {
+                    Opened::Model(Box::new(ReferenceModel::new(partitioner, self.clock.clone())))
+                }
             });
         }
         self.opened.as_ref().unwrap()
@@ -156,8 +160,7 @@ impl Run {
             Command::Release(release) => self.behaviour = Behaviour::of(release),
             Command::Clock(seconds) => self.clock.advance_ms(seconds * 1000),
             Command::Restart => {
-                if let Some(Opened::Embedded(store)) =
-                    self.opened.take_if(|_| self.backend == Backend::Embedded)
+                if let Some(Opened::Embedded(store)) = self.opened.take_if(|_| self.backend == Backend::Disk)
                 {
                     support::close(store);
                 }
@@ -422,8 +425,8 @@ fn answer(script: &str, backend: Backend) -> String {
 }
 
 #[test]
-fn every_script_runs_on_the_embedded_store() {
-    support::check_scripts("store", |script| answer(script, Backend::Embedded));
+fn every_script_runs_on_the_store_on_disk() {
+    support::check_scripts("store", |script| answer(script, Backend::Disk));
 }
 
 /// Runs the scripts on a store that never compacts: without those about compaction.
@@ -437,7 +440,7 @@ fn check_shared_scripts(backend: Backend) {
 }
 
 #[test]
-fn every_script_runs_on_the_memory_store() {
+fn every_script_runs_on_the_store_in_memory() {
     check_shared_scripts(Backend::Memory);
 }
 
