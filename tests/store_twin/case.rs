@@ -233,14 +233,7 @@ impl Case {
     /// A name of the Standard family, of a super column or of a column in one.
     fn name(&self, level: usize, pick: &Pick) -> Bytes {
         let names = &self.pools.names[self.layout[level]];
-        let name = &names[pick.index(names.len())];
-        if level != 1 || self.types[self.layout[level]] != "IntegerType" {
-            return name.clone();
-        }
-        // A super column keeps the name under which it was written first. The embedded store forgets that name if it is
-        // the shortest form of a number, and takes a longer form that is written later (00 01 for 01): a known mistake.
-        let comparator = support::comparator("IntegerType");
-        names.iter().find(|other| comparator.compare(other, name).is_eq()).unwrap().clone()
+        names[pick.index(names.len())].clone()
     }
 
     fn token(&self, pick: Option<&Pick>) -> Vec<u8> {

@@ -311,7 +311,8 @@ impl RowChanges<'_> {
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
         let holder = SuperPrefix::of(COLUMNS_LEVEL, &name, names.stored);
-        let kept_name = (!is_told_by_key(&name, names.stored)).then_some(&name[..]);
+        let is_told = is_told_by_key(&name, names.stored) || self.is_named_by_key(&holder)?;
+        let kept_name = (!is_told).then_some(&name[..]);
         if change.deletion != DeletionTime::LIVE {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
@@ -330,6 +331,15 @@ impl RowChanges<'_> {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         Ok(())
+    }
+
+    /// Whether a super column has columns but no marker: it was first written under the name that its key tells.
+    fn is_named_by_key(&self, holder: &SuperPrefix) -> Result<bool, StoreError> {
+        if self.source.get(&holder.marker())?.is_some() {
+            return Ok(false);
+        }
+        let first = self.source.entries(&holder.cells(), &holder.end(), false).next();
+        first.transpose().map(|first| first.is_some())
     }
 
     fn add_cell(
@@ -426,8 +436,9 @@ impl RowChanges<'_> {
             let whole_key = self.row.entry(&marker);
             self.path.queue.add(self.batch, due, self.family.id, &whole_key);
         }
-        // A super column keeps the name that it was first written under, whatever is equal to it.
-        let kept_name = old_name.as_deref().or(kept_name);
+        // A super column keeps the name that it was first written under, whatever is equal to it. Where no name is kept,
+        // that was the one that the key tells.
+        let kept_name = if old.is_some() { old_name.as_deref() } else { kept_name };
         let value = if has_ranges {
             value::encode_deletion_with_ranges(merged)
         } else {
