@@ -84,6 +84,9 @@ pub struct FamiliesAt {
     tables: Vec<(Arc<Family>, Arc<Tables>, Arc<CfDef>)>,
 }
 
+/// No column family is defined, altered, truncated or dropped until this is dropped.
+pub struct HeldFamilies<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, HashMap<u64, Arc<Tables>>>);
+
 /// A new generation that the manifest has, and memory has not yet.
 pub struct NextGeneration<'a> {
     families: &'a Families,
@@ -109,9 +112,14 @@ impl Families {
         self.set.load().family(cf).cloned()
     }
 
+    /// Waits for changes of column families that are under way, and lets none begin. Taken before rows are locked, as a
+    /// truncate does too.
+    pub fn hold(&self) -> HeldFamilies<'_> {
+        HeldFamilies(self.altering.lock())
+    }
+
     /// The column families as they are now, with their generations.
-    pub fn at_this_moment(&self) -> FamiliesAt {
-        let _altering = self.altering.lock();
+    pub fn at_this_moment(&self, _: &HeldFamilies<'_>) -> FamiliesAt {
         let set = self.set.load_full();
         let state =
             |family: &Arc<Family>| (family.clone(), family.tables.load_full(), family.definition.load_full());
@@ -120,9 +128,9 @@ impl Families {
 
     /// Returns to the column families of an earlier moment. Nobody writes meanwhile, as all rows are locked. Only for a
     /// store without tables, whose generations may come again.
-    pub fn return_to(&self, earlier: &FamiliesAt, _: &AllRows<'_>) {
-        let _altering = self.altering.lock();
+    pub fn return_to(&self, earlier: &FamiliesAt, _: &HeldFamilies<'_>, _: &AllRows<'_>) {
         for (family, tables, definition) in &earlier.tables {
+            tables.gc_grace_s.store(definition.gc_grace_s, Ordering::Relaxed);
             family.tables.store(tables.clone());
             family.definition.store(definition.clone());
         }

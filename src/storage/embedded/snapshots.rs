@@ -1,4 +1,4 @@
-//! Snapshots of a store in memory: taken, restored and forgotten in microseconds, however much they hold.
+//! Snapshots of a store in memory: taken and restored in microseconds, however much they hold.
 //!
 //! ```text
 //!   take       between two writes the active memtable is frozen; the snapshot shares all frozen ones
@@ -6,8 +6,12 @@
 //!   reset      the same with none
 //! ```
 //!
-//! Nothing is copied: frozen memtables are never written to, and later writes are laid over them. So a store of which
-//! many snapshots are taken reads from as many layers; those that no snapshot shares are merged into one.
+//! Nothing is copied: frozen memtables are never written to, and later writes are laid over them. So each snapshot that is
+//! taken after a write adds a layer, and a read looks at all layers. When there are more than eight, `take` first merges
+//! those that no snapshot shares, before it locks anything. It merges layers of similar size, as an LSM tree does: so a row
+//! is merged again only when the layer that it is in has grown by half.
+//!
+//! Locks are taken in one order: column families, rows, the gate of the write path.
 
 use std::sync::Arc;
 
@@ -31,12 +35,14 @@ pub struct StoreSnapshot {
 /// `Invalid` for a store on a disk.
 pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
     check_in_memory(engine)?;
+    engine.write.ahead.memory.merge_unshared();
+    let families = engine.families.hold();
     let _rows = engine.read.locks.lock_all();
     Ok(engine.write.ahead.between_writes(|memory| {
         memory.freeze_if_used();
         StoreSnapshot {
             layers: memory.frozen(),
-            families: Arc::new(engine.families.at_this_moment()),
+            families: Arc::new(engine.families.at_this_moment(&families)),
             contents: engine.manifest.contents(),
         }
     }))
@@ -49,14 +55,16 @@ pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
 pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
     check_in_memory(engine)?;
     let earlier = {
+        let families = engine.families.hold();
         let rows = engine.read.locks.lock_all();
         let contents = Contents::clone(&snapshot.contents);
         engine.manifest.change(|now| *now = contents)?;
-        engine.families.return_to(&snapshot.families, &rows);
+        engine.families.return_to(&snapshot.families, &families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
-    // What nobody holds any more may be many entries, which take long to free.
-    std::thread::spawn(move || drop(earlier));
+    // To free the entries that no snapshot shares may take long. Without a thread they are freed here.
+    let freeing = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(earlier));
+    drop(freeing);
     Ok(())
 }
 

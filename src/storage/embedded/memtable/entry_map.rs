@@ -95,6 +95,31 @@ impl EntryMap {
         (place, after.cast_signed() - before.cast_signed())
     }
 
+    /// Puts all entries of a newer map in the place of what had their keys.
+    pub fn put_all(&mut self, newer: &EntryMap) {
+        let mut likely = 0;
+        for (key, value) in newer.iter() {
+            likely = self.put(key, value.map(PackedValue::as_slice), likely).0 + 1;
+        }
+    }
+
+    /// The map without its removals; `None` if it has none.
+    pub fn without_removals(&self) -> Option<EntryMap> {
+        if !self.has_removals {
+            return None;
+        }
+        let mut left = EntryMap::default();
+        for (key, value) in self.iter().filter(|(_, value)| value.is_some()) {
+            left.put(key, value.map(PackedValue::as_slice), usize::MAX);
+        }
+        Some(left)
+    }
+
+    /// How much memory the entries take.
+    pub fn bytes(&self) -> usize {
+        self.chunks().iter().map(|chunk| chunk.bytes()).sum()
+    }
+
     /// Brings near the entries from a place on, if all are in one chunk.
     pub fn prefetch(&self, at: usize, count: usize) {
         if let Chunks::One(chunk) = &self.chunks {

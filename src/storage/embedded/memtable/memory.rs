@@ -1,5 +1,6 @@
 //! The memtables of a store: the one that is written to, and those that are frozen.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,6 +12,9 @@ use super::rows::RowPlace;
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 use crate::storage::embedded::tables::Snapshot;
+
+/// How many frozen memtables a store in memory reads from before some are merged.
+const LAYERS_MAX: usize = 8;
 
 /// Memtables that nobody writes to, newest first. In a durable store there is at most one: that which is being flushed.
 pub type Frozen = Arc<[Arc<Memtable>]>;
@@ -86,6 +90,34 @@ impl Memory {
         }
     }
 
+    /// Merges frozen memtables that no snapshot shares, where there are more than `LAYERS_MAX` of all. Only for a store
+    /// without tables. Reads and writes go on meanwhile; when memtables are frozen or replaced meanwhile, nothing is merged.
+    pub fn merge_unshared(&self) {
+        let earlier = self.frozen();
+        // A snapshot or a read that has the whole list shares all memtables of it.
+        if earlier.len() <= LAYERS_MAX || Arc::strong_count(&earlier) > 2 {
+            return;
+        }
+        let groups = groups_to_merge(&earlier);
+        if groups.is_empty() {
+            return;
+        }
+        let mut merged = Vec::new();
+        let mut at = 0;
+        for group in groups {
+            merged.extend_from_slice(&earlier[at..group.start]);
+            let is_lowest = group.end == earlier.len();
+            merged.push(Arc::new(Memtable::merged(&earlier[group.clone()], is_lowest)));
+            at = group.end;
+        }
+        merged.extend_from_slice(&earlier[at..]);
+        let merged = Frozen::from(merged);
+        let mut frozen = self.frozen.write();
+        if Arc::ptr_eq(&frozen, &earlier) {
+            *frozen = merged;
+        }
+    }
+
     /// Forgets what the tables now hold.
     pub fn let_go(&self) {
         let flushed = std::mem::take(&mut *self.frozen.write());
@@ -122,6 +154,28 @@ impl Memory {
         let frozen = self.frozen.read();
         self.active.load().bytes() + frozen.iter().map(|table| table.bytes()).sum::<usize>()
     }
+}
+
+/// The neighbours that are worth merging: memtables that no other list has, each at most twice as large as all newer ones
+/// of its group.
+fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
+    let is_shared = |layer: &Arc<Memtable>| Arc::strong_count(layer) > 1;
+    let mut groups = Vec::new();
+    let mut start = 0;
+    while start < layers.len() {
+        let (mut end, mut bytes) = (start, usize::MAX / 2);
+        while let Some(layer) = layers.get(end).filter(|layer| !is_shared(layer))
+            && layer.bytes() <= 2 * bytes
+        {
+            bytes = if end == start { layer.bytes() } else { bytes + layer.bytes() };
+            end += 1;
+        }
+        if end > start + 1 {
+            groups.push(start..end);
+        }
+        start = end.max(start + 1);
+    }
+    groups
 }
 
 impl View {

@@ -112,6 +112,45 @@ impl Rows {
         grown
     }
 
+    /// What several hold together, newest first; nobody writes to them any more. Rows that only one of them has are
+    /// shared with it. Below the lowest there is nothing that a removal could hide.
+    pub fn merged(newest_first: &[Arc<Rows>], is_lowest: bool) -> Rows {
+        let mut oldest_first = newest_first.iter().rev();
+        let mut merged = oldest_first.next().map_or_else(BTreeMap::new, |rows| rows.in_order.read().clone());
+        for newer in oldest_first {
+            for (prefix, row) in newer.in_order.read().iter() {
+                match merged.get_mut(prefix) {
+                    Some(below) => {
+                        let mut map = below.lock().clone();
+                        map.put_all(&row.lock());
+                        *below = Arc::new(Mutex::new(map));
+                    }
+                    None => {
+                        merged.insert(prefix.clone(), row.clone());
+                    }
+                }
+            }
+        }
+        if is_lowest {
+            merged.retain(|_, row| {
+                let left = row.lock().without_removals();
+                if let Some(left) = left {
+                    *row = Arc::new(Mutex::new(left));
+                }
+                !row.lock().is_empty()
+            });
+        }
+        let bytes = |(prefix, row): (&Prefix, &Arc<Row>)| row.lock().bytes() + prefix.len() + ROW_OVERHEAD;
+        let bytes = merged.iter().map(bytes).sum::<usize>().cast_signed();
+        Rows {
+            by_prefix: RwLock::new(
+                merged.iter().map(|(prefix, row)| (prefix.clone(), row.clone())).collect(),
+            ),
+            in_order: RwLock::new(merged),
+            bytes: AtomicIsize::new(bytes),
+        }
+    }
+
     fn row_or_make(&self, prefix: &[u8]) -> (Arc<Row>, isize) {
         if let Some(row) = self.by_prefix.read().get(prefix) {
             return (row.clone(), 0);

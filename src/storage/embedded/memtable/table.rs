@@ -24,6 +24,27 @@ impl Memtable {
         Memtable { number: earlier.number + 1, ..Memtable::default() }
     }
 
+    /// What several hold together, newest first; nobody writes to them any more. Below the lowest there is nothing that
+    /// a removal could hide.
+    pub fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
+        let mut layers: HashMap<u64, Vec<Arc<Rows>>> = HashMap::new();
+        for table in newest_first {
+            for (family, rows) in table.families.load().iter() {
+                layers.entry(*family).or_default().push(rows.clone());
+            }
+        }
+        let merge = |(family, layers): (u64, Vec<Arc<Rows>>)| match &layers[..] {
+            [only] => (family, only.clone()),
+            _ => (family, Arc::new(Rows::merged(&layers, is_lowest))),
+        };
+        let families: HashMap<u64, Arc<Rows>> = layers.into_iter().map(merge).collect();
+        Memtable {
+            number: newest_first.first().map_or(0, |newest| newest.number),
+            bytes: AtomicIsize::new(families.values().map(|rows| rows.bytes()).sum()),
+            families: ArcSwap::from_pointee(families),
+        }
+    }
+
     pub fn number(&self) -> u64 {
         self.number
     }
