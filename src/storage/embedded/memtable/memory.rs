@@ -194,3 +194,106 @@ impl View {
         std::iter::once(&*self.active).chain(self.frozen.iter().map(|table| &**table))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::storage::embedded::log::ChangeList;
+
+    /// Family, row and key of an entry.
+    type Place = (u64, u8, u8);
+
+    const FAMILIES: u64 = 3;
+    const ROWS: u8 = 4;
+    const KEYS: u8 = 6;
+
+    #[derive(Debug, Clone)]
+    enum Op {
+        Put(Place, Option<u8>),
+        Freeze,
+        Snapshot,
+        /// Drops the snapshot at this place, if there is one.
+        Drop(usize),
+        Merge,
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        let place = (0..FAMILIES, 0..ROWS, 0..KEYS);
+        prop_oneof![
+            12 => (place, prop::option::of(any::<u8>())).prop_map(|(place, value)| Op::Put(place, value)),
+            8 => Just(Op::Freeze),
+            2 => Just(Op::Snapshot),
+            2 => (0usize..3).prop_map(Op::Drop),
+            2 => Just(Op::Merge),
+        ]
+    }
+
+    fn put(memory: &Memory, (family, row, key): Place, value: Option<u8>) {
+        let mut changes = ChangeList::default();
+        changes.add(&[key], value.as_ref().map(std::slice::from_ref));
+        let record = RowRecord { family, prefix: &[row], changes: changes.iter() };
+        memory.apply(std::iter::once((record, None)));
+    }
+
+    /// All values, as a read finds them.
+    fn entries(view: &View) -> BTreeMap<Place, u8> {
+        let mut found = BTreeMap::new();
+        for (family, row) in (0..FAMILIES).flat_map(|family| (0..ROWS).map(move |row| (family, row))) {
+            let layers = view.row(family, &[row]);
+            for key in 0..KEYS {
+                let value = layers.iter().find_map(|layer| layer.get(&[key])).flatten();
+                if let Some(value) = value {
+                    found.insert((family, row, key), value.as_slice()[0]);
+                    assert_eq!(view.first_row(family, &[row], Some(&[row + 1])), Some(vec![row]));
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn merging_changes_no_answer(ops in prop::collection::vec(op(), 0..150)) {
+            let memory = Memory::default();
+            let mut expected = BTreeMap::new();
+            let mut snapshots: Vec<(Frozen, BTreeMap<Place, u8>)> = Vec::new();
+            for op in ops {
+                match op {
+                    Op::Put(place, value) => {
+                        put(&memory, place, value);
+                        match value {
+                            Some(value) => expected.insert(place, value),
+                            None => expected.remove(&place),
+                        };
+                    }
+                    Op::Freeze => memory.freeze_if_used(),
+                    Op::Snapshot => {
+                        memory.freeze_if_used();
+                        snapshots.push((memory.frozen(), expected.clone()));
+                    }
+                    Op::Drop(at) if at < snapshots.len() => drop(snapshots.remove(at)),
+                    Op::Drop(_) => {}
+                    Op::Merge => memory.merge_unshared(),
+                }
+                prop_assert_eq!(&entries(&memory.view(|| None)), &expected);
+            }
+            for (frozen, expected) in &snapshots {
+                let view = View { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
+                prop_assert_eq!(&entries(&view), expected);
+            }
+            // Without snapshots few layers are left, and as many bytes are counted as there are.
+            snapshots.clear();
+            memory.merge_unshared();
+            let left = memory.frozen();
+            prop_assert!(left.len() <= LAYERS_MAX, "{} layers", left.len());
+            for rows in left.iter().flat_map(|table| table.families()) {
+                let entries: usize = rows.1.all().iter().map(|(_, map)| map.bytes()).sum();
+                prop_assert!(rows.1.bytes() >= entries.cast_signed());
+            }
+        }
+    }
+}
