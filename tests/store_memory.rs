@@ -44,7 +44,7 @@ fn shown(store: &EmbeddedStore, cf: &Arc<CfDef>) -> String {
 }
 
 fn note(store: &EmbeddedStore, name: &str, value: Option<&str>) {
-    wait(store.note(vec![(name.to_owned(), value.map(|value| bytes(value)))])).unwrap();
+    wait(store.note(vec![(name.to_owned(), value.map(bytes))])).unwrap();
 }
 
 fn notes(store: &EmbeddedStore) -> Vec<(String, Bytes)> {

@@ -91,14 +91,14 @@ enum Backend {
 }
 
 enum Opened {
-    Embedded(EmbeddedStore),
+    Embedded(Box<EmbeddedStore>),
     Model(Box<ReferenceModel>),
 }
 
 impl Opened {
     fn store(&self) -> &dyn Store {
         match self {
-            Opened::Embedded(store) => store,
+            Opened::Embedded(store) => &**store,
             Opened::Model(store) => &**store,
         }
     }
@@ -135,12 +135,14 @@ impl Run {
         if self.opened.is_none() {
             let (options, partitioner) = (support::options(self.directory.path()), self.partitioner.clone());
             self.opened = Some(match self.backend {
-                Backend::Disk => Opened::Embedded(
-                    EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone()).unwrap(),
-                ),
-                Backend::Memory => Opened::Embedded(
-                    EmbeddedStore::in_memory(partitioner, &self.catalog, self.clock.clone()).unwrap(),
-                ),
+                Backend::Disk => {
+                    let store = EmbeddedStore::open(options, partitioner, &self.catalog, self.clock.clone());
+                    Opened::Embedded(Box::new(store.unwrap()))
+                }
+                Backend::Memory => {
+                    let store = EmbeddedStore::in_memory(partitioner, &self.catalog, self.clock.clone());
+                    Opened::Embedded(Box::new(store.unwrap()))
+                }
                 Backend::Model => {
                     Opened::Model(Box::new(ReferenceModel::new(partitioner, self.clock.clone())))
                 }
@@ -162,7 +164,7 @@ impl Run {
             Command::Restart => {
                 if let Some(Opened::Embedded(store)) = self.opened.take_if(|_| self.backend == Backend::Disk)
                 {
-                    support::close(store);
+                    support::close(*store);
                 }
             }
             other => return self.call(other),
