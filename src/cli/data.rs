@@ -88,8 +88,7 @@ impl Data {
     fn of_server(args: &DataArgs, types: &Types) -> Result<Data, String> {
         let config =
             config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
-        let directory = args.data_dir.clone().or_else(|| config.data_directories.first().cloned());
-        let directory = directory.unwrap_or_else(|| PathBuf::from("data"));
+        let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
             return Err(format!(
                 "there are no data at {}: say with --data-dir where they are, or with --schema which statements to run in memory",
@@ -147,6 +146,12 @@ impl Data {
         }
         Ok(())
     }
+}
+
+/// The data directory by the command line, and then by the configuration.
+pub fn directory(given: Option<&Path>, config: &config::Config) -> PathBuf {
+    let configured = config.data_directories.first().map(PathBuf::as_path);
+    given.or(configured).unwrap_or(Path::new("data")).to_owned()
 }
 
 /// The configuration of data that only a script makes.

@@ -1,5 +1,6 @@
 //! The command line. A program of your own calls [`run`] with comparators of its own.
 
+mod backup;
 mod cells;
 mod cluster;
 mod copy;
@@ -36,6 +37,8 @@ enum Command {
     Cells(cells::CellsArgs),
     /// Copy column families to another data directory or a cluster, or compare both.
     Copy(copy::CopyArgs),
+    /// Copy a data directory to another, while a server is serving it or not.
+    Backup(backup::BackupArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
@@ -47,6 +50,7 @@ pub fn run(types: &Types) -> ExitCode {
         Command::Explain(args) => explain::explain(&args, types),
         Command::Cells(args) => cells::cells(&args, types),
         Command::Copy(args) => copy::copy(&args, types),
+        Command::Backup(args) => backup::backup(&args, types),
         Command::Stress(args) => crate::stress::run(args),
     };
     match outcome {

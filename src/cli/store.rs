@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::cluster::ClusterArgs;
+use super::data;
 use super::front;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
@@ -76,10 +77,7 @@ impl StoreArgs {
             )),
             (Some(cluster), None) => Ok(Place::Cluster(Box::new(cluster))),
             (None, _) if self.ephemeral => Ok(Place::Memory),
-            (None, _) => {
-                let directory = self.data_dir.clone().or_else(|| config.data_directories.first().cloned());
-                Ok(Place::Directory(directory.unwrap_or_else(|| PathBuf::from("data"))))
-            }
+            (None, _) => Ok(Place::Directory(data::directory(self.data_dir.as_deref(), config))),
         }
     }
 

@@ -17,7 +17,10 @@ mod store;
 mod watched;
 
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
-pub use embedded::{EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode};
+pub use embedded::{
+    BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
+    back_up_on,
+};
 pub use error::StoreError;
 pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, within_limit};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};

@@ -31,6 +31,10 @@ pub trait Disk: Debug + Send + Sync {
     /// Gives a file another name, in the place of a file that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Gives a file a second name. Fails when the second name exists, and where both names cannot have one file: on two
+    /// file systems, or where the operating system forbids it.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
 

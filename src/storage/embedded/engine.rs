@@ -1,6 +1,5 @@
 //! An open store: its parts, and the threads that work on them.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +15,15 @@ use super::flush::Flush;
 use super::format::LockedDirectory;
 use super::health::Health;
 use super::locks::RowLocks;
-use super::log::{CommitLog, replay};
+use super::log::CommitLog;
 use super::manifest::{Contents, LogSpan, Manifest};
 use super::memtable::Memory;
 use super::options::EmbeddedOptions;
 use super::read_path::ReadPath;
+use super::recovery::replay_newest;
 use super::row_cache::RowCache;
 use super::sweeper::Sweeper;
-use super::tables::{Compactor, TableOptions, TableSpace, Tables, generation_in, id_in};
+use super::tables::{Compactor, TableOptions, TableSpace, Tables};
 use super::threads::{Next, Worker};
 use super::upgrade;
 use super::write_ahead::WriteAhead;
@@ -424,25 +424,8 @@ fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(Comm
         manifest.change(|contents| contents.log = Some(LogSpan { first: 1, last: 1 }))?;
         return Ok((log, 1));
     };
-    let newest: HashMap<u32, u32> =
-        contents.families.values().map(|record| (record.id, record.generation)).collect();
-    let replayed = replay((&*setup.disk, &directory), (first, last), |row| {
-        let (id, generation) = (id_in(row.family), generation_in(row.family));
-        match newest.get(&id) {
-            // A truncate has taken it away.
-            Some(newest) if generation < *newest => return Ok(()),
-            Some(newest) if generation == *newest => {}
-            None if row.family == QUEUE_FAMILY => {}
-            _ => {
-                return Err(StoreError::Corrupt(format!(
-                    "the commit log in {} has a row of column family {id}, generation {generation}, which the \
-                     manifest does not know; put back an undamaged copy of the data directory",
-                    directory.display()
-                )));
-            }
-        }
+    let replayed = replay_newest((&*setup.disk, &directory), &contents, |row| {
         memory.apply(std::iter::once((row, None)));
-        Ok(())
     })?;
     if replayed.number < last {
         manifest.change(|contents| contents.log = Some(LogSpan { first, last: replayed.number }))?;

@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::storage::StoreError;
+use crate::storage::disk::Disk;
 
 /// The file's name, and its first line.
-const FILE: &str = "THRIFTSTORE";
+pub const FILE: &str = "THRIFTSTORE";
 const TEXT: &str = "thriftstore data, format 3\n";
 /// Of the versions that kept an engine with a log of its own; the first of them had no other.
 const EARLIER: [&str; 2] = ["thriftstore data, format 1\n", "thriftstore data, format 2\n"];
@@ -22,6 +23,39 @@ pub struct LockedDirectory {
     path: PathBuf,
     /// Its files are of an earlier format.
     pub is_earlier: bool,
+}
+
+/// Reads the file of a data directory of the newest format, which another process may have locked.
+///
+/// # Errors
+/// `Mismatch` when the directory is none, or one of another format.
+pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
+    let path = directory.join(FILE);
+    let text = disk.read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
+            "{} is no data directory: {} is missing; specify the data directory of a server",
+            directory.display(),
+            path.display()
+        )),
+        _ => StoreError::Io(format!("{}: {error}", path.display())),
+    })?;
+    let first_line = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned();
+    if text == TEXT.as_bytes() {
+        Ok(text)
+    } else if text.is_empty() || EARLIER.iter().any(|earlier| text == earlier.as_bytes()) {
+        Err(StoreError::Mismatch(format!(
+            "{} contains {first_line:?}, not {:?}; start the server of this version on {} once, which upgrades it",
+            path.display(),
+            TEXT.trim_end(),
+            directory.display()
+        )))
+    } else {
+        Err(StoreError::Mismatch(format!(
+            "{} contains {first_line:?}, and this version knows formats up to {:?} only; use the version that wrote it",
+            path.display(),
+            TEXT.trim_end()
+        )))
+    }
 }
 
 impl LockedDirectory {

@@ -46,10 +46,12 @@
 //! | `families` | column families and their generations |
 //! | `read_path`, `write_batch`, `write_ahead`, `deletion_queue`, `write`, `write_path` | reads and writes |
 //! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | what happens beside them |
-//! | `upgrade`, `format`, `options`, `engine`, `store` | opening, and the `Store` trait |
+//! | `upgrade`, `format`, `recovery`, `options`, `engine`, `store` | opening, and the `Store` trait |
+//! | `backup` | copies of a data directory, beside the process that has it open |
 //!
 //! A store in memory (`EmbeddedStore::in_memory`) is the same without log, tables and manifest file.
 
+mod backup;
 mod blocking;
 mod commit;
 mod deletion_queue;
@@ -72,6 +74,7 @@ mod options;
 mod packed;
 mod range_shadow;
 mod read_path;
+mod recovery;
 mod row_cache;
 mod row_reader;
 mod row_source;
@@ -89,6 +92,7 @@ mod write_ahead;
 mod write_batch;
 mod write_path;
 
+pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
 pub use options::EmbeddedOptions;
 pub use snapshots::StoreSnapshot;

@@ -17,4 +17,5 @@ mod segment;
 pub use changes::{Change, ChangeList, Changes};
 pub use commit_log::{CommitLog, FullSegment, NextSegment};
 pub use record::{RecordBuilder, RowRecord, SealedRecord};
-pub use replay::replay;
+pub use replay::{Replayed, end_of_records, is_unused, read_segment, replay, segments_of};
+pub use segment::path_of;

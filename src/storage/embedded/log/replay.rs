@@ -30,7 +30,7 @@ const PAGE: usize = 4096;
 const OWN_ZEROS_MAX: usize = 64;
 
 /// Where a log goes on.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The last segment.
     pub number: u64,
@@ -53,8 +53,7 @@ pub fn replay(
         let path = path_of(directory, number);
         let bytes = read_segment(disk, &path)?;
         if number > first {
-            let is_unused = bytes.len() < SEGMENT_HEAD || bytes.iter().all(|byte| *byte == 0);
-            if is_unused {
+            if is_unused(&bytes) {
                 // It was made before it was needed.
                 break;
             }
@@ -75,7 +74,24 @@ pub fn replay(
     Ok(replayed)
 }
 
-fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
+/// Where the last good record of a segment ends.
+///
+/// # Errors
+/// `Corrupt` when what follows that record is not a torn end.
+pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, StoreError> {
+    replay_segment(path, number, bytes, &mut |_| Ok(()))
+}
+
+/// Whether a segment was created and no write has reached it.
+pub fn is_unused(bytes: &[u8]) -> bool {
+    bytes.len() < SEGMENT_HEAD || bytes.iter().all(|byte| *byte == 0)
+}
+
+/// Reads the file of a segment.
+///
+/// # Errors
+/// `Corrupt` when it is missing.
+pub fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
     match disk.read(path) {
         Ok(bytes) => Ok(Bytes::from(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Corrupt(format!(

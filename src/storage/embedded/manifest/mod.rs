@@ -17,4 +17,4 @@ mod stored;
 
 pub use contents::{Contents, FamilyName, LogSpan};
 pub use family_record::FamilyRecord;
-pub use stored::Manifest;
+pub use stored::{FILE, Manifest};

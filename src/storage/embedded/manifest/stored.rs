@@ -13,7 +13,7 @@ use crate::storage::disk::{Disk, ReplaceError, replace};
 use crate::storage::embedded::health::Health;
 
 /// The file's name in the data directory.
-const FILE: &str = "MANIFEST";
+pub const FILE: &str = "MANIFEST";
 
 /// What the store knows about itself.
 pub struct Manifest {
@@ -54,6 +54,16 @@ impl Manifest {
 
     /// Reads the manifest of a data directory.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
+        let (contents, _) = Manifest::read(&*disk, directory)?;
+        let file = Some((disk, directory.join(FILE)));
+        Ok(Manifest { file, ..Manifest::in_memory(contents, health) })
+    }
+
+    /// The contents and the bytes of the manifest of a data directory, which another process may have open.
+    ///
+    /// # Errors
+    /// `Corrupt` when the file is missing or damaged.
+    pub fn read(disk: &dyn Disk, directory: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let path = directory.join(FILE);
         let bytes = disk.read(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => StoreError::Corrupt(format!(
@@ -69,7 +79,7 @@ impl Manifest {
                 path.display()
             ))
         })?;
-        Ok(Manifest { file: Some((disk, path)), ..Manifest::in_memory(contents, health) })
+        Ok((contents, bytes))
     }
 
     /// What it says now.

@@ -7,8 +7,7 @@
 //! that the library checks when it reads them.
 //!
 //! ```text
-//!   TREE / current        u64 manifest's number | u128 its XXH3 | 00
-//!   TREE / v12            the manifest
+//!   TREE / current, v12   as in `version`
 //!   TREE / tables / 3     blocks | contents | "SFA!" 01 00 | u128 XXH3 of the contents | u64 where they begin
 //!                         | u64 their length
 //! ```
@@ -20,33 +19,25 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use byteorder::{ByteOrder, LittleEndian};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::error::TreeName;
+use super::version::TreeVersion;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
-
-/// Bytes of `current`.
-const CURRENT_BYTES: usize = 8 + 16 + 1;
 
 /// Bytes behind a table's contents.
 const TRAILER_BYTES: usize = 4 + 2 + 16 + 8 + 8;
 /// A table has a dozen sections at most; each takes a line of its contents.
 const CONTENTS_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of a table that are read at a time for its checksum.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// Refuses a tree of which files are missing or have wrong checksums.
 pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
-    let current_file = tree.directory.join("current");
-    let current = disk.read(&current_file).map_err(|error| unreadable(tree, &current_file, &error))?;
-    if current.len() != CURRENT_BYTES || current[CURRENT_BYTES - 1] != 0 {
-        return Err(tree.damage(&format!("{} does not name a manifest", current_file.display())));
-    }
-    let number = LittleEndian::read_u64(&current);
-    let manifest_file = tree.directory.join(format!("v{number}"));
-    let manifest = disk.read(&manifest_file).map_err(|error| unreadable(tree, &manifest_file, &error))?;
-    check_sum(tree, &manifest_file, LittleEndian::read_u128(&current[8..]), xxh3_128(&manifest))?;
+    TreeVersion::read(disk, tree)?;
     let tables = tree.directory.join("tables");
-    for table in disk.list(&tables).map_err(|error| unreadable(tree, &tables, &error))? {
+    for table in disk.list(&tables).map_err(|error| tree.unreadable(&tables, &error))? {
         check_name(tree, &table)?;
         check_contents(tree, &table)?;
     }
@@ -77,21 +68,27 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
     }
 }
 
-fn unreadable(tree: &TreeName, file: &Path, error: &io::Error) -> StoreError {
-    match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            tree.damage(&format!("{} is missing", file.display()))
+/// Compares the checksum of a table's whole file with the one that its tree lists. Returns the file's length.
+///
+/// # Errors
+/// `Corrupt` when they differ or the file is missing.
+pub fn check_table(tree: &TreeName, table: &Path, expected: u128) -> Result<u64, StoreError> {
+    let read = || -> io::Result<(u64, u128)> {
+        let (mut file, mut sum, mut length) = (File::open(table)?, Xxh3::new(), 0);
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let bytes = match file.read(&mut piece) {
+                Ok(0) => return Ok((length, sum.digest128())),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            sum.update(&piece[..bytes]);
+            length += bytes as u64;
         }
-        _ => StoreError::Io(format!("{}: {error}", file.display())),
-    }
-}
-
-fn check_sum(tree: &TreeName, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
-    if expected == found {
-        return Ok(());
-    }
-    let file = file.display();
-    Err(tree.damage(&format!("{file} has the checksum {found:032x} where {expected:032x} was stored")))
+    };
+    let (length, found) = read().map_err(|error| tree.unreadable(table, &error))?;
+    tree.check_sum(table, expected, found)?;
+    Ok(length)
 }
 
 /// Checks a table's table of contents. A file that is cut short may be one that a crash left unfinished: the library
@@ -116,8 +113,8 @@ fn check_contents(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
         }
         Ok(Some((LittleEndian::read_u128(&trailer[6..]), xxh3_128(&contents))))
     };
-    match read().map_err(|error| unreadable(tree, table, &error))? {
-        Some((expected, found)) => check_sum(tree, table, expected, found),
+    match read().map_err(|error| tree.unreadable(table, &error))? {
+        Some((expected, found)) => tree.check_sum(table, expected, found),
         None => Ok(()),
     }
 }

@@ -1,8 +1,9 @@
 //! What goes wrong in a tree, in words that name the column family and the directory.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lsm_tree::Error;
 
@@ -49,6 +50,25 @@ impl TreeName {
             self.directory.display(),
             self.directory.display(),
         ))
+    }
+
+    /// The error of a file of the tree that could not be read. One that is missing is damage.
+    pub fn unreadable(&self, file: &Path, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                self.damage(&format!("{} is missing", file.display()))
+            }
+            _ => StoreError::Io(format!("{}: {error}", file.display())),
+        }
+    }
+
+    /// Fails when the checksum of a file of the tree is not the stored one.
+    pub fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
+        if expected == found {
+            return Ok(());
+        }
+        let file = file.display();
+        Err(self.damage(&format!("{file} has the checksum {found:032x} where {expected:032x} was stored")))
     }
 
     /// Runs what may meet damaged files. The tree library panics over some kinds of damage (a missing property of a table

@@ -6,6 +6,7 @@
 //!   Tables       the trees of one generation of a column family: its entries, and those behind long keys
 //!   Snapshot     which tables a reader sees, whatever is flushed or merged meanwhile
 //!   Compactor    the thread that merges levels
+//!   TreeVersion  the files that list which tables a tree has
 //! ```
 //!
 //! The trees are those of `lsm-tree`. What this folder adds is what a direct user of that library has to see to:
@@ -25,12 +26,14 @@ mod generation;
 mod snapshot;
 mod space;
 mod tree;
+mod version;
 
-pub use check::check_tree;
+pub use check::{check_table, check_tree};
 pub use compactor::Compactor;
 pub use error::TreeName;
 pub use filter::gc_before;
 pub use generation::{TableFolder, Tables, generation_in, id_in, number_of};
 pub use snapshot::Snapshot;
-pub use space::{TableOptions, TableSpace};
+pub use space::{GIVEN_UP, TableOptions, TableSpace};
 pub use tree::{TableWriter, TreeEntries};
+pub use version::{ListedTable, TreeVersion};

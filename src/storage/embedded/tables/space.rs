@@ -20,7 +20,7 @@ use crate::util::Clock;
 /// The first sequence number. 0 has a meaning of its own in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
 /// What the name of a directory ends with whose tables the operator has given up, since they are damaged.
-const GIVEN_UP: &str = ".given-up";
+pub const GIVEN_UP: &str = ".given-up";
 /// Files of tables that are kept open at most, and at least.
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 

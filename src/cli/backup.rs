@@ -1,0 +1,57 @@
+//! `thriftstore backup`: copies a data directory, whether a server is serving it or not.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::HumanBytes;
+
+use super::data;
+use crate::config;
+use crate::marshal::Types;
+use crate::storage::{self, BackupOptions, BackupSummary};
+
+#[derive(Debug, Args)]
+pub struct BackupArgs {
+    /// The directory to create. On the file system of the data directory the tables are not copied but hard-linked
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+    /// The configuration of the server whose data are backed up [default: as for `serve`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data directory, instead of the configuration's DataFileDirectory. A server may be serving it
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Do not read all tables to compare their checksums. The log and the lists of tables are verified anyway
+    #[arg(long)]
+    no_verify: bool,
+}
+
+pub fn backup(args: &BackupArgs, types: &Types) -> Result<(), String> {
+    let source = match &args.data_dir {
+        Some(directory) => directory.clone(),
+        None => {
+            let config = config::load_or_default(args.config.as_deref(), types);
+            data::directory(None, &config.map_err(|errors| errors.to_string())?)
+        }
+    };
+    let options = BackupOptions { source, target: args.target.clone(), reads_tables: !args.no_verify };
+    let started = Instant::now();
+    let summary = storage::back_up(&options, &mut |line| eprintln!("{line}"));
+    let summary = summary.map_err(|error| format!("cannot back up {}: {error}", options.source.display()))?;
+    println!("{}", text(&options, &summary, started.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+fn text(options: &BackupOptions, summary: &BackupSummary, seconds: f64) -> String {
+    format!(
+        "backed up {} to {}: {} column families, {} tables ({} linked, {} copied), {} of log, {seconds:.1} s",
+        options.source.display(),
+        options.target.display(),
+        summary.column_families,
+        summary.tables,
+        HumanBytes(summary.linked_bytes),
+        HumanBytes(summary.copied_bytes),
+        HumanBytes(summary.log_bytes),
+    )
+}

@@ -1,0 +1,148 @@
+//! Copies the commit log, of which the last segment may be written to meanwhile.
+//!
+//! A writer stores a record while the file is read, so the bytes read can have a record without its head and, behind it,
+//! a later one that is whole: the first was read before it was finished, the second afterwards. In a file at rest that is
+//! damage. Here the segment is read again: in the meantime the record was finished, or, if the file is damaged, nothing
+//! has changed.
+//!
+//! A segment is written up to the end of its last whole record. The record behind that was not finished when it was read,
+//! so no record behind it was acknowledged before the backup began: they are taken in the order of the log.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::io_error;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+use crate::storage::embedded::log::{end_of_records, is_unused, path_of, read_segment, segments_of};
+use crate::storage::embedded::manifest::LogSpan;
+
+/// Pauses before a segment is read again. With them, a writer has a second to finish a record.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(512);
+
+/// Copies the segments that are needed from one directory to another. Returns their bytes.
+///
+/// # Errors
+/// `Corrupt` when a segment is missing, as one that is removed meanwhile is, or damaged.
+pub fn copy_log(
+    disk: &dyn Disk,
+    (from, to): (&Path, &Path),
+    needed: Option<LogSpan>,
+) -> Result<u64, StoreError> {
+    let Some(LogSpan { first, last }) = needed else { return Ok(0) };
+    disk.remove_directory(to)
+        .and_then(|()| disk.create_directory(to))
+        .map_err(|error| io_error(to, &error))?;
+    let last = segments_of(disk, from)?.last().map_or(last, |found| last.max(*found));
+    let mut bytes = 0;
+    // From the last to the first: once a segment has records, those before it do not grow.
+    for number in (first..=last).rev() {
+        let path = path_of(from, number);
+        let records = whole_records(&path, number, || read_segment(disk, &path))?;
+        let copy = path_of(to, number);
+        let written = disk.create(&copy).and_then(|file| file.write_at(&records, 0));
+        written.map_err(|error| io_error(&copy, &error))?;
+        bytes += records.len() as u64;
+    }
+    Ok(bytes)
+}
+
+/// A segment up to the end of its last whole record; nothing of a segment that was only created.
+fn whole_records(
+    path: &Path,
+    number: u64,
+    mut read: impl FnMut() -> Result<Bytes, StoreError>,
+) -> Result<Bytes, StoreError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let bytes = read()?;
+        if is_unused(&bytes) {
+            return Ok(Bytes::new());
+        }
+        match end_of_records(path, number, &bytes) {
+            Ok(end) => return Ok(bytes.slice(..end)),
+            Err(error) if pause > LONGEST_PAUSE => return Err(error),
+            Err(_) => std::thread::sleep(pause),
+        }
+        pause *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::storage::disk::RealDisk;
+    use crate::storage::embedded::log::{ChangeList, CommitLog, RecordBuilder, replay};
+
+    /// The bytes of a segment with three records, and where each ends.
+    fn segment(directory: &Path) -> (Bytes, Vec<usize>) {
+        let log = CommitLog::create(Arc::new(RealDisk), directory, 1).unwrap();
+        let mut ends = Vec::new();
+        for number in 0..3u8 {
+            let mut changes = ChangeList::default();
+            changes.add(b"name", Some(&[number; 50]));
+            let mut record = RecordBuilder::default();
+            record.row(1 << 32 | 1, &[number], &changes);
+            log.append(&record.seal().unwrap()).unwrap();
+            ends.push(usize::try_from(log.bytes()).unwrap());
+        }
+        drop(log);
+        (std::fs::read(path_of(directory, 1)).unwrap().into(), ends)
+    }
+
+    fn copied(reads: &[Bytes]) -> Result<Bytes, StoreError> {
+        let mut reads: VecDeque<Bytes> = reads.iter().cloned().collect();
+        whole_records(Path::new("1.log"), 1, || {
+            Ok(if reads.len() > 1 { reads.pop_front().unwrap() } else { reads[0].clone() })
+        })
+    }
+
+    #[test]
+    fn a_record_that_is_finished_while_the_file_is_read_is_no_damage() {
+        let directory = tempfile::tempdir().unwrap();
+        let (whole, ends) = segment(directory.path());
+        // The second record without the checksum of its head, or with a part of its payload, and the third one whole.
+        for (hole, bytes) in [(ends[0] + 8, 4), (ends[0] + 30, 20)] {
+            let mut racing = whole.to_vec();
+            racing[hole..hole + bytes].fill(0);
+            assert_eq!(copied(&[racing.clone().into(), whole.clone()]).unwrap(), whole);
+            let error = copied(&[racing.into()]).unwrap_err();
+            assert!(error.to_string().contains(&format!("cannot be read at byte {}", ends[0])), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_unfinished_end_and_the_room_behind_it_are_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let (whole, ends) = segment(directory.path());
+        for end in ends[1]..ends[2] {
+            assert_eq!(copied(&[whole.slice(..end)]).unwrap(), whole.slice(..ends[1]));
+        }
+        let mut with_room = whole.to_vec();
+        with_room.resize(9000, 0);
+        assert_eq!(copied(&[with_room.into()]).unwrap(), whole);
+        assert_eq!(copied(&[vec![0; 5000].into()]).unwrap(), Bytes::new());
+    }
+
+    #[test]
+    fn segments_are_copied_from_the_first_that_is_needed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        let (whole, _) = segment(&from);
+        let log_of = |first, last| Some(LogSpan { first, last });
+        assert_eq!(copy_log(&RealDisk, (&from, &to), log_of(1, 1)).unwrap(), whole.len() as u64);
+        std::fs::write(path_of(&from, 2), b"").unwrap();
+        // The manifest was read before the second segment was created.
+        copy_log(&RealDisk, (&from, &to), log_of(1, 1)).unwrap();
+        assert_eq!(replay((&RealDisk, &to), (1, 2), |_| Ok(())).unwrap().number, 1);
+        let missing = copy_log(&RealDisk, (&from, &to), log_of(1, 3)).unwrap_err().to_string();
+        assert!(missing.contains("3.log is missing"), "{missing}");
+        assert_eq!(copy_log(&RealDisk, (&from, &to), None).unwrap(), 0);
+    }
+}

@@ -1,0 +1,74 @@
+//! The data directory that is backed up.
+
+use std::path::{Path, PathBuf};
+
+use super::io_error;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+use crate::storage::embedded::deletion_queue::DeletionQueue;
+use crate::storage::embedded::format;
+use crate::storage::embedded::manifest::{Contents, LogSpan, Manifest};
+use crate::storage::embedded::tables::{TableFolder, number_of};
+
+/// A data directory of the newest format.
+pub struct Source {
+    /// Without symbolic links.
+    pub directory: PathBuf,
+    /// The bytes of its file `THRIFTSTORE`.
+    pub marker: Vec<u8>,
+}
+
+/// The manifest as it was at one moment.
+pub struct ManifestCopy {
+    pub bytes: Vec<u8>,
+    pub contents: Contents,
+}
+
+impl Source {
+    /// Checks that a directory can be backed up.
+    pub fn open(disk: &dyn Disk, directory: &Path) -> Result<Source, StoreError> {
+        let marker = format::read_newest(disk, directory)?;
+        let directory = directory.canonicalize().map_err(|error| io_error(directory, &error))?;
+        Ok(Source { directory, marker })
+    }
+
+    /// Reads the manifest.
+    pub fn manifest(&self, disk: &dyn Disk) -> Result<ManifestCopy, StoreError> {
+        let (contents, bytes) = Manifest::read(disk, &self.directory)?;
+        Ok(ManifestCopy { bytes, contents })
+    }
+}
+
+impl ManifestCopy {
+    /// What has happened until a later manifest was written that makes a copy of tables and log a mixture of states.
+    /// `None`: nothing, but that the next segment of the log may have been created.
+    pub fn change_until(&self, later: &ManifestCopy) -> Option<&'static str> {
+        let (before, after) = (&self.contents, &later.contents);
+        let first = |contents: &Contents| contents.log.map(|LogSpan { first, .. }| first);
+        if before.families != after.families {
+            Some("a truncate or a schema change")
+        } else if first(before) != first(after) || before.tables != after.tables {
+            Some("a flush")
+        } else if before.records != after.records {
+            Some("a change of the schema or of users")
+        } else if (&before.partitioner, &before.token) != (&after.partitioner, &after.token) {
+            Some("a first start")
+        } else {
+            None
+        }
+    }
+
+    /// The directories of tables that the manifest lists, and whose tables they hold.
+    pub fn folders(&self) -> impl Iterator<Item = (&str, String)> {
+        self.contents.tables.keys().map(|folder| (&folder[..], self.owner_of(folder)))
+    }
+
+    fn owner_of(&self, folder: &str) -> String {
+        let families = self.contents.families.iter().map(|((keyspace, name), record)| {
+            TableFolder::of_family(number_of(record.id, record.generation), keyspace, name)
+        });
+        let mut folders = families.chain([DeletionQueue::folder()]);
+        let owner = folders.find(|known| known.main == folder || known.long == folder);
+        owner.map_or_else(|| "an unknown column family".to_owned(), |known| known.owner)
+    }
+}

@@ -1,0 +1,150 @@
+//! The directory that a backup is written to: under another name until it is complete.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::io_error;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+
+/// What the directory's name ends with until the backup is complete.
+const UNFINISHED: &str = ".unfinished";
+
+/// A backup that is being written. It is removed when it is dropped unfinished.
+pub struct Target<'a> {
+    disk: &'a dyn Disk,
+    /// Its name once it is complete.
+    path: PathBuf,
+    /// Its name until then.
+    pub unfinished: PathBuf,
+    is_finished: bool,
+}
+
+impl<'a> Target<'a> {
+    /// Creates the directory under its name until it is complete, with the permissions of the source.
+    ///
+    /// # Errors
+    /// `Mismatch` when a directory with files has the name, or the target is inside of the source.
+    pub fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<Target<'a>, StoreError> {
+        let path = resolved(path)?;
+        if path.starts_with(source) {
+            return Err(StoreError::Mismatch(format!(
+                "the target {} is inside of the data directory {}; choose one outside",
+                path.display(),
+                source.display()
+            )));
+        }
+        check_free(&path)?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(UNFINISHED);
+        let unfinished = path.with_file_name(name);
+        fs::create_dir(&unfinished).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => StoreError::Mismatch(format!(
+                "{} exists: a backup to {} is running or was cut short; wait for it, or remove that directory",
+                unfinished.display(),
+                path.display()
+            )),
+            _ => io_error(&unfinished, &error),
+        })?;
+        let target = Target { disk, path, unfinished, is_finished: false };
+        let permissions = fs::metadata(source).map_err(|error| io_error(source, &error))?.permissions();
+        let allowed = fs::set_permissions(&target.unfinished, permissions);
+        allowed.map_err(|error| io_error(&target.unfinished, &error))?;
+        Ok(target)
+    }
+
+    /// Writes a file of the backup as a whole.
+    pub fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.unfinished.join(name);
+        let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
+        written.map_err(|error| io_error(&path, &error))
+    }
+
+    /// Makes the backup durable and gives it its name.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        sync_all(self.disk, &self.unfinished)?;
+        let renamed = self.disk.rename(&self.unfinished, &self.path);
+        renamed.map_err(|error| io_error(&self.path, &error))?;
+        self.is_finished = true;
+        let parent = self.path.parent().unwrap_or(&self.path);
+        self.disk.sync_directory(parent).map_err(|error| io_error(parent, &error))
+    }
+}
+
+impl Drop for Target<'_> {
+    fn drop(&mut self) {
+        if !self.is_finished
+            && let Err(error) = self.disk.remove_directory(&self.unfinished)
+        {
+            tracing::warn!("the unfinished backup {} was not removed: {error}", self.unfinished.display());
+        }
+    }
+}
+
+/// The path without symbolic links. It need not exist, but the directory that it is in must.
+fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
+    if let Ok(path) = path.canonicalize() {
+        return Ok(path);
+    }
+    let Some(name) = path.file_name() else {
+        return Err(StoreError::Mismatch(format!(
+            "the target {} does not end with a directory's name",
+            path.display()
+        )));
+    };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match parent.canonicalize() {
+        Ok(parent) => Ok(parent.join(name)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(StoreError::Mismatch(format!(
+            "the directory {}, in which the target is to be created, does not exist; create it, or mount its disk",
+            parent.display()
+        ))),
+        Err(error) => Err(io_error(parent, &error)),
+    }
+}
+
+/// Fails unless a path does not exist or is an empty directory that another can replace.
+fn check_free(path: &Path) -> Result<(), StoreError> {
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        metadata => metadata.map_err(|error| io_error(path, &error))?,
+    };
+    let advice = "choose a directory that does not exist";
+    if !metadata.is_dir() {
+        return Err(StoreError::Mismatch(format!(
+            "the target {} exists and is not a directory; {advice}",
+            path.display()
+        )));
+    }
+    let mut entries = fs::read_dir(path).map_err(|error| io_error(path, &error))?;
+    if entries.next().is_some() {
+        return Err(StoreError::Mismatch(format!(
+            "the target {} exists and is not empty; {advice}, or empty this one",
+            path.display()
+        )));
+    }
+    let parent = path.parent().and_then(|parent| fs::metadata(parent).ok());
+    if parent.is_none_or(|parent| parent.dev() != metadata.dev()) {
+        return Err(StoreError::Mismatch(format!(
+            "the target {} is the root of a file system, which a rename cannot replace; choose a directory in it, such \
+             as {}",
+            path.display(),
+            path.join("backup").display()
+        )));
+    }
+    Ok(())
+}
+
+/// Syncs all files in a directory, then the names in it.
+fn sync_all(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
+    for path in disk.list(directory).map_err(|error| io_error(directory, &error))? {
+        if path.is_dir() {
+            sync_all(disk, &path)?;
+        } else {
+            disk.open(&path).and_then(|file| file.sync()).map_err(|error| io_error(&path, &error))?;
+        }
+    }
+    disk.sync_directory(directory).map_err(|error| io_error(directory, &error))
+}

@@ -1,0 +1,210 @@
+//! Links or copies the tables that a data directory's trees list.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::source::ManifestCopy;
+use super::{Progress, io_error};
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+use crate::storage::embedded::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
+
+/// How often one tree is copied again because a compaction has replaced tables meanwhile. Tables that were linked or
+/// copied before stay, so each time there is less to do.
+const ATTEMPTS: u32 = 1000;
+/// Bytes that are copied at a time.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The trees of a backup.
+pub struct TreeCopies<'a> {
+    disk: &'a dyn Disk,
+    /// The directories of tables of the source and of the backup.
+    source: PathBuf,
+    copy: PathBuf,
+    /// By the names of their directories.
+    trees: BTreeMap<String, TreeCopy>,
+}
+
+/// A tree of a backup.
+pub struct TreeCopy {
+    /// The source's tree.
+    pub name: TreeName,
+    /// The number of the list of tables.
+    version: Option<u64>,
+    /// By number.
+    pub tables: BTreeMap<u64, TableCopy>,
+}
+
+/// A table of a backup.
+pub struct TableCopy {
+    /// Of the whole file.
+    pub checksum: u128,
+    pub bytes: u64,
+    /// It is the source's own file under a second name.
+    pub is_linked: bool,
+}
+
+impl<'a> TreeCopies<'a> {
+    /// No trees yet.
+    pub fn new(disk: &'a dyn Disk, source: &Path, copy: &Path) -> TreeCopies<'a> {
+        TreeCopies { disk, source: source.join("tables"), copy: copy.join("tables"), trees: BTreeMap::new() }
+    }
+
+    /// The trees, with the names of their directories.
+    pub fn trees(&self) -> impl Iterator<Item = (&str, &TreeCopy)> {
+        self.trees.iter().map(|(folder, tree)| (&folder[..], tree))
+    }
+
+    /// The tables of all trees.
+    pub fn tables(&self) -> impl Iterator<Item = &TableCopy> {
+        self.trees.values().flat_map(|tree| tree.tables.values())
+    }
+
+    /// The file of a table in the backup.
+    pub fn path_of(&self, folder: &str, number: u64) -> PathBuf {
+        self.copy.join(folder).join("tables").join(number.to_string())
+    }
+
+    /// Brings the backup's trees in line with those that a manifest lists, as they are now.
+    ///
+    /// # Errors
+    /// `Corrupt` when a file of a tree is missing, as one that is truncated meanwhile is, or damaged.
+    pub fn update(&mut self, manifest: &ManifestCopy, progress: Progress<'_>) -> Result<(), StoreError> {
+        self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
+        let listed: HashSet<&str> = manifest.folders().map(|(folder, _)| folder).collect();
+        for folder in self.trees.keys().filter(|folder| !listed.contains(&folder[..])) {
+            let path = self.copy.join(folder);
+            self.disk.remove_directory(&path).map_err(|error| io_error(&path, &error))?;
+        }
+        self.trees.retain(|folder, _| listed.contains(&folder[..]));
+        progress(&format!("linking or copying the tables in {} directories", listed.len()));
+        for (folder, owner) in manifest.folders() {
+            let name = TreeName { owner, directory: self.source.join(folder) };
+            if !self.is_given_up(folder, &name, progress)? {
+                self.update_tree(folder, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the operator has given up the tables of a directory. The backup then has none, and says so in the same way.
+    fn is_given_up(&self, folder: &str, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
+        let given_up = format!("{folder}{GIVEN_UP}");
+        if name.directory.exists() || !self.source.join(&given_up).exists() {
+            return Ok(false);
+        }
+        progress(&format!(
+            "the tables of {} in {} are given up: the backup does not have them",
+            name.owner,
+            self.source.join(&given_up).display()
+        ));
+        let copy = self.copy.join(given_up);
+        self.disk.create_directory(&copy).map_err(|error| io_error(&copy, &error))?;
+        Ok(true)
+    }
+
+    /// Copies one tree as it is at one moment.
+    fn update_tree(&mut self, folder: &str, name: TreeName) -> Result<(), StoreError> {
+        let copy = self.copy.join(folder);
+        let tables = copy.join("tables");
+        self.disk.create_directory(&tables).map_err(|error| io_error(&tables, &error))?;
+        let tree = self.trees.entry(folder.to_owned()).or_insert_with(|| TreeCopy {
+            name,
+            version: None,
+            tables: BTreeMap::new(),
+        });
+        let current = tree.name.directory.join("current");
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let before = self.disk.read(&current).ok();
+            match tree.update(self.disk, &copy) {
+                // A compaction has removed what an earlier list has.
+                Err(StoreError::Corrupt(_))
+                    if attempt < ATTEMPTS && self.disk.read(&current).ok() != before => {}
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+impl TreeCopy {
+    /// Brings the copy in line with the list of tables that the tree has now.
+    fn update(&mut self, disk: &dyn Disk, copy: &Path) -> Result<(), StoreError> {
+        let version = TreeVersion::read(disk, &self.name)?;
+        let listed = version.tables(&self.name)?;
+        for table in &listed {
+            self.take(disk, copy, *table)?;
+        }
+        let is_listed: HashSet<u64> = listed.iter().map(|table| table.number).collect();
+        let unlisted = self.tables.keys().filter(|number| !is_listed.contains(number));
+        let old_list = self.version.filter(|number| *number != version.number);
+        let leftovers = unlisted.map(|number| copy.join("tables").join(number.to_string()));
+        for path in leftovers.chain(old_list.map(|number| copy.join(format!("v{number}")))) {
+            disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
+        }
+        self.tables.retain(|number, _| is_listed.contains(number));
+        let list = format!("v{}", version.number);
+        self.version = Some(version.number);
+        for (name, bytes) in [(&list[..], &version.list), ("current", &version.current)] {
+            let path = copy.join(name);
+            let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
+            written.map_err(|error| io_error(&path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Links or copies one table, unless the copy has it.
+    fn take(&mut self, disk: &dyn Disk, copy: &Path, table: ListedTable) -> Result<(), StoreError> {
+        if self.tables.get(&table.number).is_some_and(|taken| taken.checksum == table.checksum) {
+            return Ok(());
+        }
+        let place = Path::new("tables").join(table.number.to_string());
+        let (from, to) = (self.name.directory.join(&place), copy.join(&place));
+        if self.tables.remove(&table.number).is_some() {
+            disk.remove_file(&to).map_err(|error| io_error(&to, &error))?;
+        }
+        let is_linked = match disk.link(&from, &to) {
+            Ok(()) => true,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(self.name.unreadable(&from, &error));
+            }
+            Err(_) => false,
+        };
+        let bytes = if is_linked {
+            let length = disk.open(&to).and_then(|file| file.length());
+            length.map_err(|error| io_error(&to, &error))?
+        } else {
+            let file = File::open(&from).map_err(|error| self.name.unreadable(&from, &error))?;
+            copy_file(disk, (file, &from), &to)?
+        };
+        self.tables.insert(table.number, TableCopy { checksum: table.checksum, bytes, is_linked });
+        Ok(())
+    }
+}
+
+/// Copies an open file to a path. Returns its length.
+fn copy_file(disk: &dyn Disk, (mut file, from): (File, &Path), to: &Path) -> Result<u64, StoreError> {
+    let copy = disk.create(to).map_err(|error| io_error(to, &error))?;
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut length = 0;
+    loop {
+        let bytes = read_piece(&mut file, &mut piece).map_err(|error| io_error(from, &error))?;
+        if bytes == 0 {
+            return Ok(length);
+        }
+        copy.write_at(&piece[..bytes], length).map_err(|error| io_error(to, &error))?;
+        length += bytes as u64;
+    }
+}
+
+fn read_piece(file: &mut File, piece: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(piece) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            bytes => return bytes,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Verifies a backup before it gets its name.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::time::{Duration, Instant};
+
+use super::Progress;
+use super::tree_copies::TreeCopies;
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+use crate::storage::embedded::manifest::Manifest;
+use crate::storage::embedded::recovery::replay_newest;
+use crate::storage::embedded::tables::{TableOptions, TableSpace, check_table};
+use crate::util::Clock;
+
+/// Bytes of data blocks that are kept in memory: opening trees reads few.
+const CACHE_BYTES: u64 = 1 << 20;
+/// Time between two lines of progress.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// The parts of a backup that are verified.
+pub struct Verification<'a> {
+    pub disk: &'a Arc<dyn Disk>,
+    pub source: &'a Path,
+    /// The backup's directory.
+    pub copy: &'a Path,
+    pub trees: &'a TreeCopies<'a>,
+}
+
+impl Verification<'_> {
+    /// Replays the log, opens all trees and, if `reads_tables`, compares each table with its checksum.
+    ///
+    /// # Errors
+    /// `Corrupt` for damage, with the path in the source: what is linked is damaged there, and so is, most probably, what
+    /// was copied.
+    pub fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
+        self.check_log().and_then(|()| self.open_trees()).map_err(|error| self.of_source(error))?;
+        if reads_tables { self.read_tables(progress) } else { Ok(()) }
+    }
+
+    fn check_log(&self) -> Result<(), StoreError> {
+        let (contents, _) = Manifest::read(&**self.disk, self.copy)?;
+        replay_newest((&**self.disk, &self.copy.join("log")), &contents, |_| {}).map(|_| ())
+    }
+
+    fn open_trees(&self) -> Result<(), StoreError> {
+        let space = TableSpace::new(TableOptions {
+            directory: self.copy.join("tables"),
+            cache_bytes: CACHE_BYTES,
+            clock: Arc::new(Clock::system()),
+            disk: self.disk.clone(),
+        });
+        let gc_grace_s = Arc::new(AtomicI32::new(i32::MAX));
+        self.trees.trees().try_for_each(|(folder, tree)| {
+            // It is closed again at once: nothing is merged or removed.
+            space.open(folder, &tree.name.owner, &gc_grace_s).map(drop)
+        })
+    }
+
+    /// Every byte of every table: its blocks, its indexes and its filters.
+    fn read_tables(&self, progress: Progress<'_>) -> Result<(), StoreError> {
+        let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
+        progress(&format!("reading {} of tables to verify them", megabytes(whole)));
+        let (mut done, mut shown) = (0, Instant::now());
+        for (folder, tree) in self.trees.trees() {
+            for (number, table) in &tree.tables {
+                let path = self.trees.path_of(folder, *number);
+                let checked = check_table(&tree.name, &path, table.checksum);
+                done += checked.map_err(|error| self.of_source(error))?;
+                if shown.elapsed() >= LINE_EVERY {
+                    progress(&format!("verified {} of {}", megabytes(done), megabytes(whole)));
+                    shown = Instant::now();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the source's file instead of the backup's, which is going to be removed.
+    fn of_source(&self, error: StoreError) -> StoreError {
+        let (copy, source) = (self.copy.display().to_string(), self.source.display().to_string());
+        match error {
+            StoreError::Corrupt(text) => StoreError::Corrupt(text.replace(&copy, &source)),
+            other => other,
+        }
+    }
+}
+
+/// A number of bytes, for a person.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

@@ -1,0 +1,43 @@
+//! Replays the commit log under a manifest, which knows what of it was truncated.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::deletion_queue::QUEUE_FAMILY;
+use super::log::{Replayed, RowRecord, replay};
+use super::manifest::{Contents, LogSpan};
+use super::tables::{generation_in, id_in};
+use crate::storage::StoreError;
+use crate::storage::disk::Disk;
+
+/// Gives every row of the log that belongs to the newest generation of its column family, in the order of writing.
+///
+/// # Errors
+/// `Corrupt` when the log is damaged, or has rows of column families that the manifest does not list.
+pub fn replay_newest(
+    (disk, directory): (&dyn Disk, &Path),
+    contents: &Contents,
+    mut each: impl FnMut(RowRecord<'_>),
+) -> Result<Replayed, StoreError> {
+    let Some(LogSpan { first, last }) = contents.log else { return Ok(Replayed::default()) };
+    let newest: HashMap<u32, u32> =
+        contents.families.values().map(|record| (record.id, record.generation)).collect();
+    replay((disk, directory), (first, last), |row| {
+        let (id, generation) = (id_in(row.family), generation_in(row.family));
+        match newest.get(&id) {
+            // A truncate has taken it away.
+            Some(newest) if generation < *newest => return Ok(()),
+            Some(newest) if generation == *newest => {}
+            None if row.family == QUEUE_FAMILY => {}
+            _ => {
+                return Err(StoreError::Corrupt(format!(
+                    "the commit log in {} has a row of column family {id}, generation {generation}, which the \
+                     manifest does not know; put back an undamaged copy of the data directory",
+                    directory.display()
+                )));
+            }
+        }
+        each(row);
+        Ok(())
+    })
+}
