@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use backup_support::backed_up;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, change, close, family, open, text, wait};
-use thriftstore::model::{Cell, Change, ConsistencyLevel, DeletionTime, Mutation};
+use thriftstore::model::{Cell, Change, ConsistencyLevel, DeletionTime, Mutation, RowColumns};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedStore, Store};
 
@@ -122,12 +122,12 @@ fn cell(cf: &Arc<CfDef>, key: &str, value: &str, timestamp: i64) -> Mutation {
 /// The rows of a column family that are not deleted, with their only column.
 fn rows(store: &EmbeddedStore, name: &str) -> BTreeMap<String, String> {
     let cf = cf_of(&schema(None), name);
-    let keys = support::scan_all(store, &cf).unwrap().into_iter().map(|row| text(&row.key));
-    let value = |key: &str| match support::read(store, key, support::read_all(&cf)).unwrap() {
-        thriftstore::model::RowColumns::Cells(cells) => cells.first().map(|cell| text(&cell.value)),
-        thriftstore::model::RowColumns::Supers(_) => panic!("super columns"),
+    let rows = support::scan_all(store, &cf).unwrap().into_iter();
+    let value = |columns| match columns {
+        RowColumns::Cells(cells) => cells.first().map(|cell| text(&cell.value)),
+        RowColumns::Supers(_) => panic!("super columns"),
     };
-    keys.filter_map(|key| value(&key).map(|value| (key, value))).collect()
+    rows.filter_map(|row| value(row.columns).map(|value| (text(&row.key), value))).collect()
 }
 
 /// Fails unless the directory holds a state that existed after these numbers were acknowledged.
@@ -185,12 +185,12 @@ fn a_backup_of_a_busy_store_is_a_state_that_existed() {
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             let busy = &busy;
-            scope.spawn(move || busy.repeat(Duration::ZERO, |number| busy.write(writer, number)));
+            scope.spawn(move || busy.repeat(Duration::from_millis(1), |number| busy.write(writer, number)));
         }
         scope.spawn(|| busy.repeat(Duration::from_millis(70), |_| busy.store.flush().unwrap()));
         scope.spawn(|| busy.repeat(Duration::from_millis(300), |_| busy.store.compact().unwrap()));
-        scope.spawn(|| busy.repeat(Duration::from_millis(110), |round| busy.erase(round)));
-        scope.spawn(|| busy.repeat(Duration::from_millis(130), |number| busy.change_schema(number)));
+        scope.spawn(|| busy.repeat(Duration::from_millis(200), |round| busy.erase(round)));
+        scope.spawn(|| busy.repeat(Duration::from_millis(500), |number| busy.change_schema(number)));
         // Whoever fails lets the others end.
         let ending = Ending(&busy.is_ending);
         while started.elapsed() < Duration::from_secs(seconds) {
