@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "clients/README.md",
     "clients/generated/README.md",
     "docs/architecture.md",
+    "docs/backup.md",
     "docs/cluster.md",
     "docs/configuration.md",
     "docs/cql.md",
