@@ -90,13 +90,15 @@ fn format_1_is_read_and_becomes_format_3() {
     assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"new row", None)), [b"added"]);
 }
 
-/// Part of it is in tables, part in the log.
+/// Part of each is in tables, part in the log.
 #[test]
-fn format_2_is_read() {
-    let directory = unpacked("format-2.tar.gz");
-    let store = open(directory.path());
-    check(&store);
-    assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"later", None)), [b"logged"]);
+fn formats_2_and_3_are_read() {
+    for fixture in ["format-2.tar.gz", "format-3.tar.gz"] {
+        let directory = unpacked(fixture);
+        let store = open(directory.path());
+        check(&store);
+        assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"later", None)), [b"logged"]);
+    }
 }
 
 /// Whether a store holds what every fixture holds.

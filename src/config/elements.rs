@@ -214,7 +214,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "1",
         "ms",
         ALL,
-        "With `batch`: how long a sync waits for more writes to join it. Fractions are allowed; 0 waits for none.",
+        "With `batch`: checked, but without effect. A sync begins at once, and writes that arrive during it share the next one.",
         Set::Value(|draft, value| {
             let window_ms = value.double()?;
             if window_ms < 0.0 {

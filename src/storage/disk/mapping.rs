@@ -19,12 +19,16 @@ use rustix::fs::{FallocateFlags, fallocate};
 /// page at a time.
 const ZEROS: u64 = 4096;
 
-/// Kinds of file systems as the system numbers them: ext2 to ext4 (of which the first two cannot allocate), tmpfs, XFS,
-/// and overlays, which mostly have their files on one of these. Btrfs and its like write what is overwritten elsewhere: that
-/// takes room again, and may find none. So does XFS with a file that was copied by reference, which is not expected of
-/// a log that is written to; should the disk be full then too, the process ends as if killed.
+/// Kinds of file systems as the operating system numbers them: ext2 to ext4 (of which the first two cannot allocate),
+/// tmpfs, and XFS. Btrfs and its like write what is overwritten elsewhere: that takes room again, and may find none. So does
+/// XFS with a file that was copied by reference, which is not expected of a log that is written to; should the disk be full
+/// then too, the process ends as if killed.
 #[cfg(target_os = "linux")]
-const WRITTEN_IN_PLACE: [u64; 4] = [0xEF53, 0x0102_1994, 0x5846_5342, 0x794C_7630];
+const WRITTEN_IN_PLACE: [u64; 3] = [0xEF53, 0x0102_1994, 0x5846_5342];
+
+/// An overlay: its files are on another file system, which has to be one of the above.
+#[cfg(target_os = "linux")]
+const OVERLAY: u64 = 0x794C_7630;
 
 /// A mapped part of a file.
 #[derive(Debug)]
@@ -66,8 +70,34 @@ impl Mapping {
 
 #[cfg(target_os = "linux")]
 fn is_written_in_place(file: &File) -> bool {
-    rustix::fs::fstatfs(file)
-        .is_ok_and(|disk| u64::try_from(disk.f_type).is_ok_and(|kind| WRITTEN_IN_PLACE.contains(&kind)))
+    use std::os::fd::AsRawFd;
+
+    let is_trusted = |kind: u64| WRITTEN_IN_PLACE.contains(&kind);
+    let Some(kind) = rustix::fs::fstatfs(file).ok().and_then(|disk| u64::try_from(disk.f_type).ok()) else {
+        return false;
+    };
+    if kind != OVERLAY {
+        return is_trusted(kind);
+    }
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo");
+    let (Ok(path), Ok(mounts)) = (path, mounts) else { return false };
+    let upper = upper_layer(&path, &mounts).and_then(|upper| rustix::fs::statfs(upper).ok());
+    upper.and_then(|disk| u64::try_from(disk.f_type).ok()).is_some_and(is_trusted)
+}
+
+/// The directory that has the files of the overlay that a path is on, by the list of mounts. In a container it may be one
+/// that cannot be seen from there.
+#[cfg(any(target_os = "linux", test))]
+fn upper_layer<'a>(path: &std::path::Path, mounts: &'a str) -> Option<&'a str> {
+    let overlays = mounts.lines().filter_map(|line| {
+        let (mount, options) = line.split_once(" - overlay ")?;
+        let point = mount.split(' ').nth(4)?;
+        let upper = options.split([' ', ',']).find_map(|option| option.strip_prefix("upperdir="))?;
+        path.starts_with(point).then_some((point.len(), upper))
+    });
+    // The innermost mount counts, and of two at one place the later one.
+    overlays.max_by_key(|(length, _)| *length).map(|(_, upper)| upper)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -85,4 +115,22 @@ fn map(file: &File, begin: u64, bytes: usize) -> io::Result<MmapMut> {
     // cannot read back a page, are outside of our control; the next store then raises SIGBUS, which ends the process.
     // Another program that writes to the file damages the log, but nothing here reads the memory: it is only stored to.
     unsafe { MmapOptions::new().offset(begin).len(bytes).map_mut(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_upper_layer_of_an_overlay_is_found() {
+        let mounts = "21 1 0:20 / / rw - overlay overlay rw,lowerdir=/a:/b,upperdir=/outer/upper,workdir=/w\n\
+                      30 21 8:1 / /disk rw - ext4 /dev/sda rw\n\
+                      31 21 0:21 / /data rw,noatime shared:1 - overlay overlay rw,lowerdir=/c,upperdir=/inner,workdir=/x\n";
+        let upper = |path: &str| upper_layer(Path::new(path), mounts);
+        assert_eq!(upper("/data/log/1.log"), Some("/inner"));
+        assert_eq!(upper("/database/1.log"), Some("/outer/upper"));
+        assert_eq!(upper_layer(Path::new("/data/1.log"), ""), None);
+    }
 }
