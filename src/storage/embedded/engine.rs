@@ -384,6 +384,10 @@ fn open_manifest(
             Contents { partitioner: setup.partitioner.class_name().to_owned(), ..Contents::default() };
         return Ok((directory, Manifest::create(disk, path, contents, health.clone())?));
     }
+    // A process that was killed may have left a manifest that a power failure would still undo. What is done from here on
+    // relies on it.
+    let synced = disk.sync_directory(path);
+    synced.map_err(|error| StoreError::Io(format!("{}: {error}", path.display())))?;
     Ok((directory, Manifest::open(disk, path, health.clone())?))
 }
 

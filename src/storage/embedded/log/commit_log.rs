@@ -58,9 +58,15 @@ impl CommitLog {
                 disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
         }
+        // A killed process may have left segments that it had not synced: what is written behind them relies on them.
+        let open_earlier = |number| {
+            let path = path_of(directory, number);
+            disk.open(&path).map_err(|error| io_error(&path, &error))
+        };
+        let unsynced = (first..replayed.number).map(open_earlier).collect::<Result<_, _>>()?;
         let segment = Segment::open(&*disk, directory, replayed.number, replayed.length);
         let segment = segment.map_err(|error| io_error(&path_of(directory, replayed.number), &error))?;
-        Ok(CommitLog::with(disk, directory, segment, replayed.earlier))
+        Ok(CommitLog::with(disk, directory, Current { segment, unsynced }, replayed.earlier))
     }
 
     /// Starts a log.
@@ -76,15 +82,15 @@ impl CommitLog {
             Ok(segment)
         };
         let segment = make().map_err(|error| io_error(directory, &error))?;
-        Ok(CommitLog::with(disk, directory, segment, 0))
+        Ok(CommitLog::with(disk, directory, Current { segment, unsynced: Vec::new() }, 0))
     }
 
-    fn with(disk: Arc<dyn Disk>, directory: &Path, segment: Segment, earlier: u64) -> CommitLog {
+    fn with(disk: Arc<dyn Disk>, directory: &Path, current: Current, earlier: u64) -> CommitLog {
         CommitLog {
             disk,
             directory: directory.to_owned(),
-            bytes: AtomicU64::new(earlier + segment.length),
-            current: Mutex::new(Current { segment, unsynced: Vec::new() }),
+            bytes: AtomicU64::new(earlier + current.segment.length),
+            current: Mutex::new(current),
         }
     }
 
