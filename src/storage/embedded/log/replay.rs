@@ -9,6 +9,7 @@
 //! ```text
 //!   the file ends within a head, or before the payload's length     torn
 //!   no checksum of the head, and no good head behind it             torn
+//!   a payload behind zeros in the place of its head                 torn
 //!   zeros over a whole page, or over the rest of one                torn
 //!   a checksum is wrong otherwise                                   damaged
 //! ```
@@ -25,6 +26,9 @@ use crate::storage::disk::Disk;
 
 /// Unit in which disks lose what was not synced.
 const PAGE: usize = 4096;
+
+/// Bytes that a payload begins with and of which some are not zero: family, generation, and the length of a prefix.
+const ROW_HEAD: usize = 12;
 
 /// Zeros that a record may well end with.
 const OWN_ZEROS_MAX: usize = 64;
@@ -54,7 +58,8 @@ pub fn replay(
         let bytes = read_segment(disk, &path)?;
         if number > first {
             if is_unused(&bytes) {
-                // It was made before it was needed.
+                // It was made before it was needed, or its first page never reached the disk.
+                warn_of_hole(&path, 0, written(&bytes));
                 break;
             }
             let before = read_segment_head(&bytes, number).ok_or_else(|| no_segment(&path, number))?;
@@ -84,7 +89,8 @@ pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, 
 
 /// Whether a segment was created and no write has reached it.
 pub fn is_unused(bytes: &[u8]) -> bool {
-    bytes.len() < SEGMENT_HEAD || bytes.iter().all(|byte| *byte == 0)
+    let first_page = &bytes[..bytes.len().min(PAGE)];
+    first_page.len() < SEGMENT_HEAD || first_page.iter().all(|byte| *byte == 0)
 }
 
 /// Reads the file of a segment.
@@ -143,6 +149,10 @@ fn record_at(
     };
     let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return Ok(None) };
     let Some((length, sum)) = read_head(number, at as u64, head) else {
+        if is_payload_alone(bytes, at) {
+            warn_of_hole(path, at, written(bytes) - at);
+            return Ok(None);
+        }
         return if has_no_head(number, bytes, at) { Ok(None) } else { torn(at + HEAD) };
     };
     let (begin, end) = (at + HEAD, at + HEAD + length);
@@ -162,6 +172,15 @@ fn warn_of_hole(path: &Path, at: usize, behind: usize) {
             path.display()
         );
     }
+}
+
+/// Whether a payload follows zeros in the place of its head. The head is written after the payload: a page that reached
+/// the disk in between stays like that when the power fails before the page is written again, and later pages may have
+/// been written. Had the record been synced, its head would be there.
+fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
+    let is_zero = |part: &[u8]| part.iter().all(|byte| *byte == 0);
+    let behind = &bytes[at + HEAD..bytes.len().min(at + HEAD + ROW_HEAD)];
+    is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
 }
 
 /// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it.
@@ -274,6 +293,36 @@ mod tests {
         let file = fs::OpenOptions::new().write(true).open(path_of(directory.path(), 1)).unwrap();
         file.set_len(file.metadata().unwrap().len() - 1).unwrap();
         assert_eq!(replayed(directory.path(), (1, 2)).unwrap().0, [0]);
+    }
+
+    #[test]
+    fn a_segment_whose_first_page_was_lost_is_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        two_segments(directory.path());
+        let path = path_of(directory.path(), 2);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.resize(PAGE + 100, 1);
+        bytes[..PAGE].fill(0);
+        fs::write(path, bytes).unwrap();
+        let (found, end) = replayed(directory.path(), (1, 2)).unwrap();
+        assert_eq!((found, end.number), (vec![0, 1], 1));
+    }
+
+    /// A page reached the disk after the payload was written and before the head was.
+    #[test]
+    fn a_payload_without_its_head_ends_the_log() {
+        let directory = tempfile::tempdir().unwrap();
+        two_segments(directory.path());
+        let path = path_of(directory.path(), 2);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[SEGMENT_HEAD..SEGMENT_HEAD + HEAD].fill(0);
+        fs::write(&path, &bytes).unwrap();
+        let (found, end) = replayed(directory.path(), (1, 2)).unwrap();
+        assert_eq!((found, end.length), (vec![0, 1], SEGMENT_HEAD as u64));
+        // More zeros are damage.
+        bytes[SEGMENT_HEAD..SEGMENT_HEAD + HEAD + ROW_HEAD].fill(0);
+        fs::write(&path, &bytes).unwrap();
+        replayed(directory.path(), (1, 2)).unwrap_err();
     }
 
     #[test]
