@@ -92,7 +92,8 @@ impl<'a> Upgrade<'a> {
     fn begin(disk: &'a dyn Disk, directory: &Path) -> Result<Upgrade<'a>, StoreError> {
         let engine = directory.join(ENGINE);
         let (keyspaces, tables) = (engine.join(KEYSPACES), directory.join("tables"));
-        let created = disk.create_directory(&tables);
+        // A power failure must not take the directory away with the trees that are renamed into it.
+        let created = disk.create_directory(&tables).and_then(|()| disk.sync_directory(directory));
         created.map_err(|error| StoreError::Io(format!("{}: {error}", tables.display())))?;
         let directories = directories(disk, &keyspaces)?;
         // Names of keyspaces that an earlier attempt has taken over are asked for, too.
