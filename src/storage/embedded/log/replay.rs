@@ -87,7 +87,7 @@ pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, 
     replay_segment(path, number, bytes, &mut |_| Ok(()))
 }
 
-/// Whether a segment was created and no write has reached it.
+/// Whether a segment was created and no write has reached it, or its first page never reached the disk.
 pub fn is_unused(bytes: &[u8]) -> bool {
     let first_page = &bytes[..bytes.len().min(PAGE)];
     first_page.len() < SEGMENT_HEAD || first_page.iter().all(|byte| *byte == 0)
