@@ -23,7 +23,7 @@ use thriftstore::thrift::wire::TType;
 const KS: &str = "Keyspace1";
 const ROUNDS: usize = 10;
 /// Rounds of the tests that kill the server at one moment: each takes about a tenth of a second.
-const SHORT_ROUNDS: usize = 20;
+const SHORT_ROUNDS: usize = 40;
 const WRITERS: usize = 4;
 /// Memtables are flushed at a quarter of this, so that some crashes meet a flush.
 const SMALL_MEMORY: &[&str] = &["--cache-mb", "4"];
