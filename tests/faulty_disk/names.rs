@@ -129,9 +129,25 @@ impl UnsyncedNames {
     }
 
     pub fn sync(&mut self, directory: &Path) -> io::Result<()> {
-        let is_synced = |change: &mut NameChange| change.directory() == directory;
-        let synced: Vec<NameChange> = self.changes.extract_if(.., is_synced).collect();
-        synced.iter().try_for_each(NameChange::forget)
+        // A directory that is gone for good took the names in it along.
+        let mut gone: Vec<PathBuf> = Vec::new();
+        for change in std::mem::take(&mut self.changes).into_iter().rev() {
+            if change.directory() == directory {
+                match &change {
+                    NameChange::Removed { path, .. } | NameChange::Renamed { from: path, .. } => {
+                        gone.push(path.clone());
+                    }
+                    NameChange::Made(_) => {}
+                }
+                change.forget()?;
+            } else if gone.iter().any(|gone| change.directory().starts_with(gone)) {
+                change.forget()?;
+            } else {
+                self.changes.push(change);
+            }
+        }
+        self.changes.reverse();
+        Ok(())
     }
 
     /// Undoes some of the changes. What is left is durable.
