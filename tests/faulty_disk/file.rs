@@ -7,6 +7,9 @@ use thriftstore::storage::disk::{DiskFile, Mapping};
 use super::FaultyDisk;
 use super::pages::UnsyncedFile;
 
+/// Bytes from which on a write may be cut short by a crash.
+const SMALL_WRITE: usize = 16;
+
 /// An open file, known by its inode.
 #[derive(Debug)]
 pub struct FaultyFile {
@@ -30,7 +33,12 @@ impl DiskFile for FaultyFile {
         self.disk.check_room()?;
         self.change(
             |file| file.write(bytes, offset),
-            |file, part| file.write(&bytes[..part % (bytes.len() + 1)], offset),
+            |file, part| {
+                // The operating system copies a few bytes at once.
+                let is_small = bytes.len() < SMALL_WRITE;
+                let written = if is_small { 0 } else { part % (bytes.len() + 1) };
+                file.write(&bytes[..written], offset)
+            },
         )
     }
 
