@@ -79,7 +79,7 @@ impl<'a> TreeCopies<'a> {
             self.disk.remove_directory(&path).map_err(|error| io_error(&path, &error))?;
         }
         self.trees.retain(|folder, _| listed.contains(&folder[..]));
-        progress(&format!("linking or copying the tables in {} directories", listed.len()));
+        progress(&format!("linking or copying tables, directories: {}", listed.len()));
         for (folder, owner) in manifest.folders() {
             let name = TreeName { owner, directory: self.source.join(folder) };
             if !self.is_given_up(folder, &name, progress)? {
