@@ -225,6 +225,11 @@ impl Disk for FaultyDisk {
         self.call(|state| state.names.rename(from, to), nothing)
     }
 
+    /// Refused, as on a file system without links: a file has one name here.
+    fn link(&self, _from: &Path, _to: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.call(|state| state.names.remove(path), nothing)
     }

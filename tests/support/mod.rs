@@ -2,7 +2,7 @@
 //! API by name, and a reader of IDL files.
 
 // Every test file takes what it needs.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod calls;
 pub mod certificates;
