@@ -1,9 +1,7 @@
 //! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/fuzz.rs`, which needs no nightly compiler.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::pin::pin;
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll, Waker};
 
 use bytes::{Bytes, BytesMut};
 use thriftstore::config::{self, Config};
@@ -21,6 +19,7 @@ use thriftstore::thrift::wire::{MessageHeader, MessageKind, Reader, TType};
 use thriftstore::thrift::{Compat, Service, Session, answer};
 use thriftstore::util::limits::NATIVE_FRAME_BYTES_MAX;
 use thriftstore::util::{Clock, Release};
+use tokio::runtime::{Builder, Runtime};
 
 /// Longest message that the fuzzed connection takes, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
@@ -68,12 +67,12 @@ fn empty_database() -> Database {
     })
 }
 
-/// A store in memory waits for nothing, so no runtime is needed.
+/// Runs a call to its end. Long reads are done by threads of the store's.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("the store in memory waits for something"),
+    thread_local! {
+        static RUNTIME: Runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     }
+    RUNTIME.with(|runtime| runtime.block_on(future))
 }
 
 /// Reads every reply to its end.

@@ -15,8 +15,11 @@ use super::blocking::MayWait;
 use super::health::Health;
 use crate::storage::StoreError;
 
-/// Threads at most: as many reads of the disk at the same time.
-const THREADS: usize = 16;
+/// Threads at most, and at least: as many reads of the disk at the same time, each of which may hold a value of the
+/// largest size.
+const THREADS: std::ops::RangeInclusive<usize> = 4..=16;
+/// Threads for each processor: some of them wait.
+const FOR_EACH_PROCESSOR: usize = 2;
 
 /// Work for one of the threads.
 type Job = Box<dyn FnOnce(&MayWait) + Send>;
@@ -40,11 +43,14 @@ struct Shared {
 pub struct DiskThreads {
     shared: Arc<Shared>,
     health: Arc<Health>,
+    threads_max: usize,
 }
 
 impl DiskThreads {
     pub fn new(health: Arc<Health>) -> DiskThreads {
-        DiskThreads { shared: Arc::default(), health }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
+        DiskThreads { shared: Arc::default(), health, threads_max }
     }
 
     /// Runs work on one of the threads and returns what it returns.
@@ -68,7 +74,7 @@ impl DiskThreads {
 
     fn start(&self, job: Job) -> Result<(), StoreError> {
         let mut queue = self.shared.queue.lock();
-        if queue.idle < queue.jobs.len() + 1 && queue.threads < THREADS {
+        if queue.idle < queue.jobs.len() + 1 && queue.threads < self.threads_max {
             let shared = self.shared.clone();
             let spawned = std::thread::Builder::new().name("disk".to_owned()).spawn(move || serve(&shared));
             match spawned {

@@ -211,7 +211,15 @@ impl Engine {
         self.write.ahead.sync()?;
         match &self.durable {
             Some(durable) if self.write.ahead.is_worth_flushing() => {
-                self.final_if_it_panics(|| durable.flush.run())
+                let flushed = self.final_if_it_panics(|| durable.flush.run());
+                flushed.or_else(|error| match error {
+                    // A full disk has the log, which the next start replays.
+                    StoreError::ReadOnly(why) if self.health.failure().is_none() => {
+                        tracing::warn!("what is in memory stays in the commit log: {why}");
+                        Ok(())
+                    }
+                    error => Err(error),
+                })
             }
             _ => Ok(()),
         }

@@ -69,11 +69,13 @@ impl LockedDirectory {
         let io = |error: io::Error| StoreError::Io(format!("{}: {error}", path.display()));
         fs::create_dir_all(directory)
             .map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
-        let is_used = PARTS.iter().any(|part| directory.join(part).exists());
-        if is_used && !path.exists() {
+        let part = PARTS.iter().map(|part| directory.join(part)).find(|part| part.exists());
+        if let (Some(part), false) = (&part, path.exists()) {
             return Err(StoreError::Corrupt(format!(
-                "{} is missing; put back an undamaged copy of the data directory",
-                path.display()
+                "{} is missing, but {} is there: put back an undamaged copy of the data directory, or choose another one \
+                 if this is not ours",
+                path.display(),
+                part.display()
             )));
         }
         let mut file =
@@ -89,7 +91,7 @@ impl LockedDirectory {
         file.read_to_end(&mut text).map_err(io)?;
         let is_earlier = EARLIER.iter().any(|earlier| text == earlier.as_bytes());
         let mut locked = LockedDirectory { file, path, is_earlier };
-        if text.is_empty() && !is_used {
+        if text.is_empty() && part.is_none() {
             // Its first start was cut short, or this is it.
             locked.mark()?;
         } else if text != TEXT.as_bytes() && !is_earlier {

@@ -58,6 +58,8 @@ impl CommitLog {
                 disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
         }
+        // A segment that comes back after a power failure might fit behind what is written from here on.
+        disk.sync_directory(directory).map_err(|error| io_error(directory, &error))?;
         // A killed process may have left segments that it had not synced: what is written behind them relies on them.
         let open_earlier = |number| {
             let path = path_of(directory, number);

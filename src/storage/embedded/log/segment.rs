@@ -108,13 +108,15 @@ impl Segment {
         Ok(())
     }
 
-    /// Opens a segment to append behind its last good record; what follows is cut off.
+    /// Opens a segment to append behind its last good record; what follows is cut off. It is synced in any case: an
+    /// earlier process may have been killed between its own cut and the sync of it, and what is written from here on must
+    /// not be mixed with what was cut off.
     pub fn open(disk: &dyn Disk, directory: &Path, number: u64, length: u64) -> io::Result<Segment> {
         let file = disk.open(&path_of(directory, number))?;
         if file.length()? > length {
             file.set_length(length)?;
-            file.sync()?;
         }
+        file.sync()?;
         Ok(Segment::with(number, file, length))
     }
 
