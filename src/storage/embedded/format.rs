@@ -1,4 +1,6 @@
 //! The file that says what a data directory is, and keeps other processes out of it.
+//!
+//! It goes to the operating system directly, not through [`Disk`]: a lock belongs to the process and to a real file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -67,7 +69,7 @@ impl LockedDirectory {
     pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
         let path = directory.join(FILE);
         let io = |error: io::Error| StoreError::Io(format!("{}: {error}", path.display()));
-        fs::create_dir_all(directory)
+        make_durably(directory)
             .map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
         let part = PARTS.iter().map(|part| directory.join(part)).find(|part| part.exists());
         if let (Some(part), false) = (&part, path.exists()) {
@@ -116,5 +118,33 @@ impl LockedDirectory {
         write().map_err(|error| StoreError::Io(format!("{}: {error}", self.path.display())))?;
         self.is_earlier = false;
         Ok(())
+    }
+}
+
+/// Creates a directory and those above it, so that their names survive a power failure.
+fn make_durably(directory: &Path) -> io::Result<()> {
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
+    fs::create_dir_all(directory)?;
+    for made in missing {
+        let above = made.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(above)?.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_made_with_those_above_them() {
+        let above = tempfile::tempdir().unwrap();
+        let directory = above.path().join("a/b/c");
+        make_durably(&directory).unwrap();
+        make_durably(&directory).unwrap();
+        assert!(directory.is_dir());
+        fs::write(above.path().join("file"), "").unwrap();
+        assert!(make_durably(&above.path().join("file/c")).is_err());
     }
 }
