@@ -3,14 +3,10 @@
 pub mod clock;
 pub mod limits;
 mod password_file;
-mod prefetch;
 pub mod release;
-mod spread;
 mod white_space;
 
 pub use clock::Clock;
 pub use password_file::{Password, password_of};
-pub use prefetch::{prefetch, prefetch_all};
 pub use release::Release;
-pub use spread::Spread;
 pub use white_space::trimmed;

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
-use crate::util::Spread;
 
 /// Free space below which writes stop, beside what memory holds: room for tables to be merged. A merge in the
 /// upper levels rewrites a few hundred MiB before it drops what it read.
@@ -16,7 +15,7 @@ const RESERVE_BYTES: u64 = 1024 * 1024 * 1024;
 const RESERVE_PART: u64 = 8;
 /// Milliseconds between two looks at the disk.
 const LOOK_EVERY_MS: i64 = 200;
-/// Bytes that one thread writes between two looks, for writers that fill a small disk within the time above.
+/// Bytes that are written between two looks, for writers that fill a small disk within the time above.
 const LOOK_EVERY_BYTES: u64 = 64 * 1024;
 
 /// Watches the free space of the data directory.
@@ -24,7 +23,7 @@ pub struct DiskGuard {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     next_look_ms: AtomicI64,
-    unseen_bytes: Spread<AtomicU64>,
+    unseen_bytes: AtomicU64,
     is_full: AtomicBool,
 }
 
@@ -34,7 +33,7 @@ impl DiskGuard {
             disk,
             directory,
             next_look_ms: AtomicI64::new(i64::MIN),
-            unseen_bytes: Spread::default(),
+            unseen_bytes: AtomicU64::new(0),
             is_full: AtomicBool::new(false),
         }
     }
@@ -42,11 +41,11 @@ impl DiskGuard {
     /// Refuses a write of so many bytes when the disk is nearly full. Looks at it now and then only; `in_memory`
     /// tells how many bytes wait to be flushed to it.
     pub fn check(&self, now_ms: i64, bytes: u64, in_memory: impl Fn() -> u64) -> Result<(), StoreError> {
-        let unseen = self.unseen_bytes.mine().fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let unseen = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let is_full = self.is_full.load(Ordering::Relaxed);
         if is_full || unseen >= LOOK_EVERY_BYTES || now_ms >= self.next_look_ms.load(Ordering::Relaxed) {
             self.next_look_ms.store(now_ms.saturating_add(LOOK_EVERY_MS), Ordering::Relaxed);
-            self.unseen_bytes.iter().for_each(|bytes| bytes.store(0, Ordering::Relaxed));
+            self.unseen_bytes.store(0, Ordering::Relaxed);
             self.look(bytes.saturating_add(in_memory()));
         }
         if self.is_full.load(Ordering::Relaxed) { Err(StoreError::ReadOnly(self.reason())) } else { Ok(()) }

@@ -437,7 +437,7 @@ fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(Comm
         return Ok((log, 1));
     };
     let replayed = replay_newest((&*setup.disk, &directory), &contents, |row| {
-        memory.apply(std::iter::once((row, None)));
+        memory.apply(std::iter::once(row));
     })?;
     if replayed.number < last {
         manifest.change(|contents| contents.log = Some(LogSpan { first, last: replayed.number }))?;

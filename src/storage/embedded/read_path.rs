@@ -152,8 +152,7 @@ pub fn source_in<'a>(
 
 /// Reads a row of the cache; `None` when it is too large to be there.
 fn read_cached(cached: &CachedRow, command: &ReadCommand) -> Option<Result<RowColumns, StoreError>> {
-    cached.prefetch();
-    Some(RowSource::cached(cached.view()?, 0).read(command, ReadOf::Row))
+    Some(RowSource::cached(cached.view()?).read(command, ReadOf::Row))
 }
 
 /// Whether a slice is long enough to hold up other connections.

@@ -17,11 +17,9 @@ use smallvec::SmallVec;
 
 use super::key::RowPrefix;
 use super::log::{Change, Changes};
-use super::memtable::RowPlace;
 use super::packed::PackedEntries;
 use super::value;
 use crate::storage::StoreError;
-use crate::util::prefetch_all;
 
 /// Rows of more entries than this are left to memtables and tables.
 const ENTRIES_MAX: usize = 1024;
@@ -71,8 +69,6 @@ pub struct CachedRow {
     /// Its bytes when the cache was last told.
     weighed: AtomicUsize,
     prefix: RowPrefix,
-    /// Where the memtable has it that was last written to.
-    pub in_memtable: RowPlace,
 }
 
 /// A row as it is now. Writers wait while it is looked at.
@@ -139,20 +135,16 @@ impl CachedRow {
         &self.prefix
     }
 
-    /// Brings near all that lies in one piece, so that nobody waits for one part of it after another.
-    pub fn prefetch(&self) {
-        prefetch_all(std::ptr::from_ref(self).addr(), size_of::<CachedRow>());
-    }
-
     /// The row; `None` when it is too large to be kept.
     pub fn view(&self) -> Option<RowView<'_>> {
         RwLockReadGuard::try_map(self.content.read(), Option::as_ref).ok()
     }
 
-    /// Makes changes, and looks first where they are likely to belong; returns the bytes that the row now takes.
-    fn apply(&self, changes: Changes<'_>, mut likely: usize) -> usize {
+    /// Makes changes; returns the bytes that the row now takes.
+    fn apply(&self, changes: Changes<'_>) -> usize {
         let mut guard = self.content.write();
         let Some(content) = guard.as_mut() else { return 0 };
+        let mut likely = 0;
         for made in changes {
             // What is too large for any row is not copied into this one.
             let is_large = made.1.is_some_and(|value| value.len() > ROW_BYTES_MAX);
@@ -213,7 +205,6 @@ impl RowCache {
             content: RwLock::new(content),
             weighed: AtomicUsize::new(0),
             prefix: prefix.clone(),
-            in_memtable: RowPlace::default(),
         });
         self.weigh(id, row.clone(), bytes);
         row
@@ -225,10 +216,9 @@ impl RowCache {
         self.rows.insert(id, Weighed { row, bytes: bytes as u64 });
     }
 
-    /// Makes changes that the log has taken; `likely` is where to look first. The caller has held the row's lock since
-    /// it found the row here.
-    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>, likely: usize) {
-        let now = row.apply(changes, likely);
+    /// Makes changes that the log has taken. The caller has held the row's lock since it found the row here.
+    pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>) {
+        let now = row.apply(changes);
         let weighed = row.weighed.load(Ordering::Relaxed);
         if now.abs_diff(weighed) > 1024 || now == 0 && weighed > 0 {
             self.weigh(id, row.clone(), now);
@@ -287,7 +277,7 @@ mod tests {
         let mut changes = ChangeList::default();
         changes.add(b"b", Some(b"2"));
         changes.add(b"c", None);
-        cache.apply(&id("r"), &row, changes.iter(), 0);
+        cache.apply(&id("r"), &row, changes.iter());
         let view = row.view().unwrap();
         let entries: Vec<_> =
             view.entries.iter().filter_map(|(key, value)| Some((key, value?.as_slice()))).collect();
@@ -295,7 +285,7 @@ mod tests {
         drop(view);
         let mut changes = ChangeList::default();
         changes.add(b"d", Some(&vec![0; ROW_BYTES_MAX]));
-        cache.apply(&id("r"), &row, changes.iter(), 0);
+        cache.apply(&id("r"), &row, changes.iter());
         assert!(row.view().is_none());
     }
 
@@ -316,7 +306,7 @@ mod tests {
         for (timestamp, expected) in [(4, 5), (7, 7), (-1, i64::MAX)] {
             let mut changes = ChangeList::default();
             changes.add(b"b", Some(&live(timestamp)));
-            cache.apply(&id("r"), &row, changes.iter(), 0);
+            cache.apply(&id("r"), &row, changes.iter());
             assert_eq!(newest(&row), Some(expected));
         }
     }

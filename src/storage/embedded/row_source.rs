@@ -23,12 +23,8 @@ pub enum RowSource<'a> {
 /// A row as the cache has it.
 pub struct CachedView<'a> {
     row: RowView<'a>,
-    /// Where the first key that was asked for stands.
-    first: Cell<Option<usize>>,
     /// Where the next key to be asked for is likely to stand.
     likely: Cell<usize>,
-    /// How many cells are likely to be asked for, one after another.
-    expected: usize,
 }
 
 /// A row as memory and tables have it.
@@ -41,9 +37,9 @@ pub struct StoredRow<'a> {
 }
 
 impl<'a> RowSource<'a> {
-    /// The row in the cache, of which so many cells are likely to be asked for, one after another.
-    pub fn cached(row: RowView<'a>, expected: usize) -> RowSource<'a> {
-        RowSource::Cached(CachedView { row, first: Cell::new(None), likely: Cell::new(0), expected })
+    /// The row in the cache.
+    pub fn cached(row: RowView<'a>) -> RowSource<'a> {
+        RowSource::Cached(CachedView { row, likely: Cell::new(0) })
     }
 
     /// The row of a generation that has this prefix, in memory and tables.
@@ -93,12 +89,7 @@ impl CachedView<'_> {
             return if entries.begins_with(key) { entries.value(0) } else { None };
         }
         let found = entries.search(key, self.likely.get());
-        let place = found.unwrap_or_else(|at| at);
-        if self.first.get().is_none() {
-            self.first.set(Some(place));
-            entries.prefetch(place, self.expected);
-        }
-        self.likely.set(place + 1);
+        self.likely.set(found.unwrap_or_else(|at| at) + 1);
         entries.value(found.ok()?)
     }
 }
@@ -117,23 +108,6 @@ impl RowSource<'_> {
         match self {
             RowSource::Stored(_) => false,
             RowSource::Cached(row) => row.row.newest < timestamp,
-        }
-    }
-
-    /// Brings near where an entry is going to be put that is not asked for.
-    pub fn prefetch(&self, key: &[u8]) {
-        let RowSource::Cached(row) = self else { return };
-        let place = row.row.entries.likely_place(key);
-        if row.first.get().is_none() {
-            row.first.set(place);
-        }
-    }
-
-    /// Where in the cache the first entry stands that was asked for.
-    pub fn first_place(&self) -> usize {
-        match self {
-            RowSource::Stored(_) => 0,
-            RowSource::Cached(row) => row.first.get().unwrap_or_default(),
         }
     }
 

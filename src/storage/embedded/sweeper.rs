@@ -106,7 +106,7 @@ impl Sweeper {
             }
         }
         let number = id.family;
-        let cached = self.write.read.row_cache.get(&id).map(|row| Cached { id, row, likely: 0 });
+        let cached = self.write.read.row_cache.get(&id).map(|row| Cached { id, row });
         batch.add(number, row, &changes, cached);
         self.write.commit(batch, rows)
     }

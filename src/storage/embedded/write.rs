@@ -71,10 +71,6 @@ pub fn look_up<'a>(
             let tables = family.tables.load();
             let id = RowId { family: tables.number, key: mutation.key.clone() };
             let cached = read.row_cache.get(&id);
-            if let Some(cached) = &cached {
-                cached.prefetch();
-                cached.in_memtable.prefetch();
-            }
             let is_cached = cached.as_ref().is_some_and(|cached| cached.view().is_some());
             if !is_cached {
                 look_up.view.get_or_insert_with(|| read.view());
@@ -169,7 +165,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         };
         let cached = in_cache.as_ref().or(loaded.as_ref());
         let source = match cached.and_then(|cached| cached.view()) {
-            Some(view) => RowSource::cached(view, resolved.cells.len()),
+            Some(view) => RowSource::cached(view),
             None => {
                 let view = self.view.get_or_insert_with(|| read.view());
                 match may_wait {
@@ -191,12 +187,9 @@ impl<'a, 'l> Writer<'a, 'l> {
             key: Vec::new(),
         };
         changes.add_all(resolved)?;
-        let (changes, likely) = (changes.changes, source.first_place());
+        let changes = changes.changes;
         drop(source);
-        if let Some(cached) = cached {
-            cached.in_memtable.prefetch_slot(likely);
-        }
-        let cached = cached.map(|cached| Cached { id, row: cached.clone(), likely });
+        let cached = cached.map(|cached| Cached { id, row: cached.clone() });
         self.batch.add(tables.number, &row, &changes, cached);
         Ok(())
     }
@@ -387,7 +380,6 @@ impl RowChanges<'_> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
-                    self.source.prefetch(key);
                     return Ok(None);
                 }
                 let timestamp = match self.source.look_at(key, value::live_timestamp)? {

@@ -12,16 +12,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use super::health::Health;
 use super::log::{CommitLog, FullSegment, NextSegment};
 use super::memtable::Memory;
 use super::throttle::Throttle;
-use super::write_batch::{Cached, WriteBatch};
+use super::write_batch::WriteBatch;
 use crate::storage::StoreError;
-use crate::util::Spread;
 
 /// Bytes of the log at which its memtable is flushed, however small, as a multiple of the memtable's limit: they are
 /// replayed after a crash.
@@ -37,7 +36,7 @@ pub struct WriteAhead {
     log: Option<CommitLog>,
     pub memory: Arc<Memory>,
     /// Held by each write from the log to the memtable, and by a freeze between two writes.
-    gate: Gate,
+    gate: RwLock<()>,
     /// The first segment that is still needed. Held by whoever flushes, or forgets what would be flushed.
     pub first_segment: Mutex<u64>,
     /// Bytes of a memtable at which it is flushed: what is overwritten until then never reaches a table.
@@ -49,20 +48,6 @@ pub struct WriteAhead {
     has_flush_trouble: AtomicBool,
     pub throttle: Throttle,
     pub health: Arc<Health>,
-}
-
-/// Every write passes through it, each thread by a door of its own. Who closes it waits for those who are on the way.
-#[derive(Default)]
-struct Gate(Spread<RwLock<()>>);
-
-impl Gate {
-    fn pass(&self) -> RwLockReadGuard<'_, ()> {
-        self.0.mine().read()
-    }
-
-    fn close(&self) -> Vec<RwLockWriteGuard<'_, ()>> {
-        self.0.iter().map(RwLock::write).collect()
-    }
 }
 
 impl WriteAhead {
@@ -77,7 +62,7 @@ impl WriteAhead {
         WriteAhead {
             log,
             memory,
-            gate: Gate::default(),
+            gate: RwLock::default(),
             first_segment: Mutex::new(first_segment),
             memtable_bytes,
             has_flushed: Notify::new(),
@@ -91,19 +76,18 @@ impl WriteAhead {
     /// Takes a batch: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
     /// has changed. The batch was made under the locks of its rows, which are still held.
     pub fn take(&self, batch: &WriteBatch) -> Result<(), StoreError> {
-        let _writing = self.gate.pass();
+        let _writing = self.gate.read();
         self.health.check()?;
         if let Some(log) = &self.log {
             log.append(&batch.record)?;
         }
-        let rows = batch.rows();
-        self.memory.apply(rows.map(|(row, cached)| (row, cached.map(Cached::in_memtable))));
+        self.memory.apply(batch.rows().map(|(row, _)| row));
         Ok(())
     }
 
     /// Runs something between two writes.
     pub fn between_writes<T>(&self, run: impl FnOnce(&Memory) -> T) -> T {
-        let _no_writes = self.gate.close();
+        let _no_writes = self.gate.write();
         run(&self.memory)
     }
 
@@ -111,7 +95,7 @@ impl WriteAhead {
     pub fn close(&self) {
         self.health.close();
         // A writer that has seen it open may still be on its way.
-        drop(self.gate.close());
+        drop(self.gate.write());
         self.has_flushed.notify_waiters();
     }
 
@@ -187,7 +171,7 @@ impl WriteAhead {
     /// Ends the active memtable together with its segment, which is given back: writers need not wait for its end.
     /// Nothing may be frozen yet.
     pub fn freeze(&self, next: NextSegment) -> Result<Option<FullSegment>, StoreError> {
-        let _no_writes = self.gate.close();
+        let _no_writes = self.gate.write();
         let full = self.log.as_ref().map(|log| log.go_on_in(next)).transpose()?;
         self.memory.freeze();
         Ok(full)

@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 
 use super::key::RowPrefix;
 use super::log::{ChangeList, RecordBuilder, RowRecord, SealedRecord};
-use super::memtable::RowPlace;
 use super::row_cache::{CachedRow, RowId};
 use crate::storage::StoreError;
 
@@ -14,8 +13,6 @@ use crate::storage::StoreError;
 pub struct Cached {
     pub id: RowId,
     pub row: Arc<CachedRow>,
-    /// Where among its entries the first change is likely to belong, in the cache and in the memtable.
-    pub likely: usize,
 }
 
 /// Changes in the making, to any rows of any column families.
@@ -30,13 +27,6 @@ pub struct WriteBatch {
     pub record: SealedRecord,
     /// For each row of the record, the row in the cache, if it is there.
     cached: SmallVec<[Option<Cached>; 1]>,
-}
-
-impl Cached {
-    /// Where the row is in the memtable, and where in it the first change is likely to belong.
-    pub fn in_memtable(&self) -> (&RowPlace, usize) {
-        (&self.row.in_memtable, self.likely)
-    }
 }
 
 impl WriteBatch {

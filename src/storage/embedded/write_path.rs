@@ -90,8 +90,8 @@ impl WritePath {
             }
         })?;
         for (row, cached) in batch.rows() {
-            if let Some(Cached { id, row: cached, likely }) = cached {
-                self.read.row_cache.apply(id, cached, row.changes, *likely);
+            if let Some(Cached { id, row: cached }) = cached {
+                self.read.row_cache.apply(id, cached, row.changes);
             }
         }
         Ok(())

@@ -113,11 +113,6 @@ impl ChangeList {
 }
 
 impl<'a> Changes<'a> {
-    /// How many are left.
-    pub fn len(&self) -> usize {
-        usize::try_from(self.count).unwrap_or(usize::MAX)
-    }
-
     /// Reads changes that a record begins with.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Changes<'a>> {
         let count = take_number(bytes)?;

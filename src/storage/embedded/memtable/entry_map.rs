@@ -120,18 +120,6 @@ impl EntryMap {
         self.chunks().iter().map(|chunk| chunk.bytes()).sum()
     }
 
-    /// Brings near the entries from a place on, if all are in one chunk.
-    pub fn prefetch(&self, at: usize, count: usize) {
-        if let Chunks::One(chunk) = &self.chunks {
-            chunk.prefetch(at, count);
-        }
-    }
-
-    /// Where in memory the first chunk is, and its slots.
-    pub fn addresses(&self) -> [usize; 2] {
-        self.chunks().first().map_or([0; 2], |chunk| [Arc::as_ptr(chunk).addr(), chunk.address_of_slots()])
-    }
-
     fn chunks(&self) -> &[Chunk] {
         self.chunks.as_slice()
     }

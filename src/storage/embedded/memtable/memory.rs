@@ -8,7 +8,6 @@ use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
 use super::entry_map::EntryMap;
-use super::rows::RowPlace;
 use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 use crate::storage::embedded::tables::Snapshot;
@@ -49,14 +48,12 @@ impl Memory {
         View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
-    /// Makes changes. With each record comes where its row is in the memtable, and where in it the first change is
-    /// likely to belong, if that is known. The caller holds the locks of the rows, and nobody freezes meanwhile.
-    pub fn apply<'a>(&self, records: impl Iterator<Item = (RowRecord<'a>, Option<(&'a RowPlace, usize)>)>) {
+    /// Makes changes. The caller holds the locks of the rows, and nobody freezes meanwhile.
+    pub fn apply<'a>(&self, records: impl Iterator<Item = RowRecord<'a>>) {
         let active = self.active.load();
         let mut grown = 0;
-        for (record, known) in records {
-            let (number, prefix, changes) = (active.number(), record.prefix, record.changes);
-            grown += active.with_rows(record.family, |rows| rows.apply(number, prefix, changes, known));
+        for RowRecord { family, prefix, changes } in records {
+            grown += active.with_rows(family, |rows| rows.apply(prefix, changes));
         }
         if grown != 0 {
             active.add_bytes(grown);
@@ -77,7 +74,7 @@ impl Memory {
     /// Starts a new memtable. The caller sees to it that nobody writes meanwhile.
     pub fn freeze(&self) {
         let mut frozen = self.frozen.write();
-        let next = Arc::new(Memtable::after(&self.active.load()));
+        let next = Arc::<Memtable>::default();
         let full = self.active.swap(next);
         *frozen = std::iter::once(full).chain(frozen.iter().cloned()).collect();
         self.active_bytes.store(0, Ordering::Relaxed);
@@ -129,7 +126,7 @@ impl Memory {
     /// to it that nobody writes meanwhile.
     pub fn replace(&self, others: Frozen) -> (Arc<Memtable>, Frozen) {
         let mut frozen = self.frozen.write();
-        let next = Arc::new(Memtable::after(&self.active.load()));
+        let next = Arc::<Memtable>::default();
         self.active_bytes.store(0, Ordering::Relaxed);
         (self.active.swap(next), std::mem::replace(&mut *frozen, others))
     }
@@ -236,7 +233,7 @@ mod tests {
         let mut changes = ChangeList::default();
         changes.add(&[key], value.as_ref().map(std::slice::from_ref));
         let record = RowRecord { family, prefix: &[row], changes: changes.iter() };
-        memory.apply(std::iter::once((record, None)));
+        memory.apply(std::iter::once(record));
     }
 
     /// All values, as a read finds them.

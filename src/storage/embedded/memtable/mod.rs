@@ -17,4 +17,4 @@ mod table;
 
 pub use entry_map::{EntryMap, EntryRange};
 pub use memory::{Frozen, Memory, View};
-pub use rows::{RowPlace, Rows};
+pub use rows::Rows;

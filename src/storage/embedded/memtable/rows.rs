@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
-use crate::storage::embedded::packed::{PackedEntries, SLOT_BYTES};
-use crate::util::{prefetch, prefetch_all};
+use crate::storage::embedded::packed::PackedEntries;
 
 /// What a row takes beside its entries: its first chunk, what holds that, its places in two maps of rows, and what the
 /// allocator adds.
@@ -22,49 +21,6 @@ type Prefix = Arc<[u8]>;
 /// One row. Readers clone the map, which is quick.
 type Row = Mutex<EntryMap>;
 
-/// Where a memtable has a row, so that who writes to it again need not look for it. It does not keep the row.
-#[derive(Debug, Default)]
-pub struct RowPlace {
-    row: Mutex<(u64, Weak<Row>)>,
-    /// Where in memory the row was, its first entries and their slots, to bring them near. They may have moved since.
-    addresses: [AtomicUsize; 3],
-}
-
-impl RowPlace {
-    /// The row in a memtable of this number, if that is the last that was noted.
-    fn get(&self, memtable: u64) -> Option<Arc<Row>> {
-        let place = self.row.lock();
-        if place.0 == memtable { place.1.upgrade() } else { None }
-    }
-
-    fn set(&self, memtable: u64, row: &Arc<Row>) {
-        *self.row.lock() = (memtable, Arc::downgrade(row));
-    }
-
-    fn note_addresses(&self, row: &Arc<Row>, map: &EntryMap) {
-        let [entries, slots] = map.addresses();
-        for (noted, address) in self.addresses.iter().zip([Arc::as_ptr(row).addr(), entries, slots]) {
-            // Who reads them need not have the line anew when nothing has changed.
-            if noted.load(Ordering::Relaxed) != address {
-                noted.store(address, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Brings near what is touched first by who is going to write to the row, so that it need not wait for one after
-    /// another.
-    pub fn prefetch(&self) {
-        let [row, entries, _] = self.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
-        prefetch(row);
-        prefetch_all(entries, size_of::<PackedEntries>());
-    }
-
-    /// Brings near the slot where the first change is likely to belong.
-    pub fn prefetch_slot(&self, likely: usize) {
-        prefetch(self.addresses[2].load(Ordering::Relaxed).wrapping_add(likely * SLOT_BYTES));
-    }
-}
-
 /// Rows by the prefix of their keys.
 #[derive(Default)]
 pub struct Rows {
@@ -75,36 +31,15 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Makes changes to one row, all at once for whoever reads it. `memtable` is the number of the one that these are
-    /// the rows of, `known` where one has the row and where in it to look first. Returns how many bytes that takes, or
-    /// makes free.
-    pub fn apply(
-        &self,
-        memtable: u64,
-        prefix: &[u8],
-        changes: Changes<'_>,
-        known: Option<(&RowPlace, usize)>,
-    ) -> isize {
-        let mut likely = known.map_or(0, |(_, likely)| likely);
-        let (row, mut grown) = match known.and_then(|(place, _)| place.get(memtable)) {
-            Some(row) => (row, 0),
-            None => {
-                let made = self.row_or_make(prefix);
-                if let Some((place, _)) = known {
-                    place.set(memtable, &made.0);
-                }
-                made
-            }
-        };
+    /// Makes changes to one row, all at once for whoever reads it. Returns how many bytes that takes, or makes free.
+    pub fn apply(&self, prefix: &[u8], changes: Changes<'_>) -> isize {
+        let (row, mut grown) = self.row_or_make(prefix);
         let mut map = row.lock();
-        map.prefetch(likely, changes.len());
+        let mut likely = 0;
         for (key, value) in changes {
             let (place, by) = map.put(key, value, likely);
             likely = place + 1;
             grown += by;
-        }
-        if let Some((place, _)) = known {
-            place.note_addresses(&row, &map);
         }
         if grown != 0 {
             self.bytes.fetch_add(grown, Ordering::Relaxed);
@@ -195,40 +130,5 @@ impl Rows {
 
     pub fn is_empty(&self) -> bool {
         self.by_prefix.read().is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::embedded::log::ChangeList;
-
-    fn keys(rows: &Rows) -> Vec<Vec<u8>> {
-        rows.get(b"r").map_or(Vec::new(), |map| map.iter().map(|(key, _)| key.to_vec()).collect())
-    }
-
-    #[test]
-    fn a_place_is_good_for_one_memtable_and_keeps_nothing_of_it() {
-        let place = RowPlace::default();
-        let put = |rows: &Rows, memtable, key: &[u8]| {
-            let mut changes = ChangeList::default();
-            changes.add(key, Some(b"value"));
-            rows.apply(memtable, b"r", changes.iter(), Some((&place, 9)))
-        };
-        let earlier = Rows::default();
-        let first = put(&earlier, 0, b"a");
-        assert!(put(&earlier, 0, b"b") < first, "the row is there already");
-        let row = earlier.by_prefix.read()[&b"r"[..]].clone();
-        let noted = place.addresses.each_ref().map(|address| address.load(Ordering::Relaxed));
-        assert_eq!((noted[0], &noted[1..]), (Arc::as_ptr(&row).addr(), &row.lock().addresses()[..]));
-        let kept = Arc::downgrade(&row);
-        drop(row);
-        let later = Rows::default();
-        put(&later, 1, b"c");
-        assert_eq!((keys(&earlier), keys(&later)), (vec![b"a".to_vec(), b"b".to_vec()], vec![b"c".to_vec()]));
-        drop(later);
-        assert!(place.get(1).is_none());
-        drop(earlier);
-        assert!(kept.upgrade().is_none());
     }
 }

@@ -11,19 +11,12 @@ use super::rows::Rows;
 /// Rows of every column family, by the number of its generation.
 #[derive(Default)]
 pub struct Memtable {
-    /// Memtables of one store are numbered one after another.
-    number: u64,
     /// Copied when a generation comes to it: there are few, and every write looks here.
     families: ArcSwap<HashMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
 }
 
 impl Memtable {
-    /// An empty one that follows another.
-    pub fn after(earlier: &Memtable) -> Memtable {
-        Memtable { number: earlier.number + 1, ..Memtable::default() }
-    }
-
     /// What several hold together, newest first; nobody writes to them any more. Below the lowest there is nothing that
     /// a removal could hide.
     pub fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
@@ -39,14 +32,9 @@ impl Memtable {
         };
         let families: HashMap<u64, Arc<Rows>> = layers.into_iter().map(merge).collect();
         Memtable {
-            number: newest_first.first().map_or(0, |newest| newest.number),
             bytes: AtomicIsize::new(families.values().map(|rows| rows.bytes()).sum()),
             families: ArcSwap::from_pointee(families),
         }
-    }
-
-    pub fn number(&self) -> u64 {
-        self.number
     }
 
     /// The rows of a generation, which are made if need be.
@@ -96,11 +84,7 @@ impl Memtable {
         let mut families = HashMap::clone(&table.families.load());
         families.remove(&family);
         let bytes = table.bytes.load(Ordering::Relaxed) - rows.bytes();
-        Arc::new(Memtable {
-            number: table.number,
-            families: ArcSwap::from_pointee(families),
-            bytes: AtomicIsize::new(bytes),
-        })
+        Arc::new(Memtable { families: ArcSwap::from_pointee(families), bytes: AtomicIsize::new(bytes) })
     }
 
     /// Forgets a generation. Nobody writes to it any more.

@@ -5,24 +5,19 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::slot::{HEAD_BYTES, INLINE, REMOVED, SLOT_BYTES, Slot, as_u32, as_usize, head_of};
-use super::tags::Tags;
 use super::value::PackedValue;
-use crate::util::{prefetch, prefetch_all};
 
 /// Values of more bytes than this are kept by themselves.
 const INLINE_MAX: usize = 512;
 /// Gaps of fewer bytes than this are left alone.
 const GAPS_MIN: usize = 256;
 
-/// Entries that are brought near at a time.
-const NEAR_MAX: usize = 16;
 /// Slots that a search looks at side by side.
 const LOOKS: usize = 7;
 
 /// Keys in order, each with its value or its removal. All of it takes less than 4 GiB: its owners see to that.
 #[derive(Debug, Clone, Default)]
 pub struct PackedEntries {
-    tags: Tags,
     pub(super) slots: Vec<Slot>,
     pub(super) data: Vec<u8>,
     pub(super) large: Vec<Bytes>,
@@ -38,17 +33,12 @@ impl PackedEntries {
 
     /// Bytes that it takes, with the room that it keeps.
     pub fn bytes(&self) -> usize {
-        self.tags.bytes() + self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
+        self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
     }
 
     /// Bytes that a copy of it takes: large values are shared.
     pub fn bytes_to_copy(&self) -> usize {
-        self.slots.len() * (SLOT_BYTES + 1) + self.data.len() + self.large.len() * size_of::<Bytes>()
-    }
-
-    /// Where in memory the slots are, `SLOT_BYTES` apart.
-    pub fn address_of_slots(&self) -> usize {
-        self.slots.as_ptr().addr()
+        self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
     /// The key of an entry; empty where there is none.
@@ -88,30 +78,12 @@ impl PackedEntries {
         if self.slots.get(likely).is_some_and(|slot| self.compare(slot, head, key).is_eq()) {
             return Ok(likely);
         }
-        let mut tagged = self.tags.places(head, key);
-        if let Some(at) = tagged.find(|at| self.compare(&self.slots[*at], head, key).is_eq()) {
-            return Ok(at);
-        }
         let from = self.slots.len() - self.not_below(head).len();
         if self.slots.get(from).is_none_or(|slot| slot.head != head) {
             return Err(from);
         }
         let found = self.slots[from..].binary_search_by(|slot| self.compare(slot, head, key));
         found.map(|at| from + at).map_err(|at| from + at)
-    }
-
-    /// Where a key probably stands, if it is there, without a look at it. That place is brought near.
-    pub fn likely_place(&self, key: &[u8]) -> Option<usize> {
-        let at = self.tags.places(head_of(key), key).next()?;
-        prefetch(self.address_of_slots().wrapping_add(at * SLOT_BYTES));
-        Some(at)
-    }
-
-    /// Brings near the keys and values of so many entries from a place on, but not of more than stay near.
-    pub fn prefetch(&self, at: usize, count: usize) {
-        for slot in self.slots.iter().skip(at).take(count.min(NEAR_MAX)) {
-            prefetch_all(self.data.as_ptr().addr() + as_usize(slot.at), slot.data_len());
-        }
     }
 
     /// The slots from the first one on whose head is not below this. Several are looked at side by side, as each may be
@@ -164,7 +136,6 @@ impl PackedEntries {
             }
             Err(at) => {
                 let slot = self.add(key, value);
-                self.tags.insert(at, slot.head, key);
                 self.slots.insert(at, slot);
                 at
             }
@@ -174,14 +145,12 @@ impl PackedEntries {
     /// Appends an entry that sorts behind all others.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         let slot = self.add(key, Some(value));
-        self.tags.push(slot.head, key);
         self.slots.push(slot);
     }
 
     /// Takes an entry away.
     pub fn remove(&mut self, at: usize) {
         self.forget_large(at);
-        self.tags.remove(at);
         let slot = self.slots.remove(at);
         self.gaps += slot.data_len();
         self.close_gaps();
@@ -285,7 +254,6 @@ impl PackedEntries {
                 }
                 value => copy.add(key, value.map(PackedValue::as_slice)),
             };
-            copy.tags.push(slot.head, key);
             copy.slots.push(slot);
         }
         copy
@@ -321,9 +289,6 @@ mod tests {
             .map(|(key, value)| (key.to_vec(), value.map(|value| value.as_slice().to_vec())))
             .collect();
         assert_eq!(owned, twin.clone().into_iter().collect::<Vec<_>>());
-        let mut tags = Tags::default();
-        packed.iter().for_each(|(key, _)| tags.push(head_of(key), key));
-        assert_eq!(packed.tags, tags);
         let used: usize = packed.slots.iter().map(Slot::data_len).sum();
         assert_eq!(packed.data.len(), used + packed.gaps);
         assert_eq!(packed.large_bytes, packed.large.iter().map(Bytes::len).sum::<usize>());
@@ -386,17 +351,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_tag_are_told_apart() {
+    fn many_keys_that_begin_alike_are_told_apart() {
         let key = |number: usize| [&[1; 16][..], &number.to_be_bytes(), &[2; 16]].concat();
         let mut packed = PackedEntries::default();
         (0..300).for_each(|number| packed.push(&key(number * 2), b""));
         for number in 0..300 {
-            assert_eq!(packed.search(&key(number * 2), 0), Ok(number));
-            assert_eq!(packed.search(&key(number * 2 + 1), 0), Err(number + 1));
-        }
-        // Few enough for tags to be looked at.
-        packed.split_off(200);
-        for number in 0..200 {
             assert_eq!(packed.search(&key(number * 2), 0), Ok(number));
             assert_eq!(packed.search(&key(number * 2 + 1), 0), Err(number + 1));
         }

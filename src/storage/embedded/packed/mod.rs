@@ -5,7 +5,6 @@
 //! is no longer.
 //!
 //! ```text
-//!   tags       in order:  a byte of the key's hash
 //!   slots      in order:  first bytes of the key | where it lies | lengths
 //!   data       as they came:  key value key value ...      values that are replaced by longer ones leave gaps
 //!   large      values that are too long to be moved about
@@ -13,11 +12,9 @@
 
 mod entries;
 mod slot;
-mod tags;
 mod value;
 mod walk;
 
 pub use entries::PackedEntries;
-pub use slot::SLOT_BYTES;
 pub use value::PackedValue;
 pub use walk::PackedWalk;
