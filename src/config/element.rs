@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::characters::{CodePoint, is_invisible};
 use super::home::home_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
@@ -21,6 +22,9 @@ pub struct Element<T> {
     pub meaning: &'static str,
     pub set: Set<T>,
 }
+
+/// The element and the attribute whose text is for people: it may have any character.
+const FREE_TEXT: &str = "Comment";
 
 /// What becomes of an element.
 pub enum Set<T> {
@@ -92,7 +96,18 @@ pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, rea
     }
 }
 
+/// Whether a value has a character that nobody sees, which is a mistake.
+pub fn has_invisible(tag: &str, text: &Text, reading: &mut Reading<'_>) -> bool {
+    let Some(character) = text.value.chars().find(|character| is_invisible(*character)) else { return false };
+    let mistake = Mistake::InvisibleCharacter { tag: tag.to_owned(), character: CodePoint(character) };
+    reading.error(reading.place_of(character, text.span), mistake);
+    true
+}
+
 fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading: &mut Reading<'_>) {
+    if row.tag != FREE_TEXT && has_invisible(row.tag, text, reading) {
+        return;
+    }
     let value = Value { tag: row.tag, raw: &text.value, text: text.value.trim(), types: reading.types };
     let outcome = match row.set {
         Set::Value(set) => set(target, &value),

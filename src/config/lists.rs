@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::draft::Draft;
-use super::element::unknown;
+use super::element::{has_invisible, unknown};
 use super::mistake::Mistake;
 use super::reading::Reading;
 use super::xml::Node;
@@ -35,6 +35,7 @@ pub(super) fn nodes<'n>(node: &'n Node, tag: &str, reading: &mut Reading<'_>) ->
         }
         match child.text.value.trim() {
             "" => reading.error(child.name.span, Mistake::EmptyValue { tag: tag.to_owned() }),
+            _ if has_invisible(tag, &child.text, reading) => {}
             _ => found.push(child),
         }
     }

@@ -4,6 +4,7 @@
 //! `column_family`) say what each element means, `draft` checks what concerns several of them, and what comes
 //! out is a `Config` or the list of all mistakes, each pointing at its place.
 
+mod characters;
 mod cluster;
 mod column_family;
 mod contact_point;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::characters::is_invisible;
 use super::error::ConfigError;
 use super::mistake::Mistake;
 use super::releases::Releases;
@@ -71,6 +72,21 @@ impl<'a> Reading<'a> {
     pub fn seen(&mut self, releases: Releases) {
         if let Some((since, until)) = releases {
             self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+        }
+    }
+
+    /// Where a character stands in a stretch of the text or in the blanks at its ends; all of the stretch where the character
+    /// was written as a reference.
+    pub fn place_of(&self, character: char, within: Span) -> Span {
+        let is_blank = |letter: &char| letter.is_whitespace() || is_invisible(*letter);
+        let text = |from: usize, to: usize| self.source.text.get(from..to).unwrap_or_default();
+        let bytes = |letters: usize, letter: char| letters + letter.len_utf8();
+        let before = text(0, within.start).chars().rev().take_while(is_blank).fold(0, bytes);
+        let after = text(within.end, self.source.text.len()).chars().take_while(is_blank).fold(0, bytes);
+        let start = within.start - before;
+        match text(start, within.end + after).find(character) {
+            Some(at) => Span { start: start + at, end: start + at + character.len_utf8() },
+            None => within,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a parsed XML file is made of, every piece with its place in the text.
 
+use super::characters::CodePoint;
 use super::source::Span;
 
 /// Text and where it stands.
@@ -61,6 +62,12 @@ pub enum XmlMistake {
     BareAmpersand,
     #[error("&{reference}; is no character")]
     BadCharacter { reference: String },
+    #[error("{0} in the file: XML does not have this character")]
+    ForbiddenCharacter(CodePoint),
+    #[error(
+        "{0} in a tag: XML allows blanks, tabs and line ends between names, and nothing like this in a name"
+    )]
+    StrayCharacter(CodePoint),
     #[error("attribute {name} is given twice, first on line {first_line}")]
     AttributeTwice { name: String, first_line: usize },
     #[error("the value of attribute {name} contains a <")]
@@ -91,6 +98,13 @@ impl XmlMistake {
             XmlMistake::BareAmpersand => "write &amp; for &",
             XmlMistake::LessThanInAttribute { .. } => {
                 "is the closing quote missing? write &lt; if a < is meant"
+            }
+            XmlMistake::ForbiddenCharacter(_) => "remove it",
+            XmlMistake::StrayCharacter(CodePoint('“' | '”' | '„' | '‘' | '’' | '«' | '»')) => {
+                "write \" for a quote; the curly ones come with text that was copied from a web page"
+            }
+            XmlMistake::StrayCharacter(_) => {
+                "replace it with a blank, or remove it; it often comes with text that was copied from a web page"
             }
             XmlMistake::EndMisspelt { expected, .. } => return Some(format!("did you mean </{expected}>?")),
             XmlMistake::Syntax(_)

@@ -9,6 +9,7 @@ use quick_xml::escape::{EscapeError, resolve_predefined_entity};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesRef, BytesStart, Event};
 
+use super::characters::{CodePoint, is_invisible, is_of_name, is_of_xml};
 use super::nearest::nearest;
 use super::source::{Source, Span};
 use super::xml::{Attribute, Node, Text, XmlMistake};
@@ -30,6 +31,7 @@ pub fn read(source: &Source) -> Result<Vec<Node>, Vec<(Span, XmlMistake)>> {
     }
     let mut reader =
         XmlReader { source, text: &source.text, open: Vec::new(), roots: Vec::new(), mistakes: Vec::new() };
+    reader.check_characters();
     reader.run();
     if reader.roots.is_empty() && reader.mistakes.is_empty() {
         reader.mistakes.push((Span::default(), XmlMistake::Empty));
@@ -76,6 +78,15 @@ impl XmlReader<'_> {
         }
     }
 
+    /// Points at characters that no XML file has.
+    fn check_characters(&mut self) {
+        let text = self.text;
+        let forbidden = text.char_indices().filter(|(_, character)| !is_of_xml(*character));
+        for (at, character) in forbidden.take(MISTAKES_MAX) {
+            self.mistake(place(at, character), XmlMistake::ForbiddenCharacter(CodePoint(character)));
+        }
+    }
+
     fn mistake(&mut self, span: Span, mistake: XmlMistake) {
         self.mistakes.push((span, mistake));
     }
@@ -116,7 +127,14 @@ impl XmlReader<'_> {
     fn node(&mut self, tag: &BytesStart<'_>, span: Span) -> Node {
         let name = tag.name().0;
         let name_span = self.span_of(name, span);
-        let attributes = self.attributes(tag, span, name_span.start);
+        let strays = self.strays(span);
+        // A tag with strays has other names than somebody meant: what else is wrong with them would only confuse.
+        let attributes = match strays.is_empty() {
+            true => self.attributes(tag, span, name_span.start),
+            false => Vec::new(),
+        };
+        self.mistakes.extend(strays);
+        let name = before_stray(name);
         let text = Text { value: String::new(), span: Span { start: span.end, end: span.end } };
         Node {
             name: Text { value: name.to_owned(), span: name_span },
@@ -124,6 +142,28 @@ impl XmlReader<'_> {
             children: Vec::new(),
             text,
         }
+    }
+
+    /// The characters of a tag that are neither in quotes nor allowed outside of them. Those of ASCII are left to those who
+    /// look at names and values, which say more about them.
+    fn strays(&self, tag: Span) -> Vec<(Span, XmlMistake)> {
+        let text = self.text.get(tag.start..tag.end).unwrap_or_default();
+        let mut strays = Vec::new();
+        let mut quote = None;
+        for (at, character) in text.char_indices() {
+            match quote {
+                Some(end) if character == end => quote = None,
+                Some(_) => {}
+                None if matches!(character, '"' | '\'') => quote = Some(character),
+                None if character.is_ascii() || is_of_name(character) => {}
+                None if is_of_xml(character) && strays.len() < MISTAKES_MAX => {
+                    let stray = XmlMistake::StrayCharacter(CodePoint(character));
+                    strays.push((place(tag.start + at, character), stray));
+                }
+                None => {}
+            }
+        }
+        strays
     }
 
     fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
@@ -139,6 +179,12 @@ impl XmlReader<'_> {
                 }
             };
             let name = Text { value: attribute.key.0.to_owned(), span: self.span_of(attribute.key.0, span) };
+            let stray = name.value.char_indices().find(|(_, character)| !is_of_name(*character));
+            if let Some((at, character)) = stray {
+                let stray = XmlMistake::StrayCharacter(CodePoint(character));
+                self.mistake(place(name.span.start + at, character), stray);
+                continue;
+            }
             let value_span = self.span_of(&attribute.value, span);
             if attribute.value.contains('<') {
                 self.mistake(value_span, XmlMistake::LessThanInAttribute { name: name.value.clone() });
@@ -192,6 +238,9 @@ impl XmlReader<'_> {
     fn reference(&mut self, reference: &BytesRef<'_>, span: Span) {
         let name: &str = reference;
         match reference.resolve_char_ref() {
+            Ok(Some(letter)) if !is_of_xml(letter) => {
+                self.mistake(span, XmlMistake::BadCharacter { reference: name.to_owned() });
+            }
             Ok(Some(letter)) => self.append(letter.encode_utf8(&mut [0; 4]), span),
             Ok(None) => match resolve_predefined_entity(name) {
                 Some(text) => self.append(text, span),
@@ -233,6 +282,11 @@ impl XmlReader<'_> {
 
     fn end(&mut self, tag: &BytesEnd<'_>, span: Span) {
         let found = tag.name().0;
+        if let Some((at, character)) = found.char_indices().find(|(_, character)| is_invisible(*character)) {
+            let start = self.span_of(found, span).start + at;
+            self.mistake(place(start, character), XmlMistake::StrayCharacter(CodePoint(character)));
+        }
+        let found = before_stray(found);
         if !self.open.iter().any(|node| node.name.value == found) {
             return self.stray_end(found, self.span_of(found, span));
         }
@@ -280,6 +334,16 @@ impl XmlReader<'_> {
             self.mistake(node.name.span, XmlMistake::NeverClosed { name: node.name.value });
         }
     }
+}
+
+/// Where a character stands.
+fn place(start: usize, character: char) -> Span {
+    Span { start, end: start + character.len_utf8() }
+}
+
+/// A name up to its first character that cannot be seen: what somebody meant who did not see it.
+fn before_stray(name: &str) -> &str {
+    name.split(is_invisible).next().unwrap_or(name)
 }
 
 fn offset(position: u64) -> usize {

@@ -1,0 +1,99 @@
+//! Characters that an XML file or a value must not have, because nobody sees them.
+//!
+//! Text that was copied from a web page or a word processor often has no-break spaces in the place of blanks. To XML they are
+//! letters: `<ColumnFamily Name="A"\u{a0}CompareWith="UTF8Type"/>` has an attribute that is called `\u{a0}CompareWith`, and
+//! so no comparator. Such characters are pointed at instead.
+
+use std::fmt;
+
+/// A character by its code point and, where it is a frequent one, its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodePoint(pub char);
+
+/// The names of those that are met most.
+const NAMES: [(char, &str); 17] = [
+    ('\u{9}', "tab"),
+    ('\u{85}', "next line"),
+    ('\u{a0}', "no-break space"),
+    ('\u{ad}', "soft hyphen"),
+    ('\u{2002}', "en space"),
+    ('\u{2003}', "em space"),
+    ('\u{2009}', "thin space"),
+    ('\u{200b}', "zero width space"),
+    ('\u{200c}', "zero width non-joiner"),
+    ('\u{200d}', "zero width joiner"),
+    ('\u{200e}', "left-to-right mark"),
+    ('\u{200f}', "right-to-left mark"),
+    ('\u{2028}', "line separator"),
+    ('\u{202f}', "narrow no-break space"),
+    ('\u{2060}', "word joiner"),
+    ('\u{3000}', "ideographic space"),
+    ('\u{feff}', "byte order mark"),
+];
+
+impl fmt::Display for CodePoint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "U+{:04X}", u32::from(self.0))?;
+        if let Some((_, name)) = NAMES.iter().find(|(named, _)| *named == self.0) {
+            return write!(out, " ({name})");
+        }
+        if !is_of_xml(self.0) || is_invisible(self.0) { Ok(()) } else { write!(out, " ({})", self.0) }
+    }
+}
+
+/// Whether a character may be in an XML file at all: `Char` of XML 1.0.
+pub fn is_of_xml(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// Whether a character may be in the name of an element or attribute: `NameChar` of XML 1.0.
+pub fn is_of_name(character: char) -> bool {
+    matches!(character,
+        '-' | '.' | '0'..='9' | ':' | '_' | 'A'..='Z' | 'a'..='z'
+        | '\u{b7}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{37d}' | '\u{37f}'..='\u{1fff}'
+        | '\u{200c}'..='\u{200d}' | '\u{203f}'..='\u{2040}' | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}'
+        | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
+        && !is_invisible(character)
+}
+
+/// Whether a character looks like a blank, or like nothing at all, and is none of XML's four blanks.
+pub fn is_invisible(character: char) -> bool {
+    match character {
+        ' ' | '\t' | '\n' | '\r' => false,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' => true,
+        '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' => true,
+        '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => true,
+        other => other.is_whitespace() || other.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_xml() {
+        assert!("ColumnFamily-1.a_b:cäö漢".chars().all(is_of_name));
+        for other in [' ', '=', '"', '“', '/', '<', '\u{a0}', '\u{200b}', '\u{200d}', '\u{3000}', '\u{d7}']
+        {
+            assert!(!is_of_name(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn blanks_of_xml_are_visible_enough() {
+        assert!(" \t\r\nA-ü“漢".chars().all(|character| !is_invisible(character)));
+        assert!("\u{a0}\u{200b}\u{feff}\u{2003}\u{85}\u{1}\u{7f}".chars().all(is_invisible));
+        assert!(is_of_xml('\u{a0}') && !is_of_xml('\u{1}') && !is_of_xml('\u{ffff}'));
+    }
+
+    #[test]
+    fn code_points_are_shown_with_their_names() {
+        let shown = |character| CodePoint(character).to_string();
+        assert_eq!(shown('\u{a0}'), "U+00A0 (no-break space)");
+        assert_eq!(shown('\u{1}'), "U+0001");
+        assert_eq!(shown('\u{2001}'), "U+2001");
+        assert_eq!(shown('“'), "U+201C (“)");
+    }
+}
