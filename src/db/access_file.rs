@@ -47,6 +47,14 @@ fn key(text: &str) -> Key<'_> {
     named(".<ro>", Level::ReadOnly).or_else(|| named(".<rw>", Level::ReadWrite)).unwrap_or(Key::Old(text))
 }
 
+/// Whether a key has one of the forms. Anything else in pointed brackets would be taken for the name of a keyspace.
+pub(super) fn is_well_formed(text: &str) -> bool {
+    match key(text) {
+        Key::Keyspaces => true,
+        Key::Named(name, _) | Key::Old(name) => !name.is_empty() && !name.contains(['<', '>']),
+    }
+}
+
 fn names(users: &str, user: &str) -> bool {
     users.split(',').any(|name| name == user)
 }

@@ -10,6 +10,7 @@ use parking_lot::RwLock;
 use super::Error;
 use super::authenticate::Authenticator;
 use super::index_build::Unfinished;
+use super::login_guard::LoginGuard;
 use super::roles::RoleKeeper;
 use super::schema_events::SchemaEvents;
 use super::shared_schema::SharedSchema;
@@ -79,6 +80,8 @@ pub struct Database {
     pub(super) building: RwLock<HashMap<String, Unfinished>>,
     /// Who may log in and what they may do, where that is kept in the store.
     pub(super) roles: Arc<RoleKeeper>,
+    /// Refuses logins after too many that failed.
+    pub(super) login_guard: Arc<LoginGuard>,
     /// Conditional updates of one row take turns; rows share these by their hash.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,
@@ -97,6 +100,7 @@ impl Database {
             changing: tokio::sync::Mutex::default(),
             building: RwLock::default(),
             roles: Arc::default(),
+            login_guard: Arc::default(),
             cas_turns: (0..CAS_TURNS).map(|_| tokio::sync::Mutex::default()).collect(),
             cas_hasher: RandomState::new(),
             parts,
@@ -106,7 +110,8 @@ impl Database {
     /// The same schema over another store.
     pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
         let parts = DatabaseParts { store, catalog: self.catalog.load_full(), ..self.parts.clone() };
-        let database = Database { roles: self.roles.clone(), ..Database::new(parts) };
+        let (roles, login_guard) = (self.roles.clone(), self.login_guard.clone());
+        let database = Database { roles, login_guard, ..Database::new(parts) };
         database.building.write().clone_from(&self.building.read());
         database
     }

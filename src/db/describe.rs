@@ -107,7 +107,7 @@ impl Database {
         uuid::Builder::from_md5_bytes(digest.finalize().into()).into_uuid().to_string()
     }
 
-    /// The ring: one node holds all of it.
+    /// The ring of a keyspace; an error where there is no such keyspace.
     pub fn describe_ring(&self, keyspace: &[u8], behaviour: &Behaviour) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
         if self.catalog().keyspace(&name).is_none() {
@@ -116,9 +116,14 @@ impl Database {
             let why = if is_missing { "No such keyspace" } else { "There is no ring for the keyspace" };
             return Err(Error::unknown(format!("{why}: {name}")));
         }
+        Ok(self.ring())
+    }
+
+    /// The ring of every keyspace: one node holds all of it.
+    pub fn ring(&self) -> Vec<TokenRange> {
         let token = self.parts.token.clone();
         let endpoints = vec![self.parts.endpoint.clone()];
-        Ok(vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }])
+        vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }]
     }
 
     /// Tokens that cut a range of the ring into parts of about so many rows, the ends included.

@@ -1,43 +1,81 @@
 //! Java properties files, in which the era's servers kept users and rights.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
-/// Reads `key=value` lines: `#` and `!` begin comments, `=`, `:` or white space ends the key, a backslash takes
-/// the next character as it is, and one at the end of a line joins the next. Later lines win.
+use crate::util::limits::USERS_FILE_BYTES_MAX;
+
+/// One pair of a file.
+pub struct Pair {
+    /// The number of its first line, from 1.
+    pub line: usize,
+    pub key: String,
+    pub value: String,
+    /// Whether anything ends the key: `=`, `:` or white space.
+    pub has_separator: bool,
+}
+
+impl Pair {
+    /// Whether an escape in it stands for no character. Java refuses such a file.
+    pub fn has_bad_escape(&self) -> bool {
+        self.key.contains(char::REPLACEMENT_CHARACTER) || self.value.contains(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// Reads `key=value` lines. Later lines win.
 pub fn parse(text: &str) -> BTreeMap<String, String> {
-    let mut properties = BTreeMap::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
+    pairs(text).into_iter().map(|pair| (pair.key, pair.value)).collect()
+}
+
+/// Reads `key=value` lines: `#` and `!` begin comments, `=`, `:` or white space ends the key, a backslash takes
+/// the next character as it is, and one at the end of a line joins the next.
+pub fn pairs(text: &str) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
         let mut line = line.trim_start().to_owned();
         if line.is_empty() || line.starts_with(['#', '!']) {
             continue;
         }
         while ends_in_open_backslash(&line) {
             line.pop();
-            line.push_str(lines.next().unwrap_or_default().trim_start());
+            line.push_str(lines.next().map_or("", |(_, line)| line).trim_start());
         }
-        let (key, value) = split_pair(&line);
-        properties.insert(key, value);
+        pairs.push(split_pair(number, &line));
     }
-    properties
+    pairs
 }
 
 /// Reads a file of properties.
 pub fn read(path: &Path) -> std::io::Result<BTreeMap<String, String>> {
-    std::fs::read_to_string(path).map(|text| parse(&text))
+    read_text(path).map(|text| parse(&text))
+}
+
+/// Reads the text of a file, which is UTF-8 and not too long.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    // One byte more than is allowed, so that a file that never ends is found out.
+    File::open(path)?.take(USERS_FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    if text.len() > USERS_FILE_BYTES_MAX {
+        let why = format!("the file has more than {USERS_FILE_BYTES_MAX} bytes");
+        return Err(Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(text)
 }
 
 fn ends_in_open_backslash(line: &str) -> bool {
     line.chars().rev().take_while(|character| *character == '\\').count() % 2 == 1
 }
 
-fn split_pair(line: &str) -> (String, String) {
+fn split_pair(number: usize, line: &str) -> Pair {
     let mut characters = line.chars().peekable();
     let mut key = String::new();
     while let Some(character) = characters.next_if(|character| !matches!(character, '=' | ':' | ' ' | '\t')) {
         push_unescaped(character, &mut characters, &mut key);
     }
+    let has_separator = characters.peek().is_some();
     while characters.next_if(|character| matches!(character, ' ' | '\t')).is_some() {}
     characters.next_if(|character| matches!(character, '=' | ':'));
     while characters.next_if(|character| matches!(character, ' ' | '\t')).is_some() {}
@@ -45,7 +83,7 @@ fn split_pair(line: &str) -> (String, String) {
     while let Some(character) = characters.next() {
         push_unescaped(character, &mut characters, &mut value);
     }
-    (key, value)
+    Pair { line: number, key, value, has_separator }
 }
 
 fn push_unescaped(character: char, rest: &mut impl Iterator<Item = char>, out: &mut String) {
@@ -60,7 +98,8 @@ fn push_unescaped(character: char, rest: &mut impl Iterator<Item = char>, out: &
         Some('f') => out.push('\u{c}'),
         Some('u') => {
             let digits: String = rest.take(4).collect();
-            let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+            let code =
+                u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4).and_then(char::from_u32);
             out.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
         }
         Some(other) => out.push(other),
@@ -84,5 +123,14 @@ mod tests {
         assert_eq!(get("u"), Some("A"));
         assert_eq!(get("empty"), Some(""));
         assert_eq!(found.len(), 6);
+    }
+
+    #[test]
+    fn pairs_know_their_lines() {
+        let found = pairs("# users\n\na=b\nlong=one,\\\n  two\nempty\nu=\\uD800\n");
+        let shown: Vec<_> =
+            found.iter().map(|pair| (pair.line, pair.key.as_str(), pair.has_separator)).collect();
+        assert_eq!(shown, [(3, "a", true), (4, "long", true), (6, "empty", false), (7, "u", true)]);
+        assert_eq!(found.iter().map(Pair::has_bad_escape).collect::<Vec<_>>(), [false, false, false, true]);
     }
 }

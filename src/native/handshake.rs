@@ -165,7 +165,8 @@ impl Handshake {
         credentials: Vec<Credential>,
     ) -> Result<(), NativeError> {
         let release = service.behaviour().release;
-        let user = service.database.authenticate(&credentials, release).await?;
+        let login = service.database.authenticate(&credentials, release);
+        let user = service.database.guarded(Some(self.identity.address), &credentials, login).await?;
         self.identity.log_in(user);
         self.phase = Phase::Ready;
         Ok(())

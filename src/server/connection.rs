@@ -60,11 +60,11 @@ pub struct Connection {
 
 impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
-        let Client { stream, share, shutdown, busy_poll, .. } = client;
+        let Client { stream, peer, share, shutdown, busy_poll, .. } = client;
         Connection {
             stream,
             service,
-            session: Session::default(),
+            session: Session::from_address(peer.ip()),
             input: BytesMut::with_capacity(BUFFER_BYTES),
             output: BytesMut::with_capacity(BUFFER_BYTES),
             share,

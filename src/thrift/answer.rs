@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::args::Args;
+use super::before_login;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
@@ -70,6 +71,30 @@ pub async fn answer(
     Ok(())
 }
 
+/// Refuses a call that needs a login which the client has not made. What is refused does not depend on the arguments, so the
+/// answer says nothing of which keyspaces exist.
+fn check_login(
+    service: &Service,
+    session: &Session,
+    method: &Method,
+    args: &Args<'_>,
+) -> Result<(), Failure> {
+    let is_open = if method.needs_login {
+        session.is_open_to(method)
+    } else {
+        session.has_logged_in() || before_login::is_answered(method, args)
+    };
+    if !is_open && service.database.requires_login() {
+        let text = if method.since < Release::V0_7 {
+            "Login is required before any other API calls"
+        } else {
+            methods::NOT_LOGGED_IN
+        };
+        return Err(Failure::Failed(db::Error::invalid(text)));
+    }
+    check_old_user(session, method, args)
+}
+
 /// Whether who has logged in as of 0.6 may use the keyspace that a call of those days carries. 0.6 asked at the
 /// login alone; what roles may do can change after it.
 fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<(), Failure> {
@@ -106,15 +131,8 @@ async fn run(
     let behaviour = dialect::behaviour_for(method, &service.compat);
     let outcome = if std::mem::take(&mut session.has_lost_its_place) {
         Err(Failure::Protocol(LOST.to_owned()))
-    } else if method.needs_login && !session.is_open_to(method) && service.database.requires_login() {
-        let text = if method.since < Release::V0_7 {
-            "Login is required before any other API calls"
-        } else {
-            methods::NOT_LOGGED_IN
-        };
-        Err(Failure::Failed(db::Error::invalid(text)))
     } else {
-        match check_old_user(session, method, args) {
+        match check_login(service, session, method, args) {
             Ok(()) => run_on_newest(service, session, method, args, behaviour, out).await,
             Err(failure) => Err(failure),
         }

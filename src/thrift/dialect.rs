@@ -1,5 +1,7 @@
 //! Which generation of the API a call belongs to, and how the server behaves towards it.
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 
 use super::args::Args;
@@ -79,6 +81,8 @@ impl Family {
 /// One connection's state.
 #[derive(Debug, Default)]
 pub struct Session {
+    /// The address of the client, where it came over a network: failed logins are counted by it.
+    pub address: Option<IpAddr>,
     /// A login of 0.6 has succeeded. It opens every keyspace to calls that carry one, and a later login that fails
     /// takes nothing back.
     pub is_logged_in: bool,
@@ -99,6 +103,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// The state of a new connection from an address.
+    pub fn from_address(address: IpAddr) -> Session {
+        Session { address: Some(address), ..Session::default() }
+    }
+
     /// The major version of CQL that set_cql_version chose.
     pub fn cql_major(&self) -> Option<u32> {
         self.cql_version.as_ref()?.split('.').next()?.parse().ok()
@@ -113,6 +122,11 @@ impl Session {
             Family::WithTextPaths | Family::WithKeyspace => self.is_logged_in,
             Family::AfterSetKeyspace => self.user.is_some(),
         }
+    }
+
+    /// Whether a login of either generation has succeeded.
+    pub fn has_logged_in(&self) -> bool {
+        self.is_logged_in || self.user.is_some()
     }
 
     /// Whether the client may be one of 0.4 to 0.6 as well as one of 0.7 or later. A call of 0.3 tells neither.

@@ -5,6 +5,7 @@
 
 pub mod answer;
 mod args;
+mod before_login;
 mod cql_results;
 pub mod dialect;
 mod failure;

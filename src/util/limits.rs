@@ -1,5 +1,7 @@
 //! Every limit of the server, each with its reason.
 
+use std::time::Duration;
+
 /// Longest row key, super column name and column name, in bytes: the old servers write their length as a u16.
 pub const NAME_BYTES_MAX: usize = 65_535;
 
@@ -110,6 +112,35 @@ pub const ROLES_MAX: usize = 2_000;
 
 /// Longest password, in bytes: bcrypt looks at no more of it.
 pub const PASSWORD_BYTES_MAX: usize = 72;
+
+/// Failed logins in a row of one user from one address, unless `--login-failures` says otherwise, before logins of that user
+/// from there are refused. People mistype less often, and a dictionary has more words.
+pub const LOGIN_FAILURES_MAX: u32 = 10;
+
+/// How long logins are refused the first time, and how long at most: it doubles. A program whose password has been corrected
+/// waits for the longer one at worst; a guesser has 40 guesses an hour.
+pub const LOGIN_REFUSED_MIN: Duration = Duration::from_secs(15);
+pub const LOGIN_REFUSED_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// How long failed logins are remembered: longer than logins are refused, or each refusal would be the first.
+pub const LOGIN_FAILURES_KEPT: Duration = Duration::from_secs(60 * 60);
+
+/// Addresses whose failed logins are counted, and names that an address has counts of their own for: together they take less
+/// than 10 MB. Further names of an address share one count.
+pub const LOGIN_ADDRESSES_MAX: usize = 1024;
+pub const LOGIN_NAMES_MAX: usize = 32;
+
+/// Longest file of users or rights of SimpleAuthenticator, in bytes: it is read at each login.
+pub const USERS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Shortest token of the status port, in bytes: nothing limits how often one may guess.
+pub const STATUS_TOKEN_BYTES_MIN: usize = 16;
+
+/// Entries of a directory that are looked at for the files of another program before the first start in it.
+pub const FOREIGN_ENTRIES_MAX: usize = 10_000;
+
+/// Keyspaces that are named in the log at the start; the others are counted.
+pub const LOGGED_KEYSPACES_MAX: usize = 20;
 
 /// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
 /// processors from the requests.

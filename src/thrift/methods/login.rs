@@ -20,7 +20,8 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let credentials = types::credentials(&mut call.args.required(2)?)?;
-        call.session.old_user = call.database.login(&keyspace, &credentials).await?;
+        let login = call.database.login(&keyspace, &credentials);
+        call.session.old_user = call.database.guarded(call.session.address, &credentials, login).await?;
         call.session.is_logged_in = true;
         Ok(())
     })

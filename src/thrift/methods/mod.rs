@@ -47,6 +47,11 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Whether the answer may depend on which keyspaces exist: not before the login, where one is required.
+    pub fn may_see_keyspaces(&self) -> bool {
+        self.session.has_logged_in() || !self.database.requires_login()
+    }
+
     /// The keyspace that the session has chosen (0.7 and later). Nothing is said of what its user may do there.
     pub fn keyspace(&self) -> Result<Bytes, Failure> {
         let text = match self.behaviour.release {
@@ -98,8 +103,9 @@ pub struct Method {
     pub until: Release,
     pub args: &'static [Arg],
     pub throws: &'static [(i16, Thrown)],
-    /// Data calls need a login where an authenticator is configured; describe calls do not (0.6). From 0.7 on a call
-    /// that does also asks `Call::check` for the right to what it does.
+    /// Whether a call needs the login of its own generation where an authenticator is configured. From 0.7 on such a call
+    /// also asks `Call::check` for the right to what it does. The others need either login, or none if
+    /// `before_login::is_answered`.
     pub needs_login: bool,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }

@@ -22,7 +22,7 @@ pub const ROWS: &[Method] = &[
         )
     },
     Method {
-        // From 1.2 on a client may choose its keyspace before it logs in; some of before did, too.
+        // Several client libraries choose the keyspace before they log in.
         needs_login: false,
         ..since(Release::V0_7, "set_keyspace", &[arg(1, "keyspace", TType::String)], INVALID, set_keyspace)
     },
@@ -43,7 +43,8 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let credentials = types::credentials(&mut call.args.required(1)?)?;
         // One that fails leaves the session to whom it belonged, as ClientState does.
-        call.session.user = call.database.authenticate(&credentials, call.behaviour.release).await?;
+        let login = call.database.authenticate(&credentials, call.behaviour.release);
+        call.session.user = call.database.guarded(call.session.address, &credentials, login).await?;
         Ok(())
     })
 }
@@ -51,9 +52,13 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
 fn set_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        match (call.database.remote_cql(), std::str::from_utf8(&keyspace)) {
-            (Some(remote), Ok(name)) => check_keyspace(&state(&call, None), remote, name).await?,
-            _ => call.database.check_keyspace(&keyspace, call.behaviour)?,
+        // Before the login any name is accepted, as by ClientState.setKeyspace of 2.1. The calls after the login report a
+        // keyspace that does not exist.
+        if call.may_see_keyspaces() {
+            match (call.database.remote_cql(), std::str::from_utf8(&keyspace)) {
+                (Some(remote), Ok(name)) => check_keyspace(&state(&call, None), remote, name).await?,
+                _ => call.database.check_keyspace(&keyspace, call.behaviour)?,
+            }
         }
         call.session.keyspace = Some(keyspace);
         Ok(())
