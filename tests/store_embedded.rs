@@ -9,6 +9,7 @@ use std::time::Duration;
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
 use thriftstore::model::{Cell, CellKind, Change, ConsistencyLevel, RowColumns, SliceRange};
+use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::Clock;
 
@@ -423,4 +424,40 @@ fn notes_survive_a_restart() {
     support::close(store);
     let store = support::open(directory.path(), &catalog).unwrap();
     assert_eq!(support::wait(store.notes()).unwrap(), [("b".to_owned(), support::bytes("3"))]);
+}
+
+/// Column families that clients made are defined some time after a store has been opened. Their deletions are not put off
+/// until tomorrow meanwhile.
+#[test]
+fn deletions_are_swept_once_the_whole_schema_is_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut short = family("A", "BytesType", None);
+    short.gc_grace_s = 1000;
+    let whole = catalog([short]);
+    let a = cf_of(&whole, "A");
+    let clock = support::manual_clock();
+    let open = |catalog: &Catalog| {
+        let random = support::partitioner("RandomPartitioner");
+        EmbeddedStore::open(support::options(directory.path()), random, catalog, clock.clone()).unwrap()
+    };
+    let store = open(&whole);
+    apply(&store, put(&a, "row", "c", "v", 1)).unwrap();
+    let deletion = support::deletion(5, support::START_S);
+    apply(&store, support::change(&a, "row", vec![Change::DeleteRow { deletion }])).unwrap();
+    close(store);
+    clock.advance_ms(600_000);
+    let store = open(&catalog([]));
+    // Time for a sweeper that does not wait.
+    std::thread::sleep(Duration::from_millis(300));
+    support::wait(store.alter(Arc::new(whole.clone()))).unwrap();
+    while store.sweep().unwrap() > 0 {}
+    clock.advance_ms(401_000);
+    let is_gone = (0..500).any(|_| {
+        store.sweep().unwrap();
+        // Older than the deletion, if that is still there. Another thread of the store may be at it.
+        apply(&store, put(&a, "row", "older", "v", 2)).unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+        names(&store, "row", &a) == ["older"]
+    });
+    assert!(is_gone, "the deletion was put off");
 }

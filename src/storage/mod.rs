@@ -19,7 +19,7 @@ mod watched;
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
-    back_up_on,
+    back_up_on, check_not_foreign,
 };
 pub use error::StoreError;
 pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, within_limit};

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -68,6 +69,9 @@ pub struct Engine {
     pub write: Arc<WritePath>,
     sweeper: Arc<Sweeper>,
     sweeping: Worker,
+    /// Set when the whole schema is known: the configuration's and that which clients made, which is read from the store
+    /// itself. Before that the sweeper would take column families of clients for undefined, and put their deletions off.
+    knows_schema: Arc<AtomicBool>,
     /// `None` in a store in memory.
     pub durable: Option<Durable>,
 }
@@ -180,6 +184,14 @@ impl Engine {
                 self.final_if_it_panics(|| tree.compact_all(&durable.space))?;
             }
         }
+        Ok(())
+    }
+
+    /// Brings the store in line with the whole schema. From here on deletions are swept.
+    pub fn align_whole(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        self.align(catalog)?;
+        self.knows_schema.store(true, Ordering::Release);
+        self.sweeping.wake();
         Ok(())
     }
 
@@ -342,7 +354,12 @@ impl Parts {
     fn start(self, durable: Option<Durable>) -> Result<Engine, StoreError> {
         let (sweeper, health) = (self.sweeper.clone(), self.health.clone());
         let may_wait = MayWait::on_own_thread();
+        let knows_schema = Arc::<AtomicBool>::default();
+        let may_sweep = knows_schema.clone();
         let sweeping = Worker::start("sweeper", self.health.clone(), move || {
+            if !may_sweep.load(Ordering::Acquire) {
+                return Next::Rest(SWEEP_EVERY);
+            }
             let sweep = || sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait));
             let swept = catch_unwind(AssertUnwindSafe(sweep))
                 .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
@@ -364,6 +381,7 @@ impl Parts {
             write: self.write,
             sweeper: self.sweeper,
             sweeping,
+            knows_schema,
             durable,
         })
     }

@@ -46,7 +46,7 @@
 //! | `families` | column families and their generations |
 //! | `read_path`, `write_batch`, `write_ahead`, `deletion_queue`, `write`, `write_path` | reads and writes |
 //! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | what happens beside them |
-//! | `upgrade`, `format`, `recovery`, `options`, `engine`, `store` | opening, and the `Store` trait |
+//! | `upgrade`, `format`, `foreign`, `recovery`, `options`, `engine`, `store` | opening, and the `Store` trait |
 //! | `backup` | copies of a data directory, beside the process that has it open |
 //!
 //! A store in memory (`EmbeddedStore::in_memory`) is the same without log, tables and manifest file.
@@ -61,6 +61,7 @@ mod dump;
 mod engine;
 mod families;
 mod flush;
+mod foreign;
 mod format;
 mod health;
 mod key;
@@ -94,6 +95,7 @@ mod write_path;
 
 pub use backup::{BackupOptions, BackupSummary, back_up, back_up_on};
 pub use commit::SyncMode;
+pub use foreign::check_not_foreign;
 pub use options::EmbeddedOptions;
 pub use snapshots::StoreSnapshot;
 pub use store::EmbeddedStore;

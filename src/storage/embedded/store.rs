@@ -27,7 +27,8 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Opens a data directory, or makes one.
+    /// Opens a data directory, or makes one. Due deletions are swept in the background from the first `alter` on, which is
+    /// given the whole schema.
     ///
     /// # Errors
     /// `Mismatch` when it was written under another partitioner or comparator, `Corrupt` when it is damaged, `Io` when
@@ -282,7 +283,7 @@ impl Store for EmbeddedStore {
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.waiting(move |engine, _| engine.align(&catalog)).await })
+        Box::pin(async move { self.waiting(move |engine, _| engine.align_whole(&catalog)).await })
     }
 
     fn status(&self) -> StoreStatus {

@@ -1,0 +1,130 @@
+//! Recognizes directories that are somebody else's before a data directory is made of them.
+//!
+//! ```text
+//!   /var/lib/cassandra/              what an old Cassandra has:
+//!     commitlog/CommitLog-1.log        a commit log,
+//!     data/system/...                  the keyspace "system",
+//!     data/K/C-1-Data.db               tables (0.3 to 1.0; later releases have a directory for each column family)
+//!
+//!   DIR/                             a parent of one of ours, which was probably meant:
+//!     data/THRIFTSTORE
+//! ```
+
+use std::fs::{self, DirEntry};
+use std::path::{Path, PathBuf};
+
+use super::format::FILE;
+use crate::storage::StoreError;
+use crate::util::limits::FOREIGN_ENTRIES_MAX;
+
+/// How deep tables are looked for: `data/K/C-uuid/K-C-ka-1-Data.db` is the deepest.
+const DEPTH_MAX: usize = 4;
+
+/// Refuses a directory that is not ours and has the data of an old Cassandra or one of our data directories in it. One that
+/// does not exist or is ours is right, whatever else is in it.
+///
+/// # Errors
+/// `Mismatch`, with what was found and what to do.
+pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
+    if directory.join(FILE).exists() {
+        return Ok(());
+    }
+    let name = directory.display();
+    if let Some(inner) = entries(directory).map(|entry| entry.path()).find(|path| path.join(FILE).is_file()) {
+        return Err(StoreError::Mismatch(format!(
+            "{name} is no data directory of thriftstore, but {} in it is one: use that, or choose an empty directory",
+            inner.display()
+        )));
+    }
+    let mut left = FOREIGN_ENTRIES_MAX;
+    match sign_of_cassandra(directory, directory, DEPTH_MAX, &mut left) {
+        None => Ok(()),
+        Some(sign) => Err(StoreError::Mismatch(format!(
+            "{name} looks like the data directory of a Cassandra: {} is in it. thriftstore cannot read its files: choose \
+             an empty directory (`thriftstore copy` reads from the running Cassandra)",
+            sign.display()
+        ))),
+    }
+}
+
+/// The first file or directory that only a Cassandra has.
+fn sign_of_cassandra(root: &Path, directory: &Path, depth: usize, left: &mut usize) -> Option<PathBuf> {
+    for entry in entries(directory) {
+        *left = left.checked_sub(1)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
+        if !is_directory {
+            if name.to_string_lossy().ends_with("-Data.db") {
+                return Some(path);
+            }
+            continue;
+        }
+        let is_named = |wanted: &str, parent: &Path| name == wanted && directory == parent;
+        let is_sign =
+            is_named("commitlog", root) || is_named("system", root) || is_named("system", &root.join("data"));
+        if is_sign && entries(&path).next().is_some() {
+            return Some(path);
+        }
+        if depth > 1
+            && let Some(found) = sign_of_cassandra(root, &path, depth - 1, left)
+        {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// What is in a directory; nothing where it cannot be read. Opening it says why.
+fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
+    fs::read_dir(directory).into_iter().flatten().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outcome for a directory with these files.
+    fn outcome(files: &[&str]) -> Result<(), String> {
+        let directory = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = directory.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        check_not_foreign(directory.path()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_cassandra_is_recognized_by_any_of_its_parts() {
+        for (files, sign) in [
+            (&["commitlog/CommitLog-1.log"][..], "commitlog"),
+            (&["data/system/LocationInfo-1-Filter.db"], "system"),
+            (&["system/LocationInfo-1-Filter.db"], "system"),
+            (&["Keyspace1/Standard1-1-Data.db"], "Standard1-1-Data.db"),
+            (&["data/K/C-uuid/K-C-ka-1-Data.db"], "K-C-ka-1-Data.db"),
+        ] {
+            let why = outcome(files).unwrap_err();
+            assert!(
+                why.contains("looks like the data directory of a Cassandra") && why.contains(sign),
+                "{why}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_parent_of_one_of_ours_is_refused() {
+        let why = outcome(&["inner/THRIFTSTORE", "inner/MANIFEST"]).unwrap_err();
+        assert!(why.contains("inner in it is one: use that"), "{why}");
+    }
+
+    #[test]
+    fn other_directories_are_right() {
+        assert_eq!(outcome(&[]), Ok(()));
+        assert_eq!(outcome(&["notes.txt", "a/b/c"]), Ok(()));
+        assert_eq!(outcome(&["THRIFTSTORE", "old/K/C-1-Data.db", "data/THRIFTSTORE"]), Ok(()), "it is ours");
+        assert!(check_not_foreign(Path::new("no/such/directory")).is_ok());
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("commitlog")).unwrap();
+        assert!(check_not_foreign(directory.path()).is_ok(), "an empty one holds nothing");
+    }
+}
