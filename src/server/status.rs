@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::client_stream::ClientStream;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use crate::db::Database;
+use crate::util::Password;
 use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
 
 /// How long a client may take for its request, and to read the answer: those who say nothing must not keep probes out.
@@ -22,6 +23,8 @@ pub struct StatusService {
     /// Where the data are.
     place: Arc<str>,
     started: Instant,
+    /// What requests have to carry; `None`: nothing.
+    token: Option<Arc<Password>>,
 }
 
 /// An answer: its status line's end, and its text.
@@ -33,7 +36,13 @@ struct Answer {
 
 impl StatusService {
     pub fn new(database: Arc<Database>, place: &str) -> StatusService {
-        StatusService { database, place: place.into(), started: Instant::now() }
+        StatusService { database, place: place.into(), started: Instant::now(), token: None }
+    }
+
+    /// The same for requests that carry a token, as in `Authorization: Bearer TOKEN`; the others get 401. `None`: for all.
+    #[must_use]
+    pub fn with_token(self, token: Option<Password>) -> StatusService {
+        StatusService { token: token.map(Arc::new), ..self }
     }
 
     fn answer(&self, request: &[u8]) -> Answer {
@@ -46,6 +55,9 @@ impl StatusService {
         if ![&b"GET"[..], b"HEAD"].contains(&method) {
             return answer("405 Method Not Allowed", "nothing can be changed here: GET / or GET /health");
         }
+        if !self.is_admitted(request) {
+            return answer("401 Unauthorized", "a request needs the header Authorization: Bearer TOKEN");
+        }
         match path {
             b"/" => Answer { status: "200 OK", text: self.page() },
             b"/health" => match self.database.store().status().trouble() {
@@ -54,6 +66,13 @@ impl StatusService {
             },
             _ => answer("404 Not Found", "there is GET / and GET /health"),
         }
+    }
+
+    /// Whether a request carries the token, where there is one.
+    fn is_admitted(&self, request: &[u8]) -> bool {
+        let Some(token) = &self.token else { return true };
+        let given = request.split(|byte| *byte == b'\n').skip(1).find_map(bearer_token);
+        given.is_some_and(|given| is_same(given, token.reveal().as_bytes()))
     }
 
     /// All there is to see, one thing a line.
@@ -82,7 +101,7 @@ impl StatusService {
             }
         }
         for family in &status.undefined {
-            line("kept, but no longer defined", family);
+            line("data without a definition", family);
         }
         page
     }
@@ -117,9 +136,10 @@ impl StatusService {
             return Ok(());
         }
         let Answer { status, text } = self.answer(&request);
+        let challenge = if status.starts_with("401") { "WWW-Authenticate: Bearer\r\n" } else { "" };
         let head = format!(
             "HTTP/1.0 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-             Connection: close\r\n\r\n",
+             {challenge}Connection: close\r\n\r\n",
             text.len()
         );
         stream.write_all(head.as_bytes()).await?;
@@ -128,6 +148,21 @@ impl StatusService {
         }
         stream.shutdown().await
     }
+}
+
+/// The token in a line of a request's head, where it is that of `Authorization`.
+fn bearer_token(line: &[u8]) -> Option<&[u8]> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+    let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
+    let is_bearer = name.eq_ignore_ascii_case(b"Authorization") && scheme.eq_ignore_ascii_case(b"Bearer ");
+    is_bearer.then(|| token.trim_ascii())
+}
+
+/// Whether two texts are the same. The time it takes depends on their lengths alone, so it tells nobody how much is right.
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let differences = left.iter().zip(right).fold(0, |seen, (one, other)| seen | (one ^ other));
+    left.len() == right.len() && std::hint::black_box(differences) == 0
 }
 
 /// Whether the request's head is whole: there is an empty line after it.
