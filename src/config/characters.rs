@@ -10,6 +10,10 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodePoint(pub char);
 
+/// What to do about one that should not be there.
+pub const HELP: &str =
+    "replace it with a blank, or remove it; it often comes with text that was copied from a web page";
+
 /// The names of those that are met most.
 const NAMES: [(char, &str); 17] = [
     ('\u{9}', "tab"),

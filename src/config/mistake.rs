@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a configuration. The texts are the old server's where it has one.
 
-use super::characters::CodePoint;
+use super::characters::{CodePoint, HELP};
 use super::nearest::nearest;
 use super::xml::XmlMistake;
 
@@ -126,9 +126,7 @@ impl Mistake {
         let help = match self {
             Mistake::Xml(mistake) => return mistake.help(),
             Mistake::Unreadable { .. } | Mistake::BadToken { .. } => return None,
-            Mistake::InvisibleCharacter { .. } => {
-                "remove it, or replace it with a blank; it often comes with text that was copied from a web page".to_owned()
-            }
+            Mistake::InvisibleCharacter { .. } => HELP.to_owned(),
             Mistake::EmptyValue { .. } => "give it a value".to_owned(),
             Mistake::KeyspaceTwice { .. } => "give it another name, or make one of the two".to_owned(),
             Mistake::WrongRoot { .. } => {

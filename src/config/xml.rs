@@ -1,6 +1,6 @@
 //! What a parsed XML file is made of, every piece with its place in the text.
 
-use super::characters::CodePoint;
+use super::characters::{CodePoint, HELP};
 use super::source::Span;
 
 /// Text and where it stands.
@@ -103,9 +103,7 @@ impl XmlMistake {
             XmlMistake::StrayCharacter(CodePoint('“' | '”' | '„' | '‘' | '’' | '«' | '»')) => {
                 "write \" for a quote; the curly ones come with text that was copied from a web page"
             }
-            XmlMistake::StrayCharacter(_) => {
-                "replace it with a blank, or remove it; it often comes with text that was copied from a web page"
-            }
+            XmlMistake::StrayCharacter(_) => HELP,
             XmlMistake::EndMisspelt { expected, .. } => return Some(format!("did you mean </{expected}>?")),
             XmlMistake::Syntax(_)
             | XmlMistake::TextOutsideRoot
