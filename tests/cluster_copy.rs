@@ -33,8 +33,14 @@ async fn clear() {
     let (types, config) = (Types::builtin(), config(&bare_conf("Murmur3Partitioner")));
     let options = cluster_support::options();
     let clock = std::sync::Arc::new(Clock::system());
-    let opened =
-        OpenOptions { config: &config, types: &types, clock, cluster: Some(&options), creates: false };
+    let opened = OpenOptions {
+        config: &config,
+        types: &types,
+        clock,
+        cluster: Some(&options),
+        keyspace: None,
+        creates: false,
+    };
     let side = thriftstore::copy::open(&Place::Cluster(None), &opened).await.unwrap();
     let database: &Database = side.database.as_ref().unwrap();
     for keyspace in ["K", "made"] {

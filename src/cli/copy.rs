@@ -99,8 +99,14 @@ async fn copy_between(
     let creates = options.task != Task::Verify;
     let (from_cluster, to_cluster) =
         (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
-    let open =
-        |config, cluster, creates| OpenOptions { config, types, clock: clock.clone(), cluster, creates };
+    let open = |config, cluster, creates| OpenOptions {
+        config,
+        types,
+        clock: clock.clone(),
+        cluster,
+        keyspace: args.keyspace.as_deref(),
+        creates,
+    };
     let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(told)?;
     let from = Arc::new(from);
     let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {

@@ -16,7 +16,7 @@ use crate::model::ConsistencyLevel;
 use crate::partitioner::{self, PartitionerRef};
 use crate::schema::Catalog;
 use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode, check_not_foreign};
 use crate::util::Clock;
 
 /// The consistency level of all that is read and written.
@@ -33,6 +33,8 @@ pub struct OpenOptions<'a> {
     pub clock: Arc<Clock>,
     /// How a cluster is reached, where one of the sides is one.
     pub cluster: Option<&'a ClusterOptions>,
+    /// The keyspace that is copied, where it is one. A login of 0.6 names it.
+    pub keyspace: Option<&'a str>,
     /// Whether a data directory that is not there is made.
     pub creates: bool,
 }
@@ -61,6 +63,7 @@ fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Stor
         sync: SyncMode::Batch,
         cache_bytes: CACHE_BYTES,
     };
+    check_not_foreign(directory).map_err(|why| why.to_string())?;
     let (partitioner, clock) = (options.config.partitioner.clone(), options.clock.clone());
     let store = EmbeddedStore::open(embedded, partitioner, &options.config.catalog, clock);
     Ok(Arc::new(store.map_err(|error| format!("cannot open the data directory: {error}"))?))
@@ -112,7 +115,8 @@ async fn open_thrift(
 ) -> Result<Side, CopyError> {
     let failed = |why: String| CopyError::Side { side: name.clone(), why };
     let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
-    let described = thrift_schema::keyspaces(&pages, options.types).await.map_err(failed)?;
+    let described =
+        thrift_schema::keyspaces(&pages, options.types, options.keyspace).await.map_err(failed)?;
     // The bar does without where it is none of ours.
     let partitioner = thrift_schema::partitioner(&pages).await.map_err(failed)?;
     Ok(Side { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })

@@ -13,9 +13,15 @@ use super::thrift_pages::ThriftPages;
 const SYSTEM_KEYSPACES: [&str; 4] = ["system", "system_auth", "system_traces", "OpsCenter"];
 
 /// Every keyspace but those of the server itself.
-pub async fn keyspaces(pages: &ThriftPages, types: &Types) -> Result<Vec<KeyspaceDef>, String> {
+///
+/// A server of ours tells nothing before the login, which names a keyspace up to 0.6: that to which a user is to log in.
+pub async fn keyspaces(
+    pages: &ThriftPages,
+    types: &Types,
+    keyspace: Option<&str>,
+) -> Result<Vec<KeyspaceDef>, String> {
     let requests = if pages.place.is_keyed {
-        old_keyspaces(pages).await?
+        old_keyspaces(pages, keyspace.filter(|_| pages.place.login.is_some())).await?
     } else {
         pages.call(None, "describe_keyspaces", |_| (), TType::List, replies::keyspaces).await?
     };
@@ -44,15 +50,16 @@ pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, 
 }
 
 /// The keyspaces of 0.6, which tells their names, and of each what it says of its column families.
-async fn old_keyspaces(pages: &ThriftPages) -> Result<Vec<KsRequest>, String> {
-    let names = pages.call(None, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
+async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Vec<KsRequest>, String> {
+    let names = pages.call(keyspace, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
     let mut requests = Vec::new();
     for name in names {
         if SYSTEM_KEYSPACES.contains(&&*name) {
             continue;
         }
         let write = |writer: &mut crate::thrift::wire::Writer<'_>| writer.field_string(1, name.as_bytes());
-        let families = pages.call(None, "describe_keyspace", write, TType::Map, replies::families).await?;
+        let families =
+            pages.call(keyspace, "describe_keyspace", write, TType::Map, replies::families).await?;
         requests.push(old_keyspace(name, families));
     }
     Ok(requests)

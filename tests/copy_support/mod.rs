@@ -60,7 +60,8 @@ pub fn runtime() -> tokio::runtime::Runtime {
 pub async fn open(directory: &Path, conf: &str) -> Side {
     let (config, types) = (config(conf), Types::builtin());
     let clock = Arc::new(Clock::system());
-    let options = OpenOptions { config: &config, types: &types, clock, cluster: None, creates: true };
+    let options =
+        OpenOptions { config: &config, types: &types, clock, cluster: None, keyspace: None, creates: true };
     copy::open(&Place::Data(directory.to_path_buf()), &options).await.unwrap()
 }
 
