@@ -12,7 +12,7 @@ use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::model::Behaviour;
 use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
 use crate::util::{Clock, Release};
 
 /// Memory for data blocks, in bytes: a tool reads little.
@@ -95,6 +95,7 @@ impl Data {
                 directory.display()
             ));
         }
+        check_not_foreign(&directory).map_err(|why| why.to_string())?;
         let clock = Arc::new(Clock::system());
         let partitioner: PartitionerRef = config.partitioner.clone();
         let options = EmbeddedOptions {

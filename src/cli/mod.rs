@@ -7,9 +7,11 @@ mod copy;
 mod data;
 mod explain;
 mod front;
+mod login;
 mod native;
 mod ports;
 mod serve;
+mod status;
 mod store;
 mod tls;
 

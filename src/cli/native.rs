@@ -20,9 +20,9 @@ pub struct NativeArgs {
     /// served, or a free one if theirs is]
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
-    /// The release that the native protocol says the server is: drivers choose by it what they ask for
-    #[arg(long, value_name = "VERSION", default_value = CLAIM, value_parser = Claim::new)]
-    pub claim: Claim,
+    /// The release that the native protocol says the server is: drivers choose by it what they ask for [default: 4.0.11]
+    #[arg(long, value_name = "VERSION", value_parser = Claim::new)]
+    claim: Option<Claim>,
 }
 
 impl NativeArgs {
@@ -31,9 +31,30 @@ impl NativeArgs {
         self.cql.is_some() || config.native_address.is_some()
     }
 
+    /// The release that the native protocol reports.
+    pub fn claim(&self) -> Claim {
+        self.claim.clone().or_else(|| Claim::new(CLAIM).ok()).unwrap_or_default()
+    }
+
     /// Where the native protocol is served; `None`: nowhere. `thrift` is the `--thrift` of the command line: it moves
     /// the native protocol along, but for its port. A front of a cluster serves none, and to ask for it is an error.
     pub fn address(
+        &self,
+        config: &Config,
+        thrift: Option<&str>,
+        is_front: bool,
+    ) -> Result<Option<String>, String> {
+        let address = self.address_of_protocol(config, thrift, is_front)?;
+        if address.is_none() && self.claim.is_some() {
+            return Err(
+                "--claim has no effect: it is for the native protocol, which is not served; leave it away"
+                    .to_owned(),
+            );
+        }
+        Ok(address)
+    }
+
+    fn address_of_protocol(
         &self,
         config: &Config,
         thrift: Option<&str>,
@@ -78,7 +99,7 @@ mod tests {
     use crate::marshal::Types;
 
     fn address(cql: Option<&str>, thrift: Option<&str>, elements: &str) -> Option<String> {
-        let args = NativeArgs { cql: cql.map(str::to_owned), claim: Claim::default() };
+        let args = NativeArgs { cql: cql.map(str::to_owned), claim: None };
         let file = format!("<Storage>{elements}</Storage>");
         args.address(&config::parse(&file, "a.xml", &Types::builtin()).unwrap(), thrift, false).unwrap()
     }
@@ -87,11 +108,20 @@ mod tests {
     fn a_front_serves_no_native_protocol() {
         let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
         let of = |cql: Option<&str>| {
-            NativeArgs { cql: cql.map(str::to_owned), claim: Claim::default() }.address(&config, None, true)
+            NativeArgs { cql: cql.map(str::to_owned), claim: None }.address(&config, None, true)
         };
         assert_eq!(of(None), Ok(None));
         assert_eq!(of(Some("off")), Ok(None));
         assert!(of(Some("localhost:1")).unwrap_err().contains("on the cluster itself"));
+    }
+
+    #[test]
+    fn a_claim_without_the_protocol_is_refused() {
+        let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
+        let args = |cql: &str| NativeArgs { cql: Some(cql.to_owned()), claim: Claim::new("3.11.0").ok() };
+        assert!(args("off").address(&config, None, false).unwrap_err().contains("--claim has no effect"));
+        assert!(args("localhost:1").address(&config, None, false).unwrap().is_some());
+        assert_eq!(NativeArgs { cql: None, claim: None }.claim(), Claim::new(CLAIM).unwrap());
     }
 
     #[test]

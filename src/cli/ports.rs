@@ -85,6 +85,7 @@ fn native_listener(addresses: &Addresses) -> Result<Option<Listener>, String> {
 
 /// Tells that clients are served. Whoever started the server may have stopped listening to it; its clients have not.
 fn announce(protocol: &str, address: SocketAddr) {
+    tracing::info!("listening for {protocol} clients on {address}");
     if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {
         tracing::warn!("cannot print that {protocol} clients are served on {address}: {error}");
     }

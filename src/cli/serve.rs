@@ -9,16 +9,19 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::front;
+use super::login::LoginArgs;
 use super::native::NativeArgs;
 use super::ports::{Addresses, Ports, Services};
+use super::status::StatusArgs;
 use super::store::{Place, StoreArgs};
 use super::tls::TlsArgs;
 use crate::config::{self, Config};
-use crate::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
+use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
 use crate::server::{BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
 use crate::thrift::{Compat, Service};
+use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::{Clock, Release};
 
 /// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
@@ -42,23 +45,14 @@ pub struct ServeArgs {
     /// 2.1 for calls after set_keyspace; may be given once for each [default: 0.6 and 2.1]
     #[arg(long, value_name = "VERSION", value_parser = compat_level)]
     compat: Vec<Release>,
-    /// SimpleAuthenticator's users: lines of user=password
-    #[arg(long, value_name = "FILE")]
-    passwd: Option<PathBuf>,
-    /// SimpleAuthority's rights: lines of `keyspace=user,user` or `keyspace.columnfamily.<rw>=user,user`
-    #[arg(long, value_name = "FILE")]
-    access: Option<PathBuf>,
-    /// How passwords stand in the passwd file: PLAIN or MD5
-    #[arg(long, value_name = "MODE", default_value = "PLAIN")]
-    passwd_mode: PasswordMode,
+    #[command(flatten)]
+    login: LoginArgs,
     #[command(flatten)]
     native: NativeArgs,
     #[command(flatten)]
     tls: TlsArgs,
-    /// Where the server's status is shown over HTTP: GET / to read, GET /health for probes; port 0 picks a free one
-    /// [default: nowhere]
-    #[arg(long, value_name = "HOST:PORT")]
-    status: Option<String>,
+    #[command(flatten)]
+    status: StatusArgs,
     /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
     /// for the next
     #[arg(long)]
@@ -78,6 +72,8 @@ fn compat_level(text: &str) -> Result<Release, String> {
 /// Serves until SIGTERM or SIGINT.
 pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     start_log();
+    let compat = compat(&args.compat)?;
+    tracing::info!("thriftstore {}", env!("CARGO_PKG_VERSION"));
     let config =
         config::load_or_default(args.config.as_deref(), types).map_err(|errors| errors.to_string())?;
     for note in &config.notes {
@@ -90,7 +86,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
         .on_thread_start(ask_for_short_turns)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
-    runtime.block_on(serve_config(args, config, types.clone()))
+    runtime.block_on(serve_config(args, compat, config, types.clone()))
 }
 
 fn start_log() {
@@ -117,12 +113,13 @@ fn raise_descriptor_limit() {
     }
 }
 
-async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<(), String> {
+async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
     let place = args.store.place(&config)?;
     let is_front = matches!(place, Place::Cluster(_));
     let described = place.to_string();
     let addresses = addresses(args, &config, is_front)?;
-    let authenticator = authenticator(args, &config)?;
+    let authenticator = args.login.authenticator(&config)?;
+    let status_token = args.status.token()?;
     let encryption = encryption(args, &config)?;
     let mut stop = StopSignals::listen()?;
     let clock = Arc::new(Clock::system());
@@ -130,8 +127,9 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         opened = args.store.open(place, &config, clock.clone()) => opened?,
         () = stop.wait() => return Ok(()),
     };
+    tracing::info!("data are {described}");
     let store = opened.store.clone();
-    let database = Arc::new(Database::new(DatabaseParts {
+    let database = Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
         store: opened.store,
         partitioner: opened.partitioner,
@@ -142,16 +140,14 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         config_text: config.text,
         token: opened.token,
         endpoint: config.listen_address,
-    }));
-    let undefined = store.status().undefined;
-    if !undefined.is_empty() {
-        tracing::warn!("kept, but no longer defined: {}", undefined.join(", "));
-    }
+    });
+    let database = Arc::new(database.with_login_guard(args.login.guard()));
     tokio::select! {
         loaded = load_schema(&database, is_front) => loaded?,
         // A store of our own is not left in the middle of it.
         () = stop.wait(), if is_front => return Ok(()),
     }
+    log_schema(&database);
     let watching = database.watch_schema();
 
     let ports = Ports::bind(&addresses)?;
@@ -160,7 +156,8 @@ async fn serve_config(args: &ServeArgs, config: Config, types: Types) -> Result<
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
-    ports.serve(services(args, &database, &described), encryption, busy_poll, &shutdown);
+    let status = StatusService::new(database.clone(), &described).with_token(status_token);
+    ports.serve(services(args, compat, &database, status), encryption, busy_poll, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
@@ -178,7 +175,7 @@ fn addresses(args: &ServeArgs, config: &Config, is_front: bool) -> Result<Addres
         thrift: args.thrift.clone().unwrap_or_else(|| configured_address(config)),
         native: args.native.address(config, args.thrift.as_deref(), is_front)?,
         must_be_native: args.native.is_asked_for(config),
-        status: args.status.clone(),
+        status: args.status.address.clone(),
     })
 }
 
@@ -187,13 +184,44 @@ async fn load_schema(database: &Arc<Database>, is_front: bool) -> Result<(), Str
     loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))
 }
 
-/// Who answers clients.
-fn services(args: &ServeArgs, database: &Arc<Database>, place: &str) -> Services {
+/// Logs which keyspaces are served, and which data are not. Only the whole schema tells: that of the configuration and that
+/// which clients made.
+fn log_schema(database: &Database) {
+    let catalog = database.catalog();
+    let names: Vec<&str> = catalog.keyspaces.keys().map(String::as_str).collect();
+    let (shown, others) = names.split_at(names.len().min(LOGGED_KEYSPACES_MAX));
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    tracing::info!("{} keyspaces: {}{more}", names.len(), shown.join(", "));
+    let undefined = database.store().status().undefined;
+    if !undefined.is_empty() {
+        tracing::warn!(
+            "data exist of column families that neither the configuration nor a client has defined: {}",
+            undefined.join(", ")
+        );
+    }
+}
+
+/// The behaviour that `--compat` asks for. Each generation of calls has one.
+fn compat(releases: &[Release]) -> Result<Compat, String> {
+    let is_old = |release: &Release| *release < Release::V0_7;
+    for (which, calls) in [(true, "calls that carry a keyspace"), (false, "calls after set_keyspace")] {
+        let mut of_generation = releases.iter().filter(|release| is_old(release) == which);
+        if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {
+            return Err(format!(
+                "--compat {first} and --compat {second} are both for {calls}, which have one behaviour: leave one away"
+            ));
+        }
+    }
     let mut compat = Compat::default();
-    args.compat.iter().for_each(|release| compat.set(*release));
+    releases.iter().for_each(|release| compat.set(*release));
+    Ok(compat)
+}
+
+/// Who answers clients.
+fn services(args: &ServeArgs, compat: Compat, database: &Arc<Database>, status: StatusService) -> Services {
     let thrift = Service::new(database.clone(), compat);
-    let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim.clone());
-    Services { thrift, native, status: StatusService::new(database.clone(), place) }
+    let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim());
+    Services { thrift, native, status }
 }
 
 /// TLS, if there shall be any.
@@ -221,54 +249,6 @@ fn configured_address(config: &Config) -> String {
     format!("{}:{}", config.thrift_host(), config.thrift_port)
 }
 
-fn authenticator(args: &ServeArgs, config: &Config) -> Result<Authenticator, String> {
-    use config::{Authenticator as Login, Authority};
-    match (config.authenticator, config.authority) {
-        (Login::AllowAll, Some(Authority::Simple)) => Err(
-            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
-             no user whose rights could be looked up"
-                .to_owned(),
-        ),
-        (Login::AllowAll | Login::Simple, Some(Authority::Roles)) => Err(
-            "the configuration asks for CassandraAuthorizer, which needs PasswordAuthenticator: permissions are \
-             granted to the users that it knows"
-                .to_owned(),
-        ),
-        (Login::AllowAll, _) => Ok(Authenticator::AllowAll),
-        (Login::Simple, authority) => {
-            simple_authenticator(args, authority != Some(Authority::AllowAll)).map(Authenticator::Simple)
-        }
-        (Login::Password, Some(Authority::Simple)) => Err(
-            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator; with \
-             PasswordAuthenticator the Authority is CassandraAuthorizer or AllowAllAuthorizer"
-                .to_owned(),
-        ),
-        (Login::Password, _) if args.passwd.is_some() || args.access.is_some() => Err(
-            "--passwd and --access are the files of SimpleAuthenticator; the users of PasswordAuthenticator are \
-             made with CREATE USER"
-                .to_owned(),
-        ),
-        (Login::Password, authority) => {
-            Ok(Authenticator::Password { are_permissions_enforced: authority == Some(Authority::Roles) })
-        }
-    }
-}
-
-fn simple_authenticator(args: &ServeArgs, asks_rights: bool) -> Result<SimpleAuthenticator, String> {
-    if asks_rights && args.access.is_none() {
-        return Err(
-            "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
-             and rights are; with AllowAllAuthority as Authority the rights are not needed"
-                .to_owned(),
-        );
-    }
-    let access_file = args.access.clone().filter(|_| asks_rights);
-    let passwd_file = args.passwd.clone().ok_or(
-        "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
-    )?;
-    Ok(SimpleAuthenticator { passwd_file, access_file, mode: args.passwd_mode })
-}
-
 /// The signals that end the server.
 struct StopSignals {
     terminate: Signal,
@@ -288,6 +268,27 @@ impl StopSignals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_generation_has_one_level() {
+        let both = compat(&[Release::V0_5, Release::V1_2]).unwrap();
+        assert_eq!((both.with_keyspace, both.after_set_keyspace), (Release::V0_5, Release::V1_2));
+        for two in
+            [[Release::V0_4, Release::V0_5], [Release::V2_1, Release::V0_7], [Release::V0_6, Release::V0_6]]
+        {
+            let error = compat(&two).unwrap_err();
+            let [first, second] = two;
+            assert!(
+                error.starts_with(&format!("--compat {first} and --compat {second} are both for")),
+                "{error}"
+            );
         }
     }
 }

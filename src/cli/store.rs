@@ -12,7 +12,7 @@ use super::data;
 use super::front;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
-use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};
+use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
 use crate::util::Clock;
 
 /// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
@@ -26,9 +26,12 @@ pub struct StoreArgs {
     /// Keep everything in memory and touch no disk: for tests
     #[arg(long)]
     ephemeral: bool,
-    /// Data that are kept in memory for reads, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = CACHE_MB)]
-    cache_mb: u64,
+    /// Use the data directory although it looks like that of another program, or has one of thriftstore's in it
+    #[arg(long)]
+    any_data_dir: bool,
+    /// Data that are kept in memory for reads, in megabytes [default: 256]
+    #[arg(long, value_name = "MB")]
+    cache_mb: Option<u64>,
     #[command(flatten)]
     cluster: ClusterArgs,
 }
@@ -62,6 +65,26 @@ pub struct OpenStore {
 impl StoreArgs {
     /// Where data are, by the command line and then by the configuration. An error says which two contradict.
     pub fn place(&self, config: &Config) -> Result<Place, String> {
+        if self.ephemeral && self.data_dir.is_some() {
+            return Err("--ephemeral touches no disk, and --data-dir says where on the disk data are: leave one of the two away"
+                .to_owned());
+        }
+        let place = self.place_of_data(config)?;
+        if let (Some(option), false) = (self.first_of_directory(), matches!(place, Place::Directory(_))) {
+            return Err(format!(
+                "{option} has no effect: it is for a data directory, and data are {place}; leave it away"
+            ));
+        }
+        Ok(place)
+    }
+
+    /// The first option that only matters to a data directory.
+    fn first_of_directory(&self) -> Option<&'static str> {
+        let given = [(self.cache_mb.is_some(), "--cache-mb"), (self.any_data_dir, "--any-data-dir")];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+
+    fn place_of_data(&self, config: &Config) -> Result<Place, String> {
         let local = match (self.ephemeral, &self.data_dir) {
             (true, _) => Some("--ephemeral"),
             (false, Some(_)) => Some("--data-dir"),
@@ -93,10 +116,14 @@ impl StoreArgs {
                 Ok(OpenStore { store: Arc::new(store), partitioner, token })
             }
             Place::Directory(directory) => {
+                if !self.any_data_dir {
+                    check_not_foreign(&directory)
+                        .map_err(|why| format!("{why}\n--any-data-dir uses it anyway"))?;
+                }
                 let options = EmbeddedOptions {
                     directory,
                     sync: sync_mode(config.commit_log_sync),
-                    cache_bytes: self.cache_mb.saturating_mul(1024 * 1024),
+                    cache_bytes: self.cache_mb.unwrap_or(CACHE_MB).saturating_mul(1024 * 1024),
                 };
                 let store = EmbeddedStore::open(options, partitioner.clone(), &config.catalog, clock)
                     .map_err(|error| format!("cannot open the data directory: {error}"))?;
@@ -151,7 +178,8 @@ mod tests {
             "<DataFileDirectories><DataFileDirectory>d</DataFileDirectory></DataFileDirectories>";
         assert_eq!(place("", directories), Ok(Place::Directory("d".into())));
         assert_eq!(place("--data-dir e", directories), Ok(Place::Directory("e".into())));
-        assert_eq!(place("--ephemeral --data-dir e", directories), Ok(Place::Memory));
+        assert_eq!(place("--ephemeral", directories), Ok(Place::Memory));
+        assert_eq!(place("--cache-mb 9 --any-data-dir", directories), Ok(Place::Directory("d".into())));
         let cluster = |line: &str, elements: &str, node: &str| match place(line, elements) {
             Ok(Place::Cluster(cluster)) => assert_eq!(cluster.contact_points, [node]),
             other => panic!("{other:?}"),
@@ -175,6 +203,14 @@ mod tests {
             ("--cluster a --data-dir e", CLUSTER, "--cluster keeps data on a cluster, and --data-dir"),
             ("--data-dir e", CLUSTER, "<Cluster> keeps data on a cluster, and --data-dir"),
             ("--ephemeral", CLUSTER, "add --cluster off"),
+            ("--ephemeral --data-dir e", "", "--ephemeral touches no disk, and --data-dir"),
+            (
+                "--ephemeral --cache-mb 9",
+                "",
+                "--cache-mb has no effect: it is for a data directory, and data are in memory",
+            ),
+            ("--cluster a --cache-mb 9", "", "--cache-mb has no effect"),
+            ("--ephemeral --any-data-dir", "", "--any-data-dir has no effect"),
         ] {
             let error = place(line, elements).unwrap_err();
             assert!(error.contains(why), "{line}: {error}");

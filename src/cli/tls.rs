@@ -38,7 +38,12 @@ impl TlsArgs {
     /// The options to serve with: each argument takes the place of what is configured. An error says which is missing.
     pub fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>, String> {
         if self.mode == Some(TlsMode::Off) {
-            return Ok(None);
+            return match self.certificate.is_some() || self.client_ca.is_some() {
+                true => Err("--tls off serves nobody over TLS, and --tls-certificate, --tls-key and --tls-client-ca say how to: \
+                             leave --tls off or the others away"
+                    .to_owned()),
+                false => Ok(None),
+            };
         }
         let given = match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
@@ -124,6 +129,16 @@ mod tests {
             (options.client_authorities, options.require_client_auth),
             (Some("others.pem".into()), true)
         );
+    }
+
+    #[test]
+    fn off_and_a_certificate_contradict_each_other() {
+        let off = TlsArgs { mode: Some(TlsMode::Off), ..TlsArgs::default() };
+        let certificate = TlsArgs { certificate: Some("a.pem".into()), key: Some("a.key".into()), ..off };
+        assert!(certificate.over(None).unwrap_err().contains("--tls off serves nobody over TLS"));
+        let authority =
+            TlsArgs { mode: Some(TlsMode::Off), client_ca: Some("a.pem".into()), ..TlsArgs::default() };
+        assert!(authority.over(Some(configured())).is_err());
     }
 
     #[test]

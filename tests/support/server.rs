@@ -90,7 +90,7 @@ fn command(directory: &Path, more: &[&str]) -> Command {
     if !more.contains(&"--config") {
         command.arg("--config").arg(directory.join("storage-conf.xml"));
     }
-    if !more.contains(&"--data-dir") && !more.contains(&"--cluster") {
+    if !["--data-dir", "--cluster", "--ephemeral"].iter().any(|option| more.contains(option)) {
         command.arg("--data-dir").arg(directory.join("data"));
     }
     command.args(more);

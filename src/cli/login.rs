@@ -1,0 +1,177 @@
+//! The options of logins, and what they and the configuration say together.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::{self, Authority, Config};
+use crate::db::{Authenticator, LoginGuard, PasswordMode, SimpleAuthenticator};
+use crate::util::limits::LOGIN_FAILURES_MAX;
+
+#[derive(Debug, Default, Args)]
+pub struct LoginArgs {
+    /// SimpleAuthenticator's users: lines of user=password
+    #[arg(long, value_name = "FILE")]
+    passwd: Option<PathBuf>,
+    /// SimpleAuthority's rights: lines of `keyspace=user,user` or `keyspace.columnfamily.<rw>=user,user`
+    #[arg(long, value_name = "FILE")]
+    access: Option<PathBuf>,
+    /// The form of the passwords in the passwd file: PLAIN or MD5 [default: PLAIN]
+    #[arg(long, value_name = "MODE")]
+    passwd_mode: Option<PasswordMode>,
+    /// Failed logins in a row of one user from one address before logins of that user from there are refused, for 15
+    /// seconds at first and 15 minutes at most; 0: never refuse [default: 10]
+    #[arg(long, value_name = "COUNT")]
+    login_failures: Option<u32>,
+}
+
+impl LoginArgs {
+    /// Who may log in, by the configuration and its options. SimpleAuthenticator's files are checked. An error names the
+    /// options that contradict the configuration or would have no effect.
+    pub fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
+        use config::Authenticator as Login;
+        check_authority(config)?;
+        match config.authenticator {
+            Login::AllowAll => match self.first_option() {
+                Some(option) => Err(format!(
+                    "{option} has no effect: the configuration has AllowAllAuthenticator, which asks nobody for a password; \
+                     leave it away, or write <Authenticator>SimpleAuthenticator</Authenticator> (for --login-failures also \
+                     PasswordAuthenticator)"
+                )),
+                None => Ok(Authenticator::AllowAll),
+            },
+            Login::Simple => {
+                let simple = self.simple_authenticator(config.authority != Some(Authority::AllowAll))?;
+                simple.check_files()?;
+                Ok(Authenticator::Simple(simple))
+            }
+            Login::Password => match self.first_option().filter(|option| *option != LOGIN_FAILURES) {
+                Some(option) => Err(format!(
+                    "{option} is for SimpleAuthenticator; the users of PasswordAuthenticator are made with CREATE USER"
+                )),
+                None => {
+                    let are_permissions_enforced = config.authority == Some(Authority::Roles);
+                    Ok(Authenticator::Password { are_permissions_enforced })
+                }
+            },
+        }
+    }
+
+    /// What limits failed logins.
+    pub fn guard(&self) -> LoginGuard {
+        LoginGuard::new(self.login_failures.unwrap_or(LOGIN_FAILURES_MAX))
+    }
+
+    /// The first option that is given.
+    fn first_option(&self) -> Option<&'static str> {
+        let given = [
+            (self.passwd.is_some(), "--passwd"),
+            (self.access.is_some(), "--access"),
+            (self.passwd_mode.is_some(), "--passwd-mode"),
+            (self.login_failures.is_some(), LOGIN_FAILURES),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+
+    fn simple_authenticator(&self, asks_rights: bool) -> Result<SimpleAuthenticator, String> {
+        if asks_rights && self.access.is_none() {
+            return Err(
+                "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
+                 and rights are; with AllowAllAuthority as Authority the rights are not needed"
+                    .to_owned(),
+            );
+        }
+        if !asks_rights && self.access.is_some() {
+            return Err(
+                "--access has no effect: with AllowAllAuthority everybody who has logged in may do everything; leave it \
+                 away, or write <Authority>SimpleAuthority</Authority>"
+                    .to_owned(),
+            );
+        }
+        let passwd_file = self.passwd.clone().ok_or(
+            "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
+        )?;
+        let mode = self.passwd_mode.unwrap_or(PasswordMode::Plain);
+        Ok(SimpleAuthenticator { passwd_file, access_file: self.access.clone(), mode })
+    }
+}
+
+const LOGIN_FAILURES: &str = "--login-failures";
+
+/// Whether the authority goes with the authenticator.
+fn check_authority(config: &Config) -> Result<(), String> {
+    use config::Authenticator as Login;
+    let why = match (config.authenticator, config.authority) {
+        (Login::AllowAll, Some(Authority::Simple)) => {
+            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
+             no user whose rights could be looked up"
+        }
+        (Login::AllowAll | Login::Simple, Some(Authority::Roles)) => {
+            "the configuration asks for CassandraAuthorizer, which needs PasswordAuthenticator: permissions are \
+             granted to the users that it knows"
+        }
+        (Login::Password, Some(Authority::Simple)) => {
+            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator; with \
+             PasswordAuthenticator the Authority is CassandraAuthorizer or AllowAllAuthorizer"
+        }
+        _ => return Ok(()),
+    };
+    Err(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::marshal::Types;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        login: LoginArgs,
+    }
+
+    /// What the options and the configuration come to: whether a login is required, or why not.
+    fn outcome(line: &str, elements: &str) -> Result<bool, String> {
+        let words = ["serve"].into_iter().chain(line.split_whitespace());
+        let args = Command::try_parse_from(words).unwrap().login;
+        let file = format!("<Storage>{elements}</Storage>");
+        let config = config::parse(&file, "a.xml", &Types::builtin()).unwrap();
+        args.authenticator(&config).map(|found| found.requires_login())
+    }
+
+    #[test]
+    fn options_without_an_effect_are_refused() {
+        let simple = "<Authenticator>SimpleAuthenticator</Authenticator>";
+        let open =
+            "<Authenticator>SimpleAuthenticator</Authenticator><Authority>AllowAllAuthority</Authority>";
+        let password = "<Authenticator>PasswordAuthenticator</Authenticator>";
+        assert_eq!(outcome("", ""), Ok(false));
+        assert_eq!(outcome("", password), Ok(true));
+        assert_eq!(outcome("--login-failures 3", password), Ok(true));
+        for (line, elements, why) in [
+            ("--passwd p", "", "--passwd has no effect: the configuration has AllowAllAuthenticator"),
+            ("--access a", "", "--access has no effect"),
+            ("--passwd-mode MD5", "", "--passwd-mode has no effect"),
+            ("--login-failures 3", "", "--login-failures has no effect"),
+            ("--passwd p", password, "--passwd is for SimpleAuthenticator"),
+            ("--passwd-mode PLAIN", password, "--passwd-mode is for SimpleAuthenticator"),
+            ("--passwd p --access a", open, "--access has no effect: with AllowAllAuthority"),
+            ("--passwd p", simple, "--access FILE"),
+            ("", open, "--passwd FILE"),
+            ("--passwd no/such/file", open, "cannot read --passwd no/such/file: "),
+            ("", "<Authority>SimpleAuthority</Authority>", "needs SimpleAuthenticator"),
+            ("", "<Authority>CassandraAuthorizer</Authority>", "needs PasswordAuthenticator"),
+        ] {
+            let error = outcome(line, elements).unwrap_err();
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_help_has_the_default() {
+        let help = <Command as clap::CommandFactory>::command().render_long_help().to_string();
+        assert!(help.contains(&format!("[default: {LOGIN_FAILURES_MAX}]")), "{help}");
+    }
+}

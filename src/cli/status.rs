@@ -1,0 +1,90 @@
+//! The options of the status port.
+
+use std::net::ToSocketAddrs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::util::limits::STATUS_TOKEN_BYTES_MIN;
+use crate::util::{Password, password_of};
+
+#[derive(Debug, Default, Args)]
+pub struct StatusArgs {
+    /// Where the server's status is shown over HTTP: GET / to read, GET /health for probes; port 0 picks a free one. An
+    /// address that is not loopback needs --status-token-file [default: nowhere]
+    #[arg(long = "status", value_name = "HOST:PORT")]
+    pub address: Option<String>,
+    /// A file whose first line is the token that requests to the status port have to carry, as in `Authorization: Bearer
+    /// TOKEN`
+    #[arg(long = "status-token-file", value_name = "FILE", requires = "address")]
+    token_file: Option<PathBuf>,
+}
+
+impl StatusArgs {
+    /// The token that requests have to carry; `None`: everybody on this machine may ask.
+    pub fn token(&self) -> Result<Option<Password>, String> {
+        match (&self.token_file, &self.address) {
+            (Some(file), _) => {
+                let token = password_of("the status port's", file)?;
+                let is_one = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
+                if !is_one || token.reveal().len() < STATUS_TOKEN_BYTES_MIN {
+                    return Err(format!(
+                        "{}: the token of the status port is at least {STATUS_TOKEN_BYTES_MIN} letters, digits and signs of \
+                         ASCII without blanks, as `openssl rand -hex 16` prints them",
+                        file.display()
+                    ));
+                }
+                Ok(Some(token))
+            }
+            (None, Some(address)) if !is_loopback(address) => Err(format!(
+                "--status {address} can be reached from other machines: give it a token with --status-token-file FILE, or an \
+                 address of this machine alone, like 127.0.0.1"
+            )),
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+/// Whether only this machine reaches an address. One that cannot be found is an error later, when it is listened on.
+fn is_loopback(address: &str) -> bool {
+    let Ok(mut found) = address.to_socket_addrs() else { return true };
+    found.all(|address| address.ip().to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn args(address: &str, token_file: Option<PathBuf>) -> StatusArgs {
+        StatusArgs { address: Some(address.to_owned()), token_file }
+    }
+
+    #[test]
+    fn other_machines_need_a_token() {
+        assert_eq!(StatusArgs::default().token(), Ok(None));
+        for own in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "[::ffff:127.0.0.1]:1", "localhost:1"] {
+            assert_eq!(args(own, None).token(), Ok(None), "{own}");
+        }
+        for reachable in ["0.0.0.0:1", "[::]:1", "10.0.0.1:1"] {
+            let error = args(reachable, None).token().unwrap_err();
+            assert!(error.contains(&format!("--status {reachable} can be reached")), "{error}");
+            assert!(error.contains("--status-token-file FILE"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_one_word_of_some_length() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("token");
+        let token = || args("0.0.0.0:1", Some(file.clone())).token();
+        assert!(token().unwrap_err().contains("cannot read the status port's password"));
+        for wrong in ["short", "two words of a token", "tökentökentökentöken"] {
+            fs::write(&file, wrong).unwrap();
+            assert!(token().unwrap_err().contains("at least 16 letters"), "{wrong}");
+        }
+        fs::write(&file, "0123456789abcdef\nmore\n").unwrap();
+        assert_eq!(token().unwrap().unwrap().reveal(), "0123456789abcdef");
+    }
+}
