@@ -13,6 +13,7 @@ use super::index_build::Unfinished;
 use super::login_guard::LoginGuard;
 use super::roles::RoleKeeper;
 use super::schema_events::SchemaEvents;
+use super::schema_version::SchemaVersion;
 use super::shared_schema::SharedSchema;
 use super::traces::Traces;
 use super::validate::Validation;
@@ -72,6 +73,7 @@ pub struct Database {
     pub(super) parts: DatabaseParts,
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) events: SchemaEvents,
+    pub(super) version: SchemaVersion,
     pub(super) traces: Traces,
     pub(super) shared: SharedSchema,
     /// Held while the schema changes.
@@ -95,6 +97,7 @@ impl Database {
         Database {
             catalog: ArcSwap::new(parts.catalog.clone()),
             events: SchemaEvents::default(),
+            version: SchemaVersion::default(),
             traces: Traces::default(),
             shared: SharedSchema::default(),
             changing: tokio::sync::Mutex::default(),

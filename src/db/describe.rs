@@ -1,11 +1,9 @@
 //! What clients may ask about the cluster and its schema.
 
-use md5::{Digest, Md5};
-
 use super::reserved::is_reserved;
 use super::{Database, Error, table_cells};
 use crate::model::Behaviour;
-use crate::schema::{CfDef, KeyspaceDef, keyspace_to_json};
+use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
 
 /// A column family as describe_keyspace of 0.4 to 0.6 shows it: property and value.
@@ -96,15 +94,6 @@ impl Database {
     /// The node's token, and its address.
     pub fn token_and_endpoint(&self) -> (String, String) {
         (self.parts.token.clone(), self.parts.endpoint.clone())
-    }
-
-    /// A UUID that is another one whenever the schema is another one.
-    pub fn schema_version(&self) -> String {
-        let mut digest = Md5::new();
-        for keyspace in self.catalog().keyspaces.values() {
-            digest.update(keyspace_to_json(keyspace));
-        }
-        uuid::Builder::from_md5_bytes(digest.finalize().into()).into_uuid().to_string()
     }
 
     /// The ring of a keyspace; an error where there is no such keyspace.

@@ -9,7 +9,7 @@ use super::{Database, Error};
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
-use crate::util::Release;
+use crate::util::{Release, SharedMap};
 
 /// The release whose rules decide between a row that comes and one that is there.
 const RELEASE: Release = Release::V2_1;
@@ -48,11 +48,12 @@ impl Database {
             Some(_) => check.changeable(&keyspace.name)?.clone(),
             None => {
                 check.new_keyspace_name(&keyspace.name)?;
-                let column_families = std::collections::BTreeMap::new();
+                let column_families = SharedMap::new();
                 KeyspaceDef { column_families, ..of_clients(keyspace) }
             }
         };
-        adopted.user_types.extend(keyspace.user_types.clone());
+        let user_types = keyspace.user_types.iter();
+        adopted.user_types.extend(user_types.map(|(name, user)| (name.clone(), user.clone())));
         for (id, cf) in (next_id(&catalog)..).zip(families) {
             adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
         }

@@ -1,6 +1,6 @@
 //! Changes of the schema by clients (0.7 and later).
 //!
-//! What clients make is kept in the store, a note a keyspace. The keyspaces of the configuration file are not
+//! What clients make is kept in the store, in metadata records (`schema_notes.rs`). The keyspaces of the configuration file are not
 //! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
 //! see it; what is dropped is hidden first. Where servers share a store the order is another (`shared_change.rs`).
 
@@ -13,12 +13,13 @@ use super::describe::SYSTEM_KEYSPACE;
 use super::index_build::{Unfinished, build_note};
 use super::roles::Resource;
 use super::schema_check::SchemaCheck;
+use super::schema_limits::{check_families, check_keyspaces};
+use super::schema_notes::{NotedKeyspace, changed_notes, noted_in_full};
 use super::schema_request::{CfRequest, KsRequest};
-use super::shared_schema::noted_keyspaces;
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::partitioner::TokenForm;
-use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_from_json, keyspace_to_json};
+use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_to_json};
 use crate::storage::StoreError;
 use crate::util::Release;
 
@@ -43,9 +44,10 @@ impl Database {
         let version = self.shared_version().await?;
         let notes = self.store().notes().await?;
         let mut catalog = Catalog::clone(&self.catalog());
-        for (name, json) in noted_keyspaces(&notes) {
-            let keyspace = match keyspace_from_json(json, &self.parts.types) {
-                Ok(keyspace) => keyspace,
+        let mut renewed = Notes::new();
+        for NotedKeyspace { name, read } in noted_in_full(&notes, &self.parts.types) {
+            let (keyspace, is_one_record) = match read {
+                Ok(read) => read,
                 // A newer server has made it, and serves it.
                 Err(error) if self.shares_schema() => {
                     tracing::error!("keyspace {name} is not served: {error}");
@@ -60,9 +62,15 @@ impl Database {
                 );
                 continue;
             }
+            if is_one_record && !self.shares_schema() {
+                renewed.extend(changed_notes(None, Some(&keyspace)));
+            }
             catalog.keyspaces.insert(name.to_owned(), keyspace);
         }
         let catalog = Arc::new(catalog);
+        if !renewed.is_empty() {
+            self.store().note(renewed).await?;
+        }
         self.store().alter(own_copy(&catalog)).await?;
         // Only now: it may read newer notes, and tables are made by those that the catalog is of.
         self.load_roles(&notes).await?;
@@ -126,6 +134,8 @@ impl Database {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         check.new_keyspace_name(&request.name)?;
+        check_keyspaces(&catalog)?;
+        check_families(&catalog, request.column_families.len())?;
         if let Some(other) = request.column_families.iter().find(|cf| cf.keyspace != request.name) {
             return Err(Error::invalid(format!(
                 "CfDef ({}) had a keyspace definition that did not match KsDef",
@@ -183,8 +193,11 @@ impl Database {
         let keyspace = check.changeable(name)?.clone();
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.remove(name);
-        let families: Vec<Arc<CfDef>> = keyspace.column_families.into_values().collect();
-        let notes = vec![(format!("{KEYSPACE_NOTE}{name}"), None)];
+        let families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
+        let notes = match self.shares_schema() {
+            true => vec![(format!("{KEYSPACE_NOTE}{name}"), None)],
+            false => changed_notes(Some(&keyspace), None),
+        };
         drop(catalog);
         self.drop_families(without, families, notes, Resource::Keyspace(name.to_owned())).await
     }
@@ -208,6 +221,7 @@ impl Database {
         if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
             return Err(already_there(&request.keyspace, &request.name));
         }
+        check_families(&catalog, 1)?;
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
@@ -319,9 +333,13 @@ impl Database {
                 format!("unconfigured columnfamily {name}")
             }));
         };
-        let mut changed = check.changeable(keyspace)?.clone();
+        let before = check.changeable(keyspace)?;
+        let mut changed = before.clone();
         changed.column_families.remove(name);
-        let notes = vec![keyspace_note(&changed)];
+        let notes = match self.shares_schema() {
+            true => vec![keyspace_note(&changed)],
+            false => changed_notes(Some(before), Some(&changed)),
+        };
         let mut without = Catalog::clone(&catalog);
         without.keyspaces.insert(keyspace.to_owned(), changed);
         drop(catalog);
@@ -366,16 +384,16 @@ impl Database {
         }
         let mut with = catalog.clone();
         let mut notes = notes;
-        notes.push(keyspace_note(&keyspace));
-        let before = catalog.keyspace(&keyspace.name).map(keyspace_note);
-        let undo = before.unwrap_or_else(|| (format!("{KEYSPACE_NOTE}{}", keyspace.name), None));
+        let before = catalog.keyspace(&keyspace.name);
+        notes.extend(changed_notes(before, Some(&keyspace)));
+        let undo = Undo { before: before.cloned(), after: keyspace.clone() };
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
         self.note(notes).await?;
         if let Err(error) = self.store().alter(Arc::new(for_store)).await {
-            if let Err(error) = self.store().note(vec![undo]).await {
+            if let Err(error) = self.store().note(undo.notes()).await {
                 tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
             }
             return Err(refusal(error));
@@ -421,6 +439,22 @@ impl Database {
     /// What is to be built and to be dropped of the indexes that we keep ourselves.
     pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
         if self.shares_schema() { Default::default() } else { index_changes(old, new) }
+    }
+}
+
+/// A keyspace before and after a change that may fail.
+struct Undo {
+    before: Option<KeyspaceDef>,
+    after: KeyspaceDef,
+}
+
+impl Undo {
+    /// The records as they were before.
+    fn notes(&self) -> Notes {
+        match &self.before {
+            Some(before) => changed_notes(Some(&self.after), Some(before)),
+            None => changed_notes(Some(&self.after), None),
+        }
     }
 }
 

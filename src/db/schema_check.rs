@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Error;
 use super::describe::SYSTEM_KEYSPACE;
 use super::reserved::is_reserved;
+use super::schema_limits::check_columns;
 use super::schema_request::{CfRequest, ColumnRequest, KsRequest};
 use super::schema_settings;
 use super::validate_read::hex;
@@ -158,6 +159,7 @@ impl SchemaCheck<'_> {
             cf.column_metadata.insert(column.name.clone(), definition);
         }
         cf.settings = schema_settings::made(&request.settings, self.release, self.remote.is_some())?;
+        check_columns(&cf)?;
         self.check_family(&cf, request)?;
         Ok(cf.with_indexes())
     }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::index_build::{Unfinished, build_note};
 use super::schema_change::{ASK_EVERY, PATIENCE, next_id};
+use super::schema_limits::check_keyspaces;
 use super::schema_request::KsRequest;
 use super::{Database, Error};
 use crate::model::Behaviour;
@@ -22,8 +23,8 @@ struct Indexes {
 impl Indexes {
     fn between(database: &Database, old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
         let mut indexes = Indexes::default();
-        for cf in new.column_families.values() {
-            let Some(before) = old.column_families.get(&cf.name) else { continue };
+        for (_, before, after) in new.column_families.changes_since(&old.column_families, Arc::ptr_eq) {
+            let (Some(before), Some(cf)) = (before, after) else { continue };
             let (added, dropped) = database.own_index_changes(before, cf);
             indexes.added.extend(added.into_iter().map(|(column, _)| (cf.clone(), column)));
             indexes.dropped.extend(dropped.into_iter().map(|index| (cf.clone(), index)));
@@ -54,7 +55,7 @@ impl Database {
                 keyspace.column_families = old.column_families.clone();
                 keyspace.user_types = old.user_types.clone();
             }
-            None => {}
+            None => check_keyspaces(&catalog)?,
         }
         self.change(&catalog, keyspace, Vec::new(), &[]).await?;
         Ok(true)
@@ -78,10 +79,14 @@ impl Database {
         if !edit(&catalog, &mut keyspace)? {
             return Ok(false);
         }
-        let ids = next_id(&catalog)..;
-        let is_new = |cf: &&mut Arc<CfDef>| !old.column_families.contains_key(&cf.name);
-        for (id, cf) in ids.zip(keyspace.column_families.values_mut().filter(is_new)) {
-            Arc::make_mut(cf).id = id;
+        let changes = keyspace.column_families.changes_since(&old.column_families, Arc::ptr_eq);
+        let new = changes.iter().filter(|(_, before, _)| before.is_none());
+        let new: Vec<Arc<CfDef>> = new.filter_map(|(_, _, cf)| cf.cloned()).collect();
+        if !new.is_empty() {
+            for (id, cf) in (next_id(&catalog)..).zip(new) {
+                let numbered = CfDef { id, ..CfDef::clone(&cf) };
+                keyspace.column_families.insert(cf.name.clone(), Arc::new(numbered));
+            }
         }
         let Indexes { added, dropped } = Indexes::between(self, old, &keyspace);
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);

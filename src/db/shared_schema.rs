@@ -199,10 +199,11 @@ impl Database {
             .inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}"))
             .ok();
         let mut keyspace = read?;
-        for (name, cf) in &mut keyspace.column_families {
+        let read = keyspace.column_families.clone();
+        for (name, cf) in read.iter() {
             let before = known.and_then(|known| known.column_families.get(name));
             if let Some(before) = before.filter(|before| is_same_family(before, cf)) {
-                *cf = before.clone();
+                keyspace.column_families.insert(name.clone(), before.clone());
             }
         }
         Some(keyspace)

@@ -63,41 +63,47 @@ fn from_hex(text: &str) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
-fn user_type(arguments: &[&str], depth: usize) -> Option<CqlType> {
-    let [keyspace, name, fields @ ..] = arguments else { return None };
+/// Finds user types by their keyspaces and names.
+pub type FindUser<'a> = &'a dyn Fn(&str, &str) -> Option<Arc<UserType>>;
+
+/// The user type that a UserType's brackets name. One that is found by its name is not read: it may be long.
+fn user_type(inner: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
+    let mut beginning = inner.splitn(3, ',').map(str::trim);
+    let (keyspace, name) = (beginning.next()?, from_hex(beginning.next()?)?);
+    if let Some(found) = find(keyspace, &name) {
+        return Some(CqlType::User(found));
+    }
     let field = |text: &&str| {
         let (field, class) = text.split_once(':')?;
-        Some((from_hex(field.trim())?, read(class, depth + 1)?.frozen()))
+        Some((from_hex(field.trim())?, read(class, depth + 1, find)?.frozen()))
     };
-    let fields = fields.iter().map(field).collect::<Option<Vec<_>>>()?;
-    Some(CqlType::User(Arc::new(UserType {
-        keyspace: (*keyspace).to_owned(),
-        name: from_hex(name)?,
-        fields,
-    })))
+    let fields = split_arguments(inner).iter().skip(2).map(field).collect::<Option<Vec<_>>>()?;
+    Some(CqlType::User(Arc::new(UserType::new(keyspace, &name, fields))))
 }
 
-fn read(class: &str, depth: usize) -> Option<CqlType> {
+fn read(class: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
     if depth > TYPE_NESTING_MAX {
         return None;
     }
     let (name, inner) = split_class(class);
+    if name == "UserType" {
+        return user_type(inner?, depth, find);
+    }
     let arguments = inner.map(split_arguments).unwrap_or_default();
-    let part = |at: usize| read(arguments.get(at)?, depth + 1).map(Box::new);
+    let part = |at: usize| read(arguments.get(at)?, depth + 1, find).map(Box::new);
     match (name, arguments.len()) {
-        ("ReversedType", 1) => read(arguments[0], depth + 1),
-        ("FrozenType", 1) => read(arguments[0], depth + 1).map(CqlType::frozen),
+        ("ReversedType", 1) => read(arguments[0], depth + 1, find),
+        ("FrozenType", 1) => read(arguments[0], depth + 1, find).map(CqlType::frozen),
         ("ListType", 1) => Some(CqlType::List { element: part(0)?, is_frozen: false }),
         ("SetType", 1) => Some(CqlType::Set { element: part(0)?, is_frozen: false }),
         ("MapType", 2) => Some(CqlType::Map { key: part(0)?, value: part(1)?, is_frozen: false }),
         ("TupleType", _) => {
             let fields = arguments
                 .iter()
-                .map(|field| read(field, depth + 1).map(CqlType::frozen))
+                .map(|field| read(field, depth + 1, find).map(CqlType::frozen))
                 .collect::<Option<Vec<_>>>()?;
             Some(CqlType::Tuple(fields))
         }
-        ("UserType", _) => user_type(&arguments, depth),
         (name, 0) => {
             let native = NATIVES.iter().find(|(.., known)| *known == name);
             native.map(|(_, native, _)| CqlType::Native(*native)).or_else(|| custom(class))
@@ -116,18 +122,24 @@ fn custom(class: &str) -> Option<CqlType> {
 impl CqlType {
     /// The type of a class's text. What is no type here is bytes.
     pub fn of_class(class: &str) -> CqlType {
-        read(class, 0).unwrap_or(CqlType::Native(Native::Blob))
+        CqlType::of_class_with(class, &|_, _| None)
+    }
+
+    /// The same; user types that are found by their keyspaces and names are those, whatever the text has in their brackets.
+    pub fn of_class_with(class: &str, find: FindUser<'_>) -> CqlType {
+        read(class, 0, find).unwrap_or(CqlType::Native(Native::Blob))
     }
 
     /// The type of a comparator or validator; a user's own is called by its class.
     pub fn of(of: &TypeRef) -> CqlType {
-        read(of.class_name(), 0).unwrap_or_else(|| CqlType::Custom(of.clone()))
+        read(of.class_name(), 0, &|_, _| None).unwrap_or_else(|| CqlType::Custom(of.clone()))
     }
 
-    /// The class by which the store keeps values of this type.
+    /// The class by which the store keeps values of this type: bytes, where its class name is too long to be read.
     pub fn type_ref(&self, types: &Types) -> TypeRef {
         match self {
             CqlType::Custom(class) => class.clone(),
+            large if !large.size().is_within_limits() => Arc::new(BytesType),
             other => types.resolve(&other.class_name()).unwrap_or_else(|| Arc::new(BytesType)),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{PACKAGE, TypeRef};
+use super::{PACKAGE, TypeRef, UserType};
 
 /// A type as CQL writes it.
 #[derive(Debug, Clone)]
@@ -30,14 +30,6 @@ pub enum CqlType {
     Tuple(Vec<CqlType>),
     /// Always a single value.
     User(Arc<UserType>),
-}
-
-/// A type that was made with CREATE TYPE.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserType {
-    pub keyspace: String,
-    pub name: String,
-    pub fields: Vec<(String, CqlType)>,
 }
 
 /// Cassandra's own types.
@@ -145,7 +137,7 @@ impl CqlType {
             CqlType::List { element, .. } | CqlType::Set { element, .. } => element.has_durations(),
             CqlType::Map { key, value, .. } => key.has_durations() || value.has_durations(),
             CqlType::Tuple(fields) => fields.iter().any(CqlType::has_durations),
-            CqlType::User(user) => user.fields.iter().any(|(_, field)| field.has_durations()),
+            CqlType::User(user) => user.has_durations(),
         }
     }
 
@@ -154,31 +146,39 @@ impl CqlType {
         self.class_in(false)
     }
 
+    /// The same, with user types by their keyspaces and names alone: the form in which schemas are stored.
+    pub fn class_by_name(&self) -> String {
+        self.class_of(false, &|user| user.short_class_name())
+    }
+
     /// The same; in what is frozen, FrozenType is not said again.
-    fn class_in(&self, in_frozen: bool) -> String {
+    pub(super) fn class_in(&self, in_frozen: bool) -> String {
+        self.class_of(in_frozen, &UserType::class_name)
+    }
+
+    fn class_of(&self, in_frozen: bool, class_of_user: &dyn Fn(&UserType) -> String) -> String {
         let frozen = |is_frozen: bool, class: String| {
             if is_frozen && !in_frozen { format!("{PACKAGE}FrozenType({class})") } else { class }
         };
+        let class_in = |held: &CqlType, is_frozen: bool| held.class_of(in_frozen || is_frozen, class_of_user);
         match self {
             CqlType::Native(native) => format!("{PACKAGE}{}", native.class()),
             CqlType::Custom(class) => class.class_name().to_owned(),
             CqlType::List { element, is_frozen } => {
-                let element = element.class_in(in_frozen || *is_frozen);
-                frozen(*is_frozen, format!("{PACKAGE}ListType({element})"))
+                frozen(*is_frozen, format!("{PACKAGE}ListType({})", class_in(element, *is_frozen)))
             }
             CqlType::Set { element, is_frozen } => {
-                let element = element.class_in(in_frozen || *is_frozen);
-                frozen(*is_frozen, format!("{PACKAGE}SetType({element})"))
+                frozen(*is_frozen, format!("{PACKAGE}SetType({})", class_in(element, *is_frozen)))
             }
             CqlType::Map { key, value, is_frozen } => {
-                let [key, value] = [key, value].map(|held| held.class_in(in_frozen || *is_frozen));
+                let [key, value] = [key, value].map(|held| class_in(held, *is_frozen));
                 frozen(*is_frozen, format!("{PACKAGE}MapType({key},{value})"))
             }
             CqlType::Tuple(fields) => {
-                let fields: Vec<String> = fields.iter().map(|field| field.class_in(true)).collect();
+                let fields: Vec<String> = fields.iter().map(|field| class_in(field, true)).collect();
                 format!("{PACKAGE}TupleType({})", fields.join(","))
             }
-            CqlType::User(user) => user.class_name(),
+            CqlType::User(user) => class_of_user(user),
         }
     }
 
@@ -199,7 +199,10 @@ impl CqlType {
 impl PartialEq for CqlType {
     /// Types are the same when their classes are.
     fn eq(&self, other: &CqlType) -> bool {
-        self.class_name() == other.class_name()
+        match (self, other) {
+            (CqlType::User(one), CqlType::User(other)) if Arc::ptr_eq(one, other) => true,
+            _ => self.class_name() == other.class_name(),
+        }
     }
 }
 
@@ -247,18 +250,5 @@ impl fmt::Display for CqlType {
             }
             CqlType::User(user) => write!(f, "frozen<{}>", user.name),
         }
-    }
-}
-
-impl UserType {
-    /// The full class name: keyspace, then in hex the name and the fields' names, with their types.
-    pub fn class_name(&self) -> String {
-        let hex = |text: &str| -> String { text.bytes().map(|byte| format!("{byte:02x}")).collect() };
-        let mut class = format!("{PACKAGE}UserType({},{}", self.keyspace, hex(&self.name));
-        for (field, cql_type) in &self.fields {
-            class.push_str(&format!(",{}:{}", hex(field), cql_type.class_in(true)));
-        }
-        class.push(')');
-        class
     }
 }

@@ -72,6 +72,8 @@ pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
             writer.u16(u16::try_from(fields.len()).unwrap_or(u16::MAX));
             fields.iter().for_each(|field| write_type(writer, field));
         }
+        // A version without limits has made it.
+        CqlType::User(user) if !user.size().is_within_limits() => write_class(writer, cql_type),
         CqlType::User(user) => {
             writer.u16(USER);
             writer.string(&user.keyspace);

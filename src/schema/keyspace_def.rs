@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::CfDef;
 use crate::marshal::UserType;
+use crate::util::SharedMap;
 
 /// A keyspace: its column families and how an old cluster would have replicated it.
 #[derive(Debug, Clone)]
@@ -13,7 +14,7 @@ pub struct KeyspaceDef {
     pub replication_factor: i32,
     /// Full Java class name of the replica placement strategy.
     pub strategy_class: String,
-    pub column_families: BTreeMap<String, Arc<CfDef>>,
+    pub column_families: SharedMap<String, Arc<CfDef>>,
     /// The free text that 0.4 calls RowKey, for describe_keyspace's "Desc".
     pub row_key_label: String,
     /// What the strategy was told (0.7 and later); the replication factor among it where it said so.
@@ -21,7 +22,7 @@ pub struct KeyspaceDef {
     /// Said by clients from 0.8 on, and repeated to them; this server logs every write.
     pub durable_writes: bool,
     /// What CREATE TYPE made, by name.
-    pub user_types: BTreeMap<String, Arc<UserType>>,
+    pub user_types: SharedMap<String, Arc<UserType>>,
     /// The configuration file defines it, so that clients cannot change it.
     pub is_configured: bool,
 }
@@ -50,11 +51,11 @@ impl KeyspaceDef {
             name: name.to_owned(),
             replication_factor: 1,
             strategy_class: "org.apache.cassandra.locator.RackUnawareStrategy".to_owned(),
-            column_families: BTreeMap::new(),
+            column_families: SharedMap::new(),
             row_key_label: "ROW_KEY".to_owned(),
             strategy_options: BTreeMap::new(),
             durable_writes: true,
-            user_types: BTreeMap::new(),
+            user_types: SharedMap::new(),
             is_configured: false,
         }
     }

@@ -9,17 +9,21 @@ mod schema_change;
 mod setting;
 mod stored;
 mod stored_table;
+mod stored_user_type;
 mod table_def;
 mod table_names;
 mod thrift_table;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, StoredChanges};
 pub use cf_def::{CfDef, CfLabels, ColumnType, FIRST_CF_ID};
 pub use column_def::{ColumnDef, IndexDef, IndexKind};
 pub use compact_names::CompactNames;
 pub use keyspace_def::KeyspaceDef;
 pub use schema_change::{ChangeKind, ChangedTarget, SchemaChange};
 pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
-pub use stored::{StoredError, is_same_family, keyspace_from_json, keyspace_to_json};
+pub use stored::{
+    KeyspaceRecords, StoredError, family_to_json, is_same_family, keyspace_from_json, keyspace_from_records,
+    keyspace_properties_to_json, keyspace_to_json, user_type_to_json,
+};
 pub use table_def::{ColumnKind, DroppedColumn, Layout, TableColumn, TableDef};
 pub use table_names::{CellPlace, row_key, row_key_parts};

@@ -1,9 +1,9 @@
 //! What differs between two schemas, as clients are told it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Catalog, KeyspaceDef};
+use crate::util::SharedMap;
 
 /// What has changed in the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +32,20 @@ impl SchemaChange {
     /// for all that was in it.
     pub fn between(old: &Catalog, new: &Catalog) -> Vec<SchemaChange> {
         let mut changes = Vec::new();
-        for name in old.keyspaces.keys().filter(|name| !new.keyspaces.contains_key(*name)) {
+        // Keyspaces are not compared as wholes: what is in them is.
+        let keyspaces = new.keyspaces.changes_since(&old.keyspaces, |_, _| false);
+        for (name, _, _) in keyspaces.iter().filter(|(_, _, after)| after.is_none()) {
             changes.push(of(ChangeKind::Dropped, name, None));
         }
         let nothing = KeyspaceDef::new("");
-        for (name, keyspace) in &new.keyspaces {
-            match old.keyspaces.get(name) {
-                None => {
+        for (name, before, keyspace) in keyspaces {
+            match (before, keyspace) {
+                (_, None) => {}
+                (None, Some(keyspace)) => {
                     changes.push(of(ChangeKind::Created, name, None));
                     add_parts(&nothing, keyspace, &mut changes);
                 }
-                Some(before) => {
+                (Some(before), Some(keyspace)) => {
                     if !is_replicated_alike(before, keyspace) {
                         changes.push(of(ChangeKind::Updated, name, None));
                     }
@@ -75,19 +78,16 @@ fn add_parts(old: &KeyspaceDef, new: &KeyspaceDef, changes: &mut Vec<SchemaChang
 
 /// Definitions are shared between schemas as long as they stay the same.
 fn differences<T>(
-    old: &BTreeMap<String, Arc<T>>,
-    new: &BTreeMap<String, Arc<T>>,
+    old: &SharedMap<String, Arc<T>>,
+    new: &SharedMap<String, Arc<T>>,
 ) -> Vec<(ChangeKind, String)> {
-    let gone = old.keys().filter(|name| !new.contains_key(*name));
-    let mut found: Vec<(ChangeKind, String)> = gone.map(|name| (ChangeKind::Dropped, name.clone())).collect();
-    for (name, definition) in new {
-        match old.get(name) {
-            None => found.push((ChangeKind::Created, name.clone())),
-            Some(before) if !Arc::ptr_eq(before, definition) => {
-                found.push((ChangeKind::Updated, name.clone()));
-            }
-            Some(_) => {}
-        }
+    let all = new.changes_since(old, Arc::ptr_eq);
+    let gone = all.iter().filter(|(_, _, after)| after.is_none());
+    let mut found: Vec<(ChangeKind, String)> =
+        gone.map(|(name, ..)| (ChangeKind::Dropped, (*name).clone())).collect();
+    for (name, before, _) in all.iter().filter(|(_, _, after)| after.is_some()) {
+        let change = if before.is_some() { ChangeKind::Updated } else { ChangeKind::Created };
+        found.push((change, (*name).clone()));
     }
     found
 }

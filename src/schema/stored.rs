@@ -1,4 +1,9 @@
-//! The form in which a keyspace that clients have made is kept: JSON, with types by their class names.
+//! The form in which a keyspace that clients have made is stored: JSON, with types by their class names.
+//!
+//! On a cluster a keyspace is one record with all that is in it, of version 1: servers of several versions may share it. In
+//! a store of our own the keyspace's record, of version 2, has its own properties alone. Each column family and each user
+//! type has a record, so that one more costs the same with 10,000 there as with ten, and there user types stand in types by
+//! their names. A keyspace of version 1 is read in both.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,19 +11,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::stored_table::{StoredNames, StoredTable, StoredUserType};
+use super::stored_table::{ClassForm, StoredNames, StoredTable};
+use super::stored_user_type::{StoredUserType, restore_user_types};
 use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
-use crate::marshal::{TypeRef, Types};
+use crate::marshal::{TypeRef, Types, UserType};
 
-/// The version of the form. A program that does not know it says so.
+/// The version of a keyspace with all that is in it, and of one without. A program that does not know it says so.
 const VERSION: u32 = 1;
+const VERSION_OF_PROPERTIES: u32 = 2;
 
 /// Why a stored keyspace cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoredError {
     #[error("a stored keyspace cannot be read: {0}")]
     Malformed(String),
-    #[error("a stored keyspace is of version {0}, this program reads {VERSION}")]
+    #[error("a stored keyspace is of version {0}, this program reads {VERSION_OF_PROPERTIES} and before")]
     Version(u32),
     #[error("the stored column family {family} needs the type {class_name}, which is not there")]
     UnknownType { family: String, class_name: String },
@@ -32,6 +39,7 @@ struct StoredKeyspace {
     strategy_options: BTreeMap<String, String>,
     replication_factor: i32,
     durable_writes: bool,
+    #[serde(default)]
     column_families: Vec<StoredFamily>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     user_types: Vec<StoredUserType>,
@@ -85,34 +93,82 @@ struct StoredIndex {
 const KINDS: [(IndexKind, &str); 3] =
     [(IndexKind::Keys, "KEYS"), (IndexKind::Custom, "CUSTOM"), (IndexKind::Composites, "COMPOSITES")];
 
-/// Writes a keyspace with its column families.
+/// Writes a keyspace with its column families and user types.
 pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
     let stored = StoredKeyspace {
-        version: VERSION,
+        column_families: keyspace.column_families.values().map(|cf| family_of(cf, ClassForm::Full)).collect(),
+        user_types: keyspace
+            .user_types
+            .values()
+            .map(|user_type| StoredUserType::of(user_type, ClassForm::Full))
+            .collect(),
+        ..properties_of(keyspace, VERSION)
+    };
+    to_json(&stored)
+}
+
+/// Writes a keyspace's own properties.
+pub fn keyspace_properties_to_json(keyspace: &KeyspaceDef) -> String {
+    to_json(&properties_of(keyspace, VERSION_OF_PROPERTIES))
+}
+
+/// Writes a column family of a keyspace whose user types are written too.
+pub fn family_to_json(cf: &CfDef) -> String {
+    to_json(&family_of(cf, ClassForm::ByName))
+}
+
+/// Writes a user type of a keyspace whose other user types are written too.
+pub fn user_type_to_json(user_type: &UserType) -> String {
+    to_json(&StoredUserType::of(user_type, ClassForm::ByName))
+}
+
+fn to_json(stored: &impl Serialize) -> String {
+    // Only a map with keys that are no text could fail.
+    serde_json::to_string(stored).unwrap_or_default()
+}
+
+fn properties_of(keyspace: &KeyspaceDef, version: u32) -> StoredKeyspace {
+    StoredKeyspace {
+        version,
         name: keyspace.name.clone(),
         strategy_class: keyspace.strategy_class.clone(),
         strategy_options: keyspace.strategy_options.clone(),
         replication_factor: keyspace.replication_factor,
         durable_writes: keyspace.durable_writes,
-        column_families: keyspace.column_families.values().map(|cf| family_of(cf)).collect(),
-        user_types: keyspace.user_types.values().map(|user_type| StoredUserType::of(user_type)).collect(),
-    };
-    // Only a map with keys that are no text could fail.
-    serde_json::to_string(&stored).unwrap_or_default()
+        column_families: Vec::new(),
+        user_types: Vec::new(),
+    }
 }
 
-/// Reads a keyspace.
-pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, StoredError> {
+/// A keyspace's records.
+#[derive(Debug, Default)]
+pub struct KeyspaceRecords<'a> {
+    /// The keyspace's own: of version 1 with all that is in it.
+    pub keyspace: &'a [u8],
+    pub column_families: Vec<&'a [u8]>,
+    pub user_types: Vec<&'a [u8]>,
+}
+
+/// Reads a keyspace with all that is in it. Returns whether it was one record.
+pub fn keyspace_from_records(
+    records: &KeyspaceRecords<'_>,
+    types: &Types,
+) -> Result<(KeyspaceDef, bool), StoredError> {
     #[derive(Deserialize)]
     struct Versioned {
         version: u32,
     }
-    let malformed = |error: serde_json::Error| StoredError::Malformed(error.to_string());
-    let Versioned { version } = serde_json::from_slice(json).map_err(malformed)?;
-    if version != VERSION {
+    let Versioned { version } = from_json(records.keyspace)?;
+    if !(VERSION..=VERSION_OF_PROPERTIES).contains(&version) {
         return Err(StoredError::Version(version));
     }
-    let stored: StoredKeyspace = serde_json::from_slice(json).map_err(malformed)?;
+    let mut stored: StoredKeyspace = from_json(records.keyspace)?;
+    for record in &records.user_types {
+        stored.user_types.push(from_json(record)?);
+    }
+    for record in &records.column_families {
+        stored.column_families.push(from_json(record)?);
+    }
     let mut keyspace = KeyspaceDef {
         strategy_class: stored.strategy_class,
         strategy_options: stored.strategy_options,
@@ -120,23 +176,31 @@ pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, Sto
         durable_writes: stored.durable_writes,
         ..KeyspaceDef::new(&stored.name)
     };
-    for user_type in stored.user_types {
-        let user_type = user_type.restore(&stored.name);
-        keyspace.user_types.insert(user_type.name.clone(), user_type);
-    }
+    keyspace.user_types = restore_user_types(&stored.name, stored.user_types);
     for family in stored.column_families {
-        let cf = family.restore(&stored.name, types)?;
+        let cf = family.restore(&keyspace, types)?;
         keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
     }
-    Ok(keyspace)
+    Ok((keyspace, version == VERSION))
+}
+
+fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, StoredError> {
+    serde_json::from_slice(json).map_err(|error| StoredError::Malformed(error.to_string()))
+}
+
+/// Reads a keyspace that is one record.
+pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, StoredError> {
+    let records = KeyspaceRecords { keyspace: json, ..KeyspaceRecords::default() };
+    keyspace_from_records(&records, types).map(|(keyspace, _)| keyspace)
 }
 
 /// Whether two definitions of a column family say the same.
 pub fn is_same_family(one: &CfDef, other: &CfDef) -> bool {
-    one.keyspace == other.keyspace && family_of(one) == family_of(other)
+    let form = ClassForm::Full;
+    one.keyspace == other.keyspace && family_of(one, form) == family_of(other, form)
 }
 
-fn family_of(cf: &CfDef) -> StoredFamily {
+fn family_of(cf: &CfDef, form: ClassForm) -> StoredFamily {
     StoredFamily {
         name: cf.name.clone(),
         id: cf.id,
@@ -149,7 +213,7 @@ fn family_of(cf: &CfDef) -> StoredFamily {
         key_alias: cf.key_alias.as_ref().map(|alias| to_hex(alias)),
         columns: cf.column_metadata.values().map(column_of).collect(),
         settings: cf.settings.clone(),
-        table: cf.table.as_deref().map(StoredTable::of),
+        table: cf.table.as_deref().map(|table| StoredTable::of(table, form)),
         names: StoredNames::of(&cf.names),
     }
 }
@@ -164,7 +228,8 @@ fn column_of(column: &ColumnDef) -> StoredColumn {
 }
 
 impl StoredFamily {
-    fn restore(self, keyspace: &str, types: &Types) -> Result<CfDef, StoredError> {
+    fn restore(self, keyspace_def: &KeyspaceDef, types: &Types) -> Result<CfDef, StoredError> {
+        let keyspace = &keyspace_def.name;
         let name = self.name.clone();
         let resolve = |class_name: &str| -> Result<TypeRef, StoredError> {
             types.resolve(class_name).ok_or_else(|| StoredError::UnknownType {
@@ -184,7 +249,7 @@ impl StoredFamily {
         cf.key_validator = self.key_validator.as_deref().map(resolve).transpose()?;
         cf.key_alias = self.key_alias.as_deref().map(from_hex).transpose()?;
         cf.settings = self.settings.clone();
-        cf.table = self.table.map(|table| Arc::new(table.restore()));
+        cf.table = self.table.map(|table| Arc::new(table.restore(keyspace_def)));
         cf.names = self.names.restore();
         for column in &self.columns {
             let name = from_hex(&column.name)?;

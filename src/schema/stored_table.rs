@@ -1,12 +1,10 @@
-//! The form in which a table's declaration and user types are kept.
-
-use std::sync::Arc;
+//! The form in which a table's declaration is stored.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{ColumnKind, CompactNames, DroppedColumn, Layout, TableColumn, TableDef};
-use crate::marshal::{CqlType, UserType};
+use super::{ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::marshal::CqlType;
 
 /// A table without COMPACT STORAGE: those with it are told by their column families.
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -53,10 +51,29 @@ pub(super) struct StoredNames {
     value: Option<String>,
 }
 
-#[derive(PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredUserType {
-    name: String,
-    fields: Vec<(String, String)>,
+/// How types are written.
+#[derive(Clone, Copy)]
+pub(super) enum ClassForm {
+    /// By their full class names, as every version reads them.
+    Full,
+    /// With user types by their keyspaces and names: these have records of their own.
+    ByName,
+}
+
+impl ClassForm {
+    pub fn class_of(self, cql_type: &CqlType) -> String {
+        match self {
+            ClassForm::Full => cql_type.class_name(),
+            ClassForm::ByName => cql_type.class_by_name(),
+        }
+    }
+}
+
+/// The type of a class's text, of the keyspace's user types.
+fn type_of(class: &str, keyspace: &KeyspaceDef) -> CqlType {
+    let find =
+        |of: &str, name: &str| (of == keyspace.name).then(|| keyspace.user_types.get(name).cloned())?;
+    CqlType::of_class_with(class, &find)
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -64,45 +81,51 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl StoredTable {
-    pub fn of(table: &TableDef) -> StoredTable {
+    pub fn of(table: &TableDef, form: ClassForm) -> StoredTable {
+        let of_column = |column: &TableColumn| StoredTableColumn::of(column, form);
         StoredTable {
-            partition_key: table.partition_key.iter().map(StoredTableColumn::of).collect(),
-            clustering: table.clustering.iter().map(StoredTableColumn::of).collect(),
-            columns: table.others.values().map(StoredTableColumn::of).collect(),
-            dropped: table.dropped.iter().map(StoredDrop::of).collect(),
+            partition_key: table.partition_key.iter().map(of_column).collect(),
+            clustering: table.clustering.iter().map(of_column).collect(),
+            columns: table.others.values().map(of_column).collect(),
+            dropped: table.dropped.iter().map(|dropped| StoredDrop::of(dropped, form)).collect(),
         }
     }
 
-    pub fn restore(self) -> TableDef {
+    /// The table, of the keyspace's user types.
+    pub fn restore(self, keyspace: &KeyspaceDef) -> TableDef {
         let all = |columns: Vec<StoredTableColumn>, kind: ColumnKind| -> Vec<TableColumn> {
-            columns.into_iter().enumerate().map(|(position, column)| column.restore(kind, position)).collect()
+            columns
+                .into_iter()
+                .enumerate()
+                .map(|(position, column)| column.restore(kind, position, keyspace))
+                .collect()
         };
         let others = self.columns.into_iter().map(|column| {
             let kind = if column.is_static { ColumnKind::Static } else { ColumnKind::Regular };
-            (column.name.clone(), column.restore(kind, 0))
+            (column.name.clone(), column.restore(kind, 0, keyspace))
         });
         TableDef {
             layout: Layout::Sparse,
             partition_key: all(self.partition_key, ColumnKind::PartitionKey),
             clustering: all(self.clustering, ColumnKind::Clustering),
             others: others.collect(),
-            dropped: self.dropped.into_iter().map(StoredDrop::restore).collect(),
+            dropped: self.dropped.into_iter().map(|dropped| dropped.restore(keyspace)).collect(),
         }
     }
 }
 
 impl StoredDrop {
-    fn of((name, column): (&Bytes, &DroppedColumn)) -> StoredDrop {
+    fn of((name, column): (&Bytes, &DroppedColumn), form: ClassForm) -> StoredDrop {
         StoredDrop {
             name: String::from_utf8_lossy(name).into_owned(),
             at_us: column.at_us,
-            class: Some(column.cql_type.class_name()),
+            class: Some(form.class_of(&column.cql_type)),
             is_static: column.is_static,
         }
     }
 
-    fn restore(self) -> (Bytes, DroppedColumn) {
-        let cql_type = CqlType::of_class(self.class.as_deref().unwrap_or_default());
+    fn restore(self, keyspace: &KeyspaceDef) -> (Bytes, DroppedColumn) {
+        let cql_type = type_of(self.class.as_deref().unwrap_or_default(), keyspace);
         (
             self.name.into_bytes().into(),
             DroppedColumn { at_us: self.at_us, is_static: self.is_static, cql_type },
@@ -111,19 +134,19 @@ impl StoredDrop {
 }
 
 impl StoredTableColumn {
-    fn of(column: &TableColumn) -> StoredTableColumn {
+    fn of(column: &TableColumn, form: ClassForm) -> StoredTableColumn {
         StoredTableColumn {
             name: column.name.clone(),
-            class: column.cql_type.class_name(),
+            class: form.class_of(&column.cql_type),
             is_static: column.kind == ColumnKind::Static,
             is_reversed: column.is_reversed,
         }
     }
 
-    fn restore(self, kind: ColumnKind, position: usize) -> TableColumn {
+    fn restore(self, kind: ColumnKind, position: usize, keyspace: &KeyspaceDef) -> TableColumn {
         TableColumn {
             cell_name: self.name.clone().into_bytes().into(),
-            cql_type: CqlType::of_class(&self.class),
+            cql_type: type_of(&self.class, keyspace),
             is_reversed: self.is_reversed,
             name: self.name,
             kind,
@@ -144,18 +167,5 @@ impl StoredNames {
 
     pub fn is_default(&self) -> bool {
         self.partition_key.is_empty() && self.clustering.is_empty() && self.value.is_none()
-    }
-}
-
-impl StoredUserType {
-    pub fn of(user_type: &UserType) -> StoredUserType {
-        let field = |(name, cql_type): &(String, CqlType)| (name.clone(), cql_type.class_name());
-        StoredUserType { name: user_type.name.clone(), fields: user_type.fields.iter().map(field).collect() }
-    }
-
-    pub fn restore(self, keyspace: &str) -> Arc<UserType> {
-        let field = |(name, class): (String, String)| (name, CqlType::of_class(&class));
-        let fields = self.fields.into_iter().map(field).collect();
-        Arc::new(UserType { keyspace: keyspace.to_owned(), name: self.name, fields })
     }
 }

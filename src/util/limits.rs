@@ -152,3 +152,36 @@ pub const CLUSTER_ROWS_AT_ONCE: usize = 64;
 /// Parts into which the ring of a cluster is cut for a batch job: each is an item of one reply. Parts of larger rings
 /// have more rows than was asked for.
 pub const CLUSTER_SPLITS_MAX: usize = 10_000;
+
+/// Longest manifest that is written as a whole for each change of it, in bytes: some 100 column families. Changes of a
+/// longer one are appended to a file, since to write it again for each of 10,000 column families would be 40 GB.
+pub const MANIFEST_BYTES_REPLACED: usize = 64 * 1024;
+
+/// Longest class name of a user type with all that it is made of, in bytes: versions 1 and 2 of the native protocol send
+/// it as a text whose length has 16 bits. It is counted without being written: a chain of types that each have the one
+/// before twice doubles it with each.
+pub const USER_TYPE_TEXT_BYTES_MAX: usize = 65_535;
+
+/// User types of a keyspace: each has some kilobytes at most, and ALTER TYPE looks at all.
+pub const USER_TYPES_MAX: usize = 10_000;
+
+/// Keyspaces that clients make. Each takes two kilobytes of memory and of the manifest, and lists of them are one reply.
+pub const KEYSPACES_MAX: usize = 10_000;
+
+/// Column families of all keyspaces that clients make: with five columns each takes some five kilobytes of memory and one
+/// of the manifest, and drivers read all their definitions when they connect.
+pub const FAMILIES_MAX: usize = 100_000;
+
+/// Columns of a table, and of a column family those with a definition of their own: a statement plans all columns, and
+/// each takes some hundred bytes of every result's metadata.
+pub const TABLE_COLUMNS_MAX: usize = 10_000;
+
+/// Class names of the types of all columns of a table, in bytes: the results of `SELECT *` have them in their metadata.
+pub const TABLE_TYPES_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Columns of a result: as many as a table may have, so that what `SELECT *` returns can be selected by names. Each row
+/// has a value for each of them, however little is stored.
+pub const SELECTED_COLUMNS_MAX: usize = TABLE_COLUMNS_MAX;
+
+/// Conditions of a CQL statement: one on an element of a map looks through the map.
+pub const CONDITIONS_MAX: usize = 1_000;

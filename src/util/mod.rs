@@ -4,9 +4,11 @@ pub mod clock;
 pub mod limits;
 mod password_file;
 pub mod release;
+mod shared_map;
 mod white_space;
 
 pub use clock::Clock;
 pub use password_file::{Password, password_of};
 pub use release::Release;
+pub use shared_map::{Difference, SharedMap};
 pub use white_space::trimmed;

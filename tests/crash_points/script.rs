@@ -8,6 +8,8 @@ pub const SUPER: usize = 1;
 const ROWS: usize = 4;
 const NAMES: usize = 5;
 const RECORDS: usize = 3;
+/// With a record of so many bytes the manifest is no longer replaced for each change: it has a file of changes.
+const LARGE_RECORD: usize = 70_000;
 
 /// A column: column family, row, super column, column.
 pub type Place = (usize, usize, Option<usize>, usize);
@@ -76,6 +78,9 @@ const FLUSHES_MAX: usize = 8;
 /// A script of so many steps.
 pub fn random(chance: &mut Chance, steps: usize) -> Vec<Step> {
     let mut script = Vec::new();
+    if chance.below(2) == 0 {
+        script.push(Step::Record { number: 0, length: Some(LARGE_RECORD) });
+    }
     let mut flushes = 0;
     while script.len() < steps {
         let family = chance.below(FAMILIES.len());
@@ -84,6 +89,7 @@ pub fn random(chance: &mut Chance, steps: usize) -> Vec<Step> {
             16..=19 => script.push(Step::WriteAtZero(batch(chance))),
             20..=22 => {
                 let length = (chance.below(4) > 0).then(|| chance.below(300));
+                let length = if chance.below(8) == 0 { Some(LARGE_RECORD) } else { length };
                 script.push(Step::Record { number: chance.below(RECORDS), length });
             }
             23..=25 => script.push(Step::Truncate(family)),

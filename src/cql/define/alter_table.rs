@@ -8,7 +8,7 @@ use super::compatible::{keeps_order, takes_elements, takes_values};
 use super::index::indexed_part;
 use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
-use super::{comparator, options, table_changed};
+use super::{comparator, options, sizes, table_changed};
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
@@ -37,6 +37,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
             let table = TableDef::of(&cf, release);
             cf = Change { old: &cf, table: &table, types }.made(step, &scope, state)?;
         }
+        sizes::check_table(&TableDef::of(&cf, release))?;
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };

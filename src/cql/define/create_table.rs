@@ -1,19 +1,21 @@
 //! CREATE TABLE.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::modern::in_old_words;
 use super::names::{check_table, configuration, invalid, keyspace_of};
-use super::{comparator, options, table_changed};
+use super::{comparator, options, sizes, table_changed};
 use crate::cql::syntax::{CreateTable, PrimaryKey};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
-use crate::db::{Access, Resource};
+use crate::db::{Access, Resource, check_families};
 use crate::marshal::{CqlType, Types};
-use crate::schema::{CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef};
+use crate::schema::{
+    Catalog, CfDef, ColumnDef, ColumnKind, CompactNames, KeyspaceDef, Layout, TableColumn, TableDef,
+};
 use crate::util::Release;
 
 pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outcome, CqlError> {
@@ -29,11 +31,12 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
             "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
         ));
     }
-    let edit = |_: &_, keyspace: &mut KeyspaceDef| {
+    let edit = |catalog: &Catalog, keyspace: &mut KeyspaceDef| {
         let cf = column_family(create, keyspace, (types, release))?;
         if keyspace.column_families.contains_key(name) {
             return if create.if_not_exists { Ok(false) } else { Err(already_there(&keyspace.name, name)) };
         }
+        check_families(catalog, 1)?;
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
     };
@@ -60,17 +63,15 @@ pub fn column_family(
     (types, release): (&Types, Release),
 ) -> Result<CfDef, CqlError> {
     check_table(&create.table.name)?;
-    let mut seen = Vec::new();
-    for column in &create.columns {
-        if seen.contains(&&column.name) {
-            return invalid(format!("Multiple definition of identifier {}", column.name));
-        }
-        seen.push(&column.name);
+    let mut seen = HashSet::new();
+    if let Some(column) = create.columns.iter().find(|column| !seen.insert(&column.name)) {
+        return invalid(format!("Multiple definition of identifier {}", column.name));
     }
     options::check_table_properties(&create.properties)?;
     let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
     let columns = Columns::read(create, &scope)?;
     let table = columns.table(create)?;
+    sizes::check_table(&table)?;
     let mut cf = CfDef::new(&keyspace.name, &create.table.name);
     cf.comparator = comparator::comparator(&table, None, types)?;
     cf.key_validator = Some(comparator::key_validator(&table, types)?);

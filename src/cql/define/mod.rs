@@ -9,6 +9,8 @@ mod keyspace;
 mod modern;
 mod names;
 mod options;
+mod renewal;
+mod sizes;
 mod table;
 mod user_type;
 

@@ -1,18 +1,20 @@
 //! CREATE, ALTER and DROP TYPE.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compatible::keeps_order;
 use super::names::{invalid, keyspace_of};
-use super::{changed, comparator};
+use super::renewal::{Renewal, Users};
+use super::{changed, comparator, sizes};
 use crate::cql::syntax::{AlterType, TableName, TypeName};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, ChangedTarget, CqlError, Outcome, QueryState};
 use crate::db::Access;
-use crate::marshal::{CqlType, Types, UserType};
+use crate::marshal::{CqlType, TypeRef, Types, UserType};
 use crate::schema::{CfDef, KeyspaceDef, Layout, TableDef};
 use crate::util::Release;
+use crate::util::limits::USER_TYPES_MAX;
 
 fn outcome(change: ChangeKind, keyspace: &str, name: &str) -> Outcome {
     changed(change, keyspace, Some(ChangedTarget::Type(name.to_owned())))
@@ -43,8 +45,15 @@ pub async fn create(
         let typed =
             |(field, cql_type): &(String, TypeName)| Ok((field.clone(), field_type(cql_type, &scope)?));
         let fields = fields.iter().map(typed).collect::<Result<_, CqlError>>()?;
-        let user_type = UserType { keyspace: keyspace.name.clone(), name: name.name.clone(), fields };
+        let user_type = UserType::new(&keyspace.name, &name.name, fields);
         check_fields(&user_type)?;
+        sizes::check_user_type(&user_type)?;
+        if keyspace.user_types.len() >= USER_TYPES_MAX {
+            return invalid(format!(
+                "Keyspace {} has {USER_TYPES_MAX} user types, and more are not allowed: drop some, or use another keyspace",
+                keyspace.name
+            ));
+        }
         keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
         Ok(true)
     };
@@ -90,86 +99,51 @@ fn check_fields(user_type: &UserType) -> Result<(), CqlError> {
 }
 
 fn altered(old: &UserType, alter: &AlterType, scope: &TypeScope<'_>) -> Result<UserType, CqlError> {
-    let mut new = old.clone();
+    let mut fields = old.fields.clone();
     let place =
         |fields: &[(String, CqlType)], field: &str| fields.iter().position(|(known, _)| known == field);
     let name = format!("{}.{}", old.keyspace, old.name);
     let unknown = |field: &str| CqlError::invalid(format!("Unknown field {field} in type {name}"));
     match alter {
         AlterType::Add { field, cql_type } => {
-            if place(&new.fields, field).is_some() {
+            if place(&fields, field).is_some() {
                 return invalid(format!(
                     "Cannot add new field {field} to type {name}: a field of the same name already exists"
                 ));
             }
             let cql_type = field_type(cql_type, scope)?;
-            if uses(&cql_type, old) {
+            if Users::new(old).are_in(&cql_type) {
                 return invalid(format!(
                     "Cannot add new field {field} of type {cql_type} to type {name} as this would create a circular reference"
                 ));
             }
-            new.fields.push((field.clone(), cql_type));
+            fields.push((field.clone(), cql_type));
         }
         AlterType::Alter { field, cql_type } => {
-            let at = place(&new.fields, field).ok_or_else(|| unknown(field))?;
+            let at = place(&fields, field).ok_or_else(|| unknown(field))?;
             let cql_type = field_type(cql_type, scope)?;
-            let before = &new.fields[at].1;
+            let before = &fields[at].1;
             // Values may stand in cells' names: their order must stay.
             if !keeps_order(&cql_type, before) {
                 return invalid(format!(
                     "Type {cql_type} is incompatible with previous type {before} of field {field} in user type {name}"
                 ));
             }
-            new.fields[at].1 = cql_type;
+            fields[at].1 = cql_type;
         }
         AlterType::Rename(names) => {
             // By the names of before: so two fields may change theirs.
             for (from, to) in names {
                 let at = place(&old.fields, from).ok_or_else(|| unknown(from))?;
-                new.fields[at].0 = to.clone();
+                fields[at].0 = to.clone();
             }
-            check_fields(&new)?;
         }
+    }
+    let new = UserType::new(&old.keyspace, &old.name, fields);
+    if matches!(alter, AlterType::Rename(_)) {
+        check_fields(&new)?;
     }
     Ok(new)
-}
-
-/// Whether a type is made of a user type.
-fn uses(cql_type: &CqlType, user: &UserType) -> bool {
-    match cql_type {
-        CqlType::Native(_) | CqlType::Custom(_) => false,
-        CqlType::List { element, .. } | CqlType::Set { element, .. } => uses(element, user),
-        CqlType::Map { key, value, .. } => uses(key, user) || uses(value, user),
-        CqlType::Tuple(fields) => fields.iter().any(|field| uses(field, user)),
-        CqlType::User(other) => {
-            (&other.keyspace, &other.name) == (&user.keyspace, &user.name)
-                || other.fields.iter().any(|(_, field)| uses(field, user))
-        }
-    }
-}
-
-/// The same type, made of the user type as it is now.
-fn renewed(cql_type: &CqlType, user: &Arc<UserType>) -> CqlType {
-    let part = |cql_type: &CqlType| Box::new(renewed(cql_type, user));
-    match cql_type {
-        CqlType::Native(_) | CqlType::Custom(_) => cql_type.clone(),
-        CqlType::List { element, is_frozen } => {
-            CqlType::List { element: part(element), is_frozen: *is_frozen }
-        }
-        CqlType::Set { element, is_frozen } => CqlType::Set { element: part(element), is_frozen: *is_frozen },
-        CqlType::Map { key, value, is_frozen } => {
-            CqlType::Map { key: part(key), value: part(value), is_frozen: *is_frozen }
-        }
-        CqlType::Tuple(fields) => CqlType::Tuple(fields.iter().map(|field| renewed(field, user)).collect()),
-        CqlType::User(other) if (&other.keyspace, &other.name) == (&user.keyspace, &user.name) => {
-            CqlType::User(user.clone())
-        }
-        CqlType::User(other) => {
-            let field = |(name, field): &(String, CqlType)| (name.clone(), renewed(field, user));
-            let fields = other.fields.iter().map(field).collect();
-            CqlType::User(Arc::new(UserType { fields, ..UserType::clone(other) }))
-        }
-    }
 }
 
 /// Puts a changed type into a keyspace, and into all types and tables that are made of it.
@@ -179,44 +153,58 @@ fn put(
     types: &Types,
     release: Release,
 ) -> Result<(), CqlError> {
-    let mut user_types = BTreeMap::new();
-    for (name, old) in &keyspace.user_types {
-        if let CqlType::User(new) = renewed(&CqlType::User(old.clone()), user) {
-            user_types.insert(name.clone(), new);
-        }
+    let mut renewal = Renewal::of(user);
+    let changed: Vec<Arc<UserType>> = keyspace
+        .user_types
+        .values()
+        .map(|old| (old, renewal.of_user(old)))
+        .filter(|(old, new)| !Arc::ptr_eq(old, new))
+        .map(|(_, new)| new)
+        .collect();
+    for user_type in changed {
+        sizes::check_user_type(&user_type)?;
+        keyspace.user_types.insert(user_type.name.clone(), user_type);
     }
-    keyspace.user_types = user_types;
-    for cf in keyspace.column_families.values_mut() {
+    let mut users = Users::new(user);
+    let mut renewed = Vec::new();
+    for cf in keyspace.column_families.values() {
         let table = TableDef::of(cf, release);
-        if table.columns().any(|column| uses(&column.cql_type, user)) {
-            *cf = Arc::new(renewed_family(cf, &table, user, types)?);
+        if table.columns().any(|column| users.are_in(&column.cql_type)) {
+            renewed.push(Arc::new(renewed_family(cf, &table, &mut renewal, types)?));
         }
     }
+    keyspace.column_families.extend(renewed.into_iter().map(|cf| (cf.name.clone(), cf)));
     Ok(())
 }
 
 fn renewed_family(
     cf: &CfDef,
     table: &TableDef,
-    user: &Arc<UserType>,
+    renewal: &mut Renewal,
     types: &Types,
 ) -> Result<CfDef, CqlError> {
     let mut table = table.clone();
     let columns = table.partition_key.iter_mut().chain(&mut table.clustering);
     for column in columns.chain(table.others.values_mut()) {
-        column.cql_type = renewed(&column.cql_type, user);
+        column.cql_type = renewal.of_type(&column.cql_type);
+        sizes::check_type(&column.cql_type)?;
     }
+    sizes::check_table(&table)?;
     let mut cf = cf.clone();
     cf.key_validator = Some(comparator::key_validator(&table, types)?);
+    let user = renewal.user().clone();
+    let mut users = Users::new(&user);
+    let mut validator = |old: &TypeRef| {
+        let old = CqlType::of(old);
+        users.are_in(&old).then(|| renewal.of_type(&old).type_ref(types))
+    };
     for definition in cf.column_metadata.values_mut() {
-        let old = CqlType::of(&definition.validator);
-        if uses(&old, user) {
-            definition.validator = renewed(&old, user).type_ref(types);
+        if let Some(new) = validator(&definition.validator) {
+            definition.validator = new;
         }
     }
-    let old = CqlType::of(&cf.default_validator);
-    if uses(&old, user) {
-        cf.default_validator = renewed(&old, user).type_ref(types);
+    if let Some(new) = validator(&cf.default_validator) {
+        cf.default_validator = new;
     }
     match table.layout {
         Layout::Sparse => {
@@ -260,13 +248,14 @@ pub async fn drop_type(
                 keyspace.name, name.name
             ))
         };
+        let mut users = Users::new(&user);
         for other in keyspace.user_types.values().filter(|other| other.name != user.name) {
-            if other.fields.iter().any(|(_, field)| uses(field, &user)) {
+            if other.fields.iter().any(|(_, field)| users.are_in(field)) {
                 return refusal(&format!("user type {}", other.name));
             }
         }
         for cf in keyspace.column_families.values() {
-            if TableDef::of(cf, release).columns().any(|column| uses(&column.cql_type, &user)) {
+            if TableDef::of(cf, release).columns().any(|column| users.are_in(&column.cql_type)) {
                 return refusal(&format!("table {}.{}", keyspace.name, cf.name));
             }
         }

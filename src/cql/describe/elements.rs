@@ -1,5 +1,7 @@
 //! What a schema is made of, one by one.
 
+use std::collections::BTreeSet;
+
 use crate::cql::syntax::ElementKind;
 use crate::cql::{CqlError, QueryState};
 use crate::marshal::{CqlType, UserType};
@@ -73,36 +75,34 @@ fn of_table<'a>(keyspace: &'a KeyspaceDef, cf: &'a CfDef) -> Vec<Element<'a>> {
 fn types_in_order(keyspace: &KeyspaceDef) -> Vec<&UserType> {
     let mut left: Vec<&UserType> = keyspace.user_types.values().map(|known| &**known).collect();
     let mut ordered: Vec<&UserType> = Vec::new();
+    let mut names = BTreeSet::new();
     while !left.is_empty() {
-        let is_ready = |known: &UserType, ordered: &[&UserType]| {
+        let is_ready = |known: &UserType| {
             let needs = |name: &str| {
-                name != known.name
-                    && keyspace.user_types.contains_key(name)
-                    && !ordered.iter().any(|other| other.name == name)
+                name != known.name && keyspace.user_types.contains_key(name) && !names.contains(name)
             };
-            !known.fields.iter().any(|(_, field)| uses(field, &needs))
+            !known.fields.iter().any(|(_, field)| names_user_type(field, &needs))
         };
-        let (mut ready, waiting): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|known| is_ready(known, &ordered));
+        let (mut ready, waiting): (Vec<_>, Vec<_>) = left.into_iter().partition(|known| is_ready(known));
         left = waiting;
         if ready.is_empty() {
             // They cannot need each other, but all are to be told.
             ready.append(&mut left);
         }
+        names.extend(ready.iter().map(|known| &*known.name));
         ordered.append(&mut ready);
     }
     ordered
 }
 
-/// Whether a type has a user's type of such a name in it.
-fn uses(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool {
+/// Whether a type names such a user type. What that is made of is not looked at.
+fn names_user_type(cql_type: &CqlType, is_meant: &impl Fn(&str) -> bool) -> bool {
+    let names = |held: &CqlType| names_user_type(held, is_meant);
     match cql_type {
-        CqlType::User(user) => {
-            is_meant(&user.name) || user.fields.iter().any(|(_, field)| uses(field, is_meant))
-        }
-        CqlType::List { element, .. } | CqlType::Set { element, .. } => uses(element, is_meant),
-        CqlType::Map { key, value, .. } => uses(key, is_meant) || uses(value, is_meant),
-        CqlType::Tuple(fields) => fields.iter().any(|field| uses(field, is_meant)),
+        CqlType::User(user) => is_meant(&user.name),
+        CqlType::List { element, .. } | CqlType::Set { element, .. } => names(element),
+        CqlType::Map { key, value, .. } => names(key) || names(value),
+        CqlType::Tuple(fields) => fields.iter().any(names),
         CqlType::Native(_) | CqlType::Custom(_) => false,
     }
 }

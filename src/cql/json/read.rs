@@ -1,5 +1,7 @@
 //! From JSON to the bytes of a value.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
@@ -196,11 +198,13 @@ fn of_tuple(fields: &[CqlType], kind: &Kind<'_>, types: TypesOf<'_>) -> Result<B
 fn of_user(user: &UserType, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let given = object(kind)?.0;
     let names: Vec<String> = given.iter().map(|(key, _)| name_of_key(key)).collect();
-    if let Some(unknown) = names.iter().find(|name| !user.fields.iter().any(|(field, _)| field == *name)) {
+    if let Some(unknown) = names.iter().find(|name| user.place_of(name).is_none()) {
         return Err(format!("Unknown field '{unknown}' in value of user defined type {}", user.name));
     }
-    let read = |(field, cql_type): &(String, CqlType)| match names.iter().rposition(|name| name == field) {
-        Some(place) => from_json(cql_type, given[place].1, types),
+    // Of one field's values the last is taken.
+    let places: HashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
+    let read = |(field, cql_type): &(String, CqlType)| match places.get(&**field) {
+        Some(place) => from_json(cql_type, given[*place].1, types),
         None => Ok(None),
     };
     Ok(tuple_to_bytes(&user.fields.iter().map(read).collect::<Result<Vec<_>, String>>()?))

@@ -1,5 +1,6 @@
 //! Statements with IF: one at a time for each row, with an answer.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -36,6 +37,8 @@ struct Request<'p> {
     table: &'p Table,
     key: Bytes,
     asked: Vec<Asked<'p>>,
+    /// The places of rows in `asked`.
+    places: HashMap<Prefix, usize>,
     /// The statements with the rows that they change.
     steps: Vec<(Step<'p>, Prefix)>,
 }
@@ -106,6 +109,7 @@ impl<'p> Request<'p> {
                 table: &plan.table,
                 key: key.clone(),
                 asked: Vec::new(),
+                places: HashMap::new(),
                 steps: Vec::new(),
             });
             if request.key != *key {
@@ -140,7 +144,9 @@ impl<'p> Request<'p> {
     }
 
     fn ask_row(&mut self, prefix: &Prefix, test: AskedTest<'p>) -> Result<(), CqlError> {
-        let Some(known) = self.asked.iter_mut().find(|asked| asked.prefix == *prefix) else {
+        let known = self.places.get(prefix).and_then(|place| self.asked.get_mut(*place));
+        let Some(known) = known else {
+            self.places.insert(prefix.clone(), self.asked.len());
             self.asked.push(Asked { prefix: prefix.clone(), test, row: None });
             return Ok(());
         };

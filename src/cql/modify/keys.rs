@@ -12,7 +12,7 @@ use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
 /// Which row of a partition is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Prefix {
     /// What all rows share.
     Static,

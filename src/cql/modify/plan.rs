@@ -23,6 +23,7 @@ use crate::db::Access;
 use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
 use crate::schema::{ColumnKind, Layout, TableColumn};
 use crate::util::Release;
+use crate::util::limits::CONDITIONS_MAX;
 
 /// What kind of statement it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -488,6 +489,13 @@ fn row_test(
         Conditions::None => RowTest::None,
         Conditions::IfExists => RowTest::Exists,
         Conditions::IfNotExists => RowTest::NotExists,
+        Conditions::If(list) if list.len() > CONDITIONS_MAX => {
+            return Err(CqlError::invalid(format!(
+                "The statement has {} conditions, and at most {CONDITIONS_MAX} are allowed: use several statements in a \
+                 batch",
+                list.len()
+            )));
+        }
         Conditions::If(list) => {
             let typed = list.iter().map(|condition| ColumnCondition::new(condition, terms));
             RowTest::Columns(typed.collect::<Result<_, _>>()?)

@@ -1,6 +1,6 @@
 //! From operations to changes of the cells of one row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
@@ -315,6 +315,7 @@ impl<'a> RowWriter<'a> {
     fn discard(&mut self, column: &TableColumn, term: &TypedTerm) -> Result<(), CqlError> {
         let Value::List(elements) = self.value(term)? else { return Ok(()) };
         let Some(cells) = self.lists.get(&column.cell_name) else { return Ok(()) };
+        let elements: HashSet<Bytes> = elements.into_iter().collect();
         let discarded = cells.iter().filter(|cell| elements.contains(&cell.value));
         let deleted = discarded.map(|cell| self.tombstone_of(cell.name.clone()));
         let deleted: Vec<Change> = deleted.map(|cell| Change::Cell { super_column: None, cell }).collect();

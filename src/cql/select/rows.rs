@@ -89,7 +89,7 @@ impl CellColumns {
 
     /// Where a column's value is found.
     pub fn place(&self, column: &TableColumn) -> Place {
-        let at = self.def.others.keys().position(|name| *name == column.name).unwrap_or_default();
+        let at = self.known.get(&column.cell_name).map(|(at, ..)| *at).unwrap_or_default();
         match column.kind {
             ColumnKind::PartitionKey => Place::Key(column.position),
             ColumnKind::Clustering => Place::Clustering(column.position),

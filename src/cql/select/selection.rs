@@ -1,5 +1,6 @@
 //! What stands between SELECT and FROM: the columns of the result.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use crate::marshal::{CqlType, Native};
 use crate::model::{Cell, CellKind};
 use crate::schema::{ColumnKind, TableColumn, TableDef};
 use crate::util::Release;
+use crate::util::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 
 /// One column of the result.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ pub(super) struct Picked {
     pub specs: Arc<[ColumnSpec]>,
     picks: Vec<Pick>,
     /// Names of the table's columns that are needed; `None` is all.
-    requested: Option<Vec<String>>,
+    requested: Option<HashSet<String>>,
     /// Only the number of rows is asked for.
     pub is_count: bool,
     pub aggregates: Vec<Aggregated>,
@@ -119,13 +121,17 @@ impl Picked {
                 Ok(Picked { aggregates, ..simple(specs, vec![Pick::Aggregate(0)], false) })
             }
             Selection::Some(selected) => {
-                let requested = Vec::new();
+                check_count(selected.len())?;
+                let requested = HashSet::new();
+                let mut type_bytes = 0usize;
                 let mut picker =
                     Picker { state, target, cells, requested, aggregates: Vec::new(), is_inside: false };
                 let (mut specs, mut picks) = (Vec::new(), Vec::new());
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
                     let cql_type = told_as(cql_type, release);
+                    type_bytes = type_bytes.saturating_add(cql_type.size().text_bytes);
+                    check_types(type_bytes)?;
                     let spec = target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type);
                     specs.push(ColumnSpec { is_field: matches!(pick, Pick::Field(..)), ..spec });
                     picks.push(pick);
@@ -228,11 +234,33 @@ impl Picked {
     }
 }
 
+/// That a result has not too many columns.
+fn check_count(columns: usize) -> Result<(), CqlError> {
+    if columns > SELECTED_COLUMNS_MAX {
+        return invalid(format!(
+            "The statement selects {columns} columns, and at most {SELECTED_COLUMNS_MAX} are allowed: select each column \
+             once, or use several statements"
+        ));
+    }
+    Ok(())
+}
+
+/// That the types of a result's columns are not too large together.
+fn check_types(bytes: usize) -> Result<(), CqlError> {
+    if bytes > TABLE_TYPES_TEXT_BYTES_MAX {
+        return invalid(format!(
+            "The class names of the selected columns' types have more than {TABLE_TYPES_TEXT_BYTES_MAX} bytes together: \
+             select each column once, or use several statements"
+        ));
+    }
+    Ok(())
+}
+
 struct Picker<'a> {
     state: &'a QueryState<'a>,
     target: &'a Target,
     cells: &'a CellColumns,
-    requested: Vec<String>,
+    requested: HashSet<String>,
     aggregates: Vec<Aggregated>,
     /// The argument of an aggregate is looked at.
     is_inside: bool,
@@ -293,7 +321,9 @@ impl<'a> Picker<'a> {
     fn column(&mut self, name: &str) -> Result<&'a TableColumn, CqlError> {
         match self.target.def.column(name) {
             Some(column) => {
-                self.requested.push(column.name.clone());
+                if !self.requested.contains(&column.name) {
+                    self.requested.insert(column.name.clone());
+                }
                 Ok(column)
             }
             None => invalid(format!("Undefined name {name} in selection clause")),
@@ -339,7 +369,7 @@ impl<'a> Picker<'a> {
                         self.state.type_text(&cql_type)
                     ));
                 };
-                let Some(at) = user.fields.iter().position(|(known, _)| known == field) else {
+                let Some(at) = user.place_of(field) else {
                     let cql_type = self.state.type_text(&cql_type);
                     return invalid(format!("{name} of type {cql_type} has no field {field}"));
                 };

@@ -118,7 +118,8 @@ impl Walk<'_> {
         } else if !self.picked.is_count {
             let values = self.picked.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
-            self.answered_bytes += values.iter().flatten().map(Bytes::len).sum::<usize>();
+            // Each value has a length of four bytes, also one that is null.
+            self.answered_bytes += values.iter().flatten().map(Bytes::len).sum::<usize>() + 4 * values.len();
             if self.answered_bytes > RESULT_BYTES_MAX {
                 return Err(CqlError::invalid(format!(
                     "the result has more than {RESULT_BYTES_MAX} bytes: ask for it in pages, or for less with LIMIT"

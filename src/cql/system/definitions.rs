@@ -8,7 +8,7 @@ use crate::cql::define::column_family;
 use crate::cql::syntax::{Statement, parse};
 use crate::marshal::Types;
 use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::Release;
+use crate::util::{Release, SharedMap};
 
 /// The node itself, and the schema as releases before 3.0 show it.
 pub const SYSTEM: &str = "system";
@@ -321,7 +321,7 @@ pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static
 /// The system's own keyspaces with the tables that the claimed release lists. Those of `VIRTUAL` are told in other
 /// tables than the rest.
 pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
-    let listed = |name: &str| -> BTreeMap<String, Arc<CfDef>> {
+    let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
         let of_keyspace =
             MADE.iter().filter(|(definition, cf)| cf.keyspace == name && is_of(claim, definition.listed));
         of_keyspace.map(|(_, cf)| (cf.name.clone(), cf.clone())).collect()

@@ -191,7 +191,7 @@ mod tests {
     fn types_have_quotes_where_they_need_them() {
         let user = |name: &str| {
             let fields = vec![("a".to_owned(), CqlType::Native(Native::Int))];
-            CqlType::User(Arc::new(UserType { keyspace: "k".to_owned(), name: name.to_owned(), fields }))
+            CqlType::User(Arc::new(UserType::new("k", name, fields)))
         };
         let list = CqlType::List { element: Box::new(user("Home")), is_frozen: false };
         assert_eq!(type_text(&list), "list<frozen<\"Home\">>");

@@ -29,7 +29,7 @@ pub(super) fn fits(term: &Term, cql_type: &CqlType, scope: &TypeScope<'_>, recei
             })
         }
         (Term::User(fields), CqlType::User(user)) => fields.iter().all(|(name, term)| {
-            let of = user.fields.iter().find(|(known, _)| known == name);
+            let of = user.place_of(name).and_then(|at| user.fields.get(at));
             of.is_some_and(|(_, of)| fits(term, of, scope, receiver))
         }),
         // A function that is not there is told when it is looked at itself.

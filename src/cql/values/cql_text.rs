@@ -142,11 +142,7 @@ mod tests {
         let list = CqlType::List { element: int(), is_frozen: true };
         assert_eq!(text(&list, &[0; 4]), "[]");
         let fields = vec![("street".to_owned(), native(Native::Text)), ("Zip".to_owned(), *int())];
-        let user = CqlType::User(Arc::new(UserType {
-            keyspace: "ks".to_owned(),
-            name: "address".to_owned(),
-            fields: fields.clone(),
-        }));
+        let user = CqlType::User(Arc::new(UserType::new("ks", "address", fields.clone())));
         let value = [0, 0, 0, 1, b's', 0xFF, 0xFF, 0xFF, 0xFF];
         assert_eq!(text(&user, &value), "{street: 's', \"Zip\": null}");
         assert_eq!(

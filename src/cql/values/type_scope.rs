@@ -38,7 +38,11 @@ impl TypeScope<'_> {
 
     /// The type of a name.
     pub fn resolve(&self, name: &TypeName) -> Result<CqlType, CqlError> {
-        self.resolve_in(name, false, 0)
+        let found = self.resolve_in(name, false, 0)?;
+        match found.size().excess() {
+            Some(excess) => Err(CqlError::invalid(format!("Type {} {excess}", type_text(name)))),
+            None => Ok(found),
+        }
     }
 
     /// `is_frozen`: it stands in `frozen<>`, which freezes everything in it.

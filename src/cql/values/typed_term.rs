@@ -1,5 +1,7 @@
 //! A term that knows what receives it.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::assign::{self, Cast};
@@ -474,11 +476,15 @@ fn user_node(
             scope.text(&receiver.cql_type)
         )));
     };
+    let mut given: HashMap<&str, &Term> = HashMap::with_capacity(fields.len());
+    for (name, term) in fields {
+        given.entry(name).or_insert(term);
+    }
     let mut typed = Vec::with_capacity(user.fields.len());
     for (name, cql_type) in &user.fields {
         let part = part_of(receiver, format!("{}.{name}", receiver.name), cql_type);
         // What is not said is null.
-        let given = fields.iter().find(|(given, _)| given == name).map_or(&Term::Null, |(_, term)| term);
+        let given = given.get(&**name).copied().unwrap_or(&Term::Null);
         if !assign::fits(given, cql_type, scope, &part) {
             return Err(CqlError::invalid(format!(
                 "Invalid user type literal for {}: field {name} is not of type {}",
@@ -488,8 +494,7 @@ fn user_node(
         }
         typed.push(TypedTerm::new(given, &part, scope, markers)?);
     }
-    let is_known = |name: &String| user.fields.iter().any(|(known, _)| known == name);
-    if let Some((unknown, _)) = fields.iter().find(|(name, _)| !is_known(name)) {
+    if let Some((unknown, _)) = fields.iter().find(|(name, _)| user.place_of(name).is_none()) {
         return Err(CqlError::invalid(format!(
             "Unknown field '{unknown}' in value of user defined type {}",
             user.name
@@ -587,7 +592,7 @@ mod tests {
         let mut keyspace = KeyspaceDef::new("ks");
         let fields =
             vec![("street".to_owned(), native(Native::Text)), ("zip".to_owned(), native(Native::Int))];
-        let user = UserType { keyspace: "ks".to_owned(), name: "address".to_owned(), fields };
+        let user = UserType::new("ks", "address", fields);
         keyspace.user_types.insert("address".to_owned(), Arc::new(user));
         keyspace
     }

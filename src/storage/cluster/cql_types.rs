@@ -53,11 +53,8 @@ fn cql_type(of: &ColumnType<'_>) -> CqlType {
             let field = |(name, of): &(std::borrow::Cow<'_, str>, ColumnType<'_>)| {
                 (name.clone().into_owned(), held(of))
             };
-            CqlType::User(Arc::new(UserType {
-                keyspace: definition.keyspace.clone().into_owned(),
-                name: definition.name.clone().into_owned(),
-                fields: definition.field_types.iter().map(field).collect(),
-            }))
+            let fields = definition.field_types.iter().map(field).collect();
+            CqlType::User(Arc::new(UserType::new(&definition.keyspace, &definition.name, fields)))
         }
         _ => CqlType::Native(Native::Blob),
     }

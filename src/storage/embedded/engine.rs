@@ -211,7 +211,7 @@ impl Engine {
         StoreStatus {
             disk_bytes: tables + ahead.bytes_of_log(),
             read_only: refusal,
-            undefined: self.families.now().undefined.clone(),
+            undefined: self.families.undefined(),
             cluster: None,
         }
     }

@@ -10,7 +10,7 @@
 //!   3  the directories of generation 1 are removed when their last reader has ended, or at the next start
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,8 +21,9 @@ use super::locks::AllRows;
 use super::manifest::{Contents, FamilyName, FamilyRecord, Manifest};
 use super::memtable::Memory;
 use super::tables::{TableFolder, TableSpace, Tables, generation_in, id_in, number_of};
-use crate::schema::{Catalog, CfDef};
+use crate::schema::{Catalog, CfDef, StoredChanges};
 use crate::storage::StoreError;
+use crate::util::SharedMap;
 
 /// A column family that is defined.
 pub struct Family {
@@ -31,14 +32,12 @@ pub struct Family {
     pub definition: ArcSwap<CfDef>,
 }
 
-/// The column families at one moment.
+/// The column families at one moment. A copy shares them.
 #[derive(Default, Clone)]
 pub struct FamilySet {
     /// By keyspace, then name.
-    by_name: HashMap<String, HashMap<String, Arc<Family>>>,
-    by_id: HashMap<u32, Arc<Family>>,
-    /// Column families that hold data but are not defined, as `Keyspace.ColumnFamily`.
-    pub undefined: Vec<String>,
+    by_name: SharedMap<String, SharedMap<String, Arc<Family>>>,
+    by_id: SharedMap<u32, Arc<Family>>,
 }
 
 impl FamilySet {
@@ -58,6 +57,24 @@ impl FamilySet {
     pub fn all(&self) -> impl Iterator<Item = &Arc<Family>> {
         self.by_id.values()
     }
+
+    fn insert(&mut self, (keyspace, name): FamilyName, family: Arc<Family>) {
+        self.by_id.insert(family.id, family.clone());
+        match self.by_name.get_mut(&keyspace) {
+            Some(named) => drop(named.insert(name, family)),
+            None => drop(self.by_name.insert(keyspace, [(name, family)].into_iter().collect())),
+        }
+    }
+
+    fn remove(&mut self, (keyspace, name): &FamilyName) {
+        let Some(named) = self.by_name.get_mut(keyspace) else { return };
+        if let Some(family) = named.remove(name) {
+            self.by_id.remove(&family.id);
+        }
+        if named.is_empty() {
+            self.by_name.remove(keyspace);
+        }
+    }
 }
 
 /// All column families, and their changes.
@@ -67,8 +84,21 @@ pub struct Families {
     space: Option<Arc<TableSpace>>,
     memory: Arc<Memory>,
     set: ArcSwap<FamilySet>,
-    /// Held while column families are changed: tables of those that are not defined, which a flush has opened.
-    altering: Mutex<HashMap<u64, Arc<Tables>>>,
+    /// Held while column families are changed.
+    altering: Mutex<Altering>,
+}
+
+/// What only changes of column families look at.
+#[derive(Default)]
+struct Altering {
+    /// Tables of column families that are not defined, which a flush has opened.
+    others: HashMap<u64, Arc<Tables>>,
+    /// The catalog that the set is of.
+    aligned: Catalog,
+    /// Column families of that catalog that have been dropped since.
+    dropped: BTreeSet<FamilyName>,
+    /// An id that no column family has; `None` until the manifest has been looked through.
+    next_id: Option<u32>,
 }
 
 /// Whether a column family is emptied or removed.
@@ -81,11 +111,13 @@ pub enum Fate {
 /// The column families of a moment, to which one can return.
 pub struct FamiliesAt {
     set: Arc<FamilySet>,
+    aligned: Catalog,
+    dropped: BTreeSet<FamilyName>,
     tables: Vec<(Arc<Family>, Arc<Tables>, Arc<CfDef>)>,
 }
 
 /// No column family is defined, altered, truncated or dropped until this is dropped.
-pub struct HeldFamilies<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, HashMap<u64, Arc<Tables>>>);
+pub struct HeldFamilies<'a>(MutexGuard<'a, Altering>);
 
 /// A new generation that the manifest has, and memory has not yet.
 pub struct NextGeneration<'a> {
@@ -94,7 +126,7 @@ pub struct NextGeneration<'a> {
     record: FamilyRecord,
     fate: Fate,
     earlier: TableFolder,
-    altering: MutexGuard<'a, HashMap<u64, Arc<Tables>>>,
+    altering: MutexGuard<'a, Altering>,
 }
 
 impl Families {
@@ -119,16 +151,24 @@ impl Families {
     }
 
     /// The column families as they are now, with their generations.
-    pub fn at_this_moment(&self, _: &HeldFamilies<'_>) -> FamiliesAt {
+    pub fn at_this_moment(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesAt {
         let set = self.set.load_full();
         let state =
             |family: &Arc<Family>| (family.clone(), family.tables.load_full(), family.definition.load_full());
-        FamiliesAt { tables: set.all().map(state).collect(), set }
+        let (aligned, dropped) = (altering.aligned.clone(), altering.dropped.clone());
+        FamiliesAt { tables: set.all().map(state).collect(), set, aligned, dropped }
     }
 
     /// Returns to the column families of an earlier moment. Nobody writes meanwhile, as all rows are locked. Only for a
     /// store without tables, whose generations may come again.
-    pub fn return_to(&self, earlier: &FamiliesAt, _: &HeldFamilies<'_>, _: &AllRows<'_>) {
+    pub fn return_to(
+        &self,
+        earlier: &FamiliesAt,
+        HeldFamilies(altering): &mut HeldFamilies<'_>,
+        _: &AllRows<'_>,
+    ) {
+        altering.aligned = earlier.aligned.clone();
+        altering.dropped = earlier.dropped.clone();
         for (family, tables, definition) in &earlier.tables {
             tables.gc_grace_s.store(definition.gc_grace_s, Ordering::Relaxed);
             family.tables.store(tables.clone());
@@ -137,41 +177,54 @@ impl Families {
         self.set.store(earlier.set.clone());
     }
 
-    /// Brings the manifest and the tables in line with a catalog. Column families are added, never removed.
+    /// Brings the manifest and the tables in line with a catalog. Column families are added, never removed. Costs what
+    /// differs from the catalog before.
     ///
     /// # Errors
     /// `Mismatch` when a definition contradicts the data, `Corrupt` when tables are damaged.
     pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        let mut others = self.altering.lock();
+        let altering = &mut *self.altering.lock();
+        let StoredChanges { mut added, gone } = catalog.stored_changes_since(&altering.aligned);
+        added.extend(
+            altering.dropped.iter().filter_map(|(keyspace, name)| catalog.stored_family(keyspace, name)),
+        );
         let contents = self.manifest.contents();
-        let mut next_id = contents.next_id();
+        let mut next_id = altering.next_id.unwrap_or_else(|| contents.next_id());
         let mut wanted = Vec::new();
-        for cf in catalog.stored_families() {
+        for cf in added {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match contents.families.get(&name) {
-                Some(dropped) if dropped.is_dropped => dropped.made_again(cf),
-                Some(record) => match record.conflict_with(cf) {
+                Some(dropped) if dropped.is_dropped => dropped.made_again(&cf),
+                Some(record) => match record.conflict_with(&cf) {
                     Some(conflict) => return Err(StoreError::Mismatch(conflict)),
-                    None => record.succeeded_by(cf).unwrap_or_else(|| record.clone()),
+                    None => record.succeeded_by(&cf).unwrap_or_else(|| record.clone()),
                 },
                 None => {
                     next_id += 1;
-                    FamilyRecord::new(next_id - 1, cf)
+                    FamilyRecord::new(next_id - 1, &cf)
                 }
             };
-            wanted.push((name, record, cf.clone()));
+            wanted.push((name, record, cf));
         }
         self.manifest.change(|contents| {
-            contents.families.extend(wanted.iter().map(|(name, record, _)| (name.clone(), record.clone())));
+            for (name, record, _) in &wanted {
+                if contents.families.get(name) != Some(record) {
+                    contents.families.insert(name.clone(), record.clone());
+                }
+            }
         })?;
-        let mut set = FamilySet::default();
-        for (name, record, cf) in wanted {
-            let family = self.opened(&name, &record, cf, &mut others)?;
-            set.by_id.insert(record.id, family.clone());
-            set.by_name.entry(name.0).or_default().insert(name.1, family);
+        altering.next_id = Some(next_id);
+        let mut set = FamilySet::clone(&self.set.load());
+        for name in &gone {
+            set.remove(name);
         }
-        set.undefined = self.undefined(&set);
+        for (name, record, cf) in wanted {
+            let family = self.opened(&name, &record, cf, &mut altering.others)?;
+            set.insert(name, family);
+        }
         self.set.store(Arc::new(set));
+        altering.aligned = catalog.clone();
+        altering.dropped.clear();
         Ok(())
     }
 
@@ -206,9 +259,9 @@ impl Families {
         }
     }
 
-    /// Column families that hold data but are not in a set.
-    fn undefined(&self, set: &FamilySet) -> Vec<String> {
-        let contents = self.manifest.contents();
+    /// Column families that hold data but are not defined, as `Keyspace.ColumnFamily`. Looks at all.
+    pub fn undefined(&self) -> Vec<String> {
+        let (set, contents) = (self.set.load(), self.manifest.contents());
         let holds_data = |name: &FamilyName, record: &FamilyRecord| {
             let number = number_of(record.id, record.generation);
             let folder = TableFolder::of_family(number, &name.0, &name.1);
@@ -224,7 +277,7 @@ impl Families {
     /// The tables of a generation; `None` when it is not the newest one of its column family. One that is not defined may
     /// have been written to before it was left out of the configuration.
     pub fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>, StoreError> {
-        let mut others = self.altering.lock();
+        let others = &mut self.altering.lock().others;
         if let Some(family) = self.set.load().by_id(id_in(number)) {
             let tables = family.tables.load_full();
             return Ok((tables.number == number).then_some(tables));
@@ -276,15 +329,12 @@ impl NextGeneration<'_> {
                 let folder = TableFolder::of_family(number, &self.name.0, &self.name.1);
                 Some(family.tables.swap(Arc::new(Tables::empty(number, folder, grace))))
             }
-            None => self.altering.remove(&(number - 1)),
+            None => self.altering.others.remove(&(number - 1)),
         };
         if self.fate == Fate::Dropped {
-            set.undefined.retain(|name| *name != format!("{}.{}", self.name.0, self.name.1));
-            set.by_id.remove(&id);
-            if let Some(named) = set.by_name.get_mut(&self.name.0) {
-                named.remove(&self.name.1);
-            }
+            set.remove(&self.name);
             families.set.store(Arc::new(set));
+            self.altering.dropped.insert(self.name.clone());
         }
         match earlier {
             Some(tables) => tables.forget(),

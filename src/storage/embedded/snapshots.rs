@@ -55,11 +55,11 @@ pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
 pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreError> {
     check_in_memory(engine)?;
     let earlier = {
-        let families = engine.families.hold();
+        let mut families = engine.families.hold();
         let rows = engine.read.locks.lock_all();
         let contents = Contents::clone(&snapshot.contents);
         engine.manifest.change(|now| *now = contents)?;
-        engine.families.return_to(&snapshot.families, &families, &rows);
+        engine.families.return_to(&snapshot.families, &mut families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
     // To free the entries that no snapshot shares may take long. Without a thread they are freed here.

@@ -14,6 +14,8 @@ mod type_name;
 
 pub use cursor::Parser;
 
+use std::collections::HashMap;
+
 use super::token::TokenKind;
 use super::{Language, Parsed, Statement, TableName};
 use crate::cql::CqlError;
@@ -46,10 +48,14 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
 /// Columns and whether they are turned. One that is named again keeps its place, and the last direction counts.
 fn last_named(directions: impl IntoIterator<Item = (String, bool)>) -> Vec<(String, bool)> {
     let mut named: Vec<(String, bool)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (column, is_backwards) in directions {
-        match named.iter_mut().find(|(known, _)| *known == column) {
-            Some((_, known)) => *known = is_backwards,
-            None => named.push((column, is_backwards)),
+        match places.get(&column) {
+            Some(place) => named[*place].1 = is_backwards,
+            None => {
+                places.insert(column.clone(), named.len());
+                named.push((column, is_backwards));
+            }
         }
     }
     named

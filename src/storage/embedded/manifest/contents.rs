@@ -1,10 +1,9 @@
 //! What the manifest says.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use super::family_record::FamilyRecord;
+use crate::util::SharedMap;
 
 /// Keyspace and name of a column family.
 pub type FamilyName = (String, String);
@@ -18,7 +17,7 @@ pub struct LogSpan {
     pub last: u64,
 }
 
-/// All that the store knows about itself.
+/// All that the store knows about itself. A copy shares what is in the maps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The partitioner's class name. Empty in a directory that was never opened to its end.
@@ -28,11 +27,11 @@ pub struct Contents {
     /// `None`: there is no log yet.
     pub log: Option<LogSpan>,
     /// Column families that hold or held data.
-    pub families: BTreeMap<FamilyName, FamilyRecord>,
+    pub families: SharedMap<FamilyName, FamilyRecord>,
     /// Directories with tables, each with a timestamp that no cell in it exceeds, where that is known.
-    pub tables: BTreeMap<String, Option<i64>>,
+    pub tables: SharedMap<String, Option<i64>>,
     /// Metadata records of the layers above: the schema that clients have made, roles, the state of indexes.
-    pub records: BTreeMap<String, Bytes>,
+    pub records: SharedMap<String, Bytes>,
 }
 
 impl Contents {

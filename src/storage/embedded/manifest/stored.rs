@@ -1,15 +1,17 @@
 //! The manifest in memory and on the disk.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
+use super::changes_file::apply_changes;
 use super::contents::Contents;
 use super::file::{decode, encode};
+use super::writer::{ManifestWriter, changes_path};
 use crate::storage::StoreError;
-use crate::storage::disk::{Disk, ReplaceError, replace};
+use crate::storage::disk::{Disk, ReplaceError};
 use crate::storage::embedded::health::Health;
 
 /// The file's name in the data directory.
@@ -18,17 +20,24 @@ pub const FILE: &str = "MANIFEST";
 /// What the store knows about itself.
 pub struct Manifest {
     contents: ArcSwap<Contents>,
-    /// Held by whoever changes it.
-    changing: Mutex<()>,
-    /// `None` in a store that is kept in memory alone.
-    file: Option<(Arc<dyn Disk>, PathBuf)>,
+    /// Held by whoever changes it; `None` in a store that is kept in memory alone.
+    writer: Mutex<Option<ManifestWriter>>,
     health: Arc<Health>,
+}
+
+/// A manifest as it was read: what it says, its bytes, and the number of its file of changes.
+struct Read {
+    contents: Contents,
+    bytes: Vec<u8>,
+    number: Option<u64>,
+    /// A crash came into the last change.
+    is_cut: bool,
 }
 
 impl Manifest {
     /// A manifest that lives in memory alone.
     pub fn in_memory(contents: Contents, health: Arc<Health>) -> Manifest {
-        Manifest { contents: ArcSwap::from_pointee(contents), changing: Mutex::default(), file: None, health }
+        Manifest { contents: ArcSwap::from_pointee(contents), writer: Mutex::default(), health }
     }
 
     /// Whether a data directory has a manifest.
@@ -44,42 +53,46 @@ impl Manifest {
         contents: Contents,
         health: Arc<Health>,
     ) -> Result<Manifest, StoreError> {
-        let manifest = Manifest {
-            file: Some((disk, directory.join(FILE))),
-            ..Manifest::in_memory(Contents::default(), health)
-        };
+        let writer = ManifestWriter::new(disk, directory.join(FILE), None);
+        let manifest =
+            Manifest { writer: Mutex::new(Some(writer)), ..Manifest::in_memory(Contents::default(), health) };
         manifest.change(|old| *old = contents)?;
         Ok(manifest)
     }
 
-    /// Reads the manifest of a data directory.
+    /// Reads the manifest of a data directory. What an earlier one has left beside it is removed.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
-        let (contents, _) = Manifest::read(&*disk, directory)?;
-        let file = Some((disk, directory.join(FILE)));
-        Ok(Manifest { file, ..Manifest::in_memory(contents, health) })
+        let path = directory.join(FILE);
+        let Read { contents, number, is_cut, .. } = read_once(&*disk, &path)?;
+        if let Some(number) = number.filter(|_| is_cut) {
+            tracing::warn!(
+                "the last change in {} is incomplete, as after a crash in the middle of it: it is left out",
+                changes_path(&path, number).display()
+            );
+        }
+        remove_unnamed(&*disk, &path, number)?;
+        let writer = ManifestWriter::new(disk, path, number);
+        Ok(Manifest { writer: Mutex::new(Some(writer)), ..Manifest::in_memory(contents, health) })
     }
 
-    /// The contents and the bytes of the manifest of a data directory, which another process may have open.
+    /// The contents of the manifest of a data directory, which another process may have open, and the bytes of a manifest
+    /// that has them all and no file of changes.
     ///
     /// # Errors
-    /// `Corrupt` when the file is missing or damaged.
+    /// `Corrupt` when a file is missing or damaged.
     pub fn read(disk: &dyn Disk, directory: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let path = directory.join(FILE);
-        let bytes = disk.read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => StoreError::Corrupt(format!(
-                "{} is missing; put back an undamaged copy of the data directory",
-                path.display()
-            )),
-            _ => StoreError::Io(format!("{}: {error}", path.display())),
-        })?;
-        let contents = decode(&bytes).map_err(|why| {
-            StoreError::Corrupt(format!(
-                "{} cannot be read: {why}; it lists all column families, so put back an undamaged copy of the data \
-                 directory",
-                path.display()
-            ))
-        })?;
-        Ok((contents, bytes))
+        loop {
+            let read = read_once(disk, &path)?;
+            if read.number.is_none() {
+                return Ok((read.contents, read.bytes));
+            }
+            // The file of changes was still that of the manifest if the manifest is still the same.
+            if read_whole(disk, &path)? == read.bytes {
+                let bytes = encode(&read.contents, None).map_err(|why| unreadable(&path, &why))?;
+                return Ok((read.contents, bytes));
+            }
+        }
     }
 
     /// What it says now.
@@ -92,7 +105,7 @@ impl Manifest {
     /// # Errors
     /// Nothing is changed. When that is not sure, as the disk may have the change, the store stops taking writes.
     pub fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
-        let _changing = self.changing.lock();
+        let mut writer = self.writer.lock();
         self.health.check_failure()?;
         let before = self.contents.load_full();
         let mut contents = Contents::clone(&before);
@@ -100,10 +113,8 @@ impl Manifest {
         if contents == *before {
             return Ok(());
         }
-        if let Some((disk, path)) = &self.file {
-            let bytes = encode(&contents)
-                .map_err(|why| StoreError::Io(format!("{} cannot be written: {why}", path.display())))?;
-            replace(&**disk, path, &bytes).map_err(|error| self.refusal(error))?;
+        if let Some(writer) = &mut *writer {
+            writer.write(&before, &contents).map_err(|error| self.refusal(error))?;
         }
         self.contents.store(Arc::new(contents));
         Ok(())
@@ -122,4 +133,53 @@ impl Manifest {
             }
         }
     }
+}
+
+fn read_whole(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> {
+    disk.read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => StoreError::Corrupt(format!(
+            "{} is missing; put back an undamaged copy of the data directory",
+            path.display()
+        )),
+        _ => StoreError::Io(format!("{}: {error}", path.display())),
+    })
+}
+
+fn unreadable(path: &Path, why: &str) -> StoreError {
+    StoreError::Corrupt(format!(
+        "{} cannot be read: {why}; it lists all column families, so put back an undamaged copy of the data directory",
+        path.display()
+    ))
+}
+
+/// Reads the manifest and its file of changes, one after the other.
+fn read_once(disk: &dyn Disk, path: &Path) -> Result<Read, StoreError> {
+    let bytes = read_whole(disk, path)?;
+    let (mut contents, number) = decode(&bytes).map_err(|why| unreadable(path, &why))?;
+    let mut is_cut = false;
+    if let Some(number) = number {
+        let path = changes_path(path, number);
+        match disk.read(&path) {
+            Ok(changes) => {
+                is_cut = !apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::Io(format!("{}: {error}", path.display()))),
+        }
+    }
+    Ok(Read { contents, bytes, number, is_cut })
+}
+
+/// Removes files of changes that the manifest does not name.
+fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<(), StoreError> {
+    let failed = |path: &Path, error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
+    let directory = path.parent().unwrap_or(path);
+    for other in disk.list(directory).map_err(|error| failed(directory, error))? {
+        let number = other.extension().and_then(|number| number.to_str()?.parse::<u64>().ok());
+        let is_ours = number.is_some_and(|number| changes_path(path, number) == other);
+        if is_ours && number != named {
+            disk.remove_file(&other).map_err(|error| failed(&other, error))?;
+        }
+    }
+    Ok(())
 }

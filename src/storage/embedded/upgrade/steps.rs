@@ -46,8 +46,8 @@ pub fn run(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
     }
     drop(trees);
     upgrade.write_queue(queue, &mut contents)?;
-    for (name, record) in contents.families.clone() {
-        upgrade.take_over(&name, &record, &mut contents)?;
+    for (name, record) in contents.families.clone().iter() {
+        upgrade.take_over(name, record, &mut contents)?;
     }
     upgrade.set_aside_unnamed()?;
     let io = |path: &Path, error| StoreError::Io(format!("{}: {error}", path.display()));

@@ -1,0 +1,135 @@
+//! What a user type is in, and what becomes of it when the type changes.
+//!
+//! User types are made of others and share them, so a type may be in another one by many ways: 2^64 in a chain of 64 types
+//! that have the one before twice. Each is therefore looked at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::marshal::{CqlType, UserType};
+
+/// A user type as a key: those that are shared are one, and these are kept so that no other takes their place in memory.
+type Seen<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
+
+/// Finds out which types are made of a user type.
+pub struct Users<'a> {
+    user: &'a UserType,
+    seen: Seen<bool>,
+}
+
+impl<'a> Users<'a> {
+    pub fn new(user: &'a UserType) -> Users<'a> {
+        Users { user, seen: HashMap::new() }
+    }
+
+    /// Whether a type is made of the user type.
+    pub fn are_in(&mut self, cql_type: &CqlType) -> bool {
+        match cql_type {
+            CqlType::Native(_) | CqlType::Custom(_) => false,
+            CqlType::List { element, .. } | CqlType::Set { element, .. } => self.are_in(element),
+            CqlType::Map { key, value, .. } => self.are_in(key) || self.are_in(value),
+            CqlType::Tuple(fields) => fields.iter().any(|field| self.are_in(field)),
+            CqlType::User(other) if is_named_alike(other, self.user) => true,
+            CqlType::User(other) => {
+                if let Some((_, is_in)) = self.seen.get(&Arc::as_ptr(other)) {
+                    return *is_in;
+                }
+                let is_in = other.fields.iter().any(|(_, field)| self.are_in(field));
+                self.seen.insert(Arc::as_ptr(other), (other.clone(), is_in));
+                is_in
+            }
+        }
+    }
+}
+
+/// Makes types anew, of a user type as it is now. What is not made of it stays the same, and shared.
+pub struct Renewal {
+    user: Arc<UserType>,
+    seen: Seen<Arc<UserType>>,
+}
+
+impl Renewal {
+    pub fn of(user: &Arc<UserType>) -> Renewal {
+        Renewal { user: user.clone(), seen: HashMap::new() }
+    }
+
+    pub fn user(&self) -> &Arc<UserType> {
+        &self.user
+    }
+
+    /// A user type, made of the type as it is now.
+    pub fn of_user(&mut self, old: &Arc<UserType>) -> Arc<UserType> {
+        if is_named_alike(old, &self.user) {
+            return self.user.clone();
+        }
+        if let Some((_, new)) = self.seen.get(&Arc::as_ptr(old)) {
+            return new.clone();
+        }
+        let new = if old.fields.iter().any(|(_, field)| Users::new(&self.user).are_in(field)) {
+            let fields = old.fields.iter().map(|(name, field)| (name.clone(), self.of_type(field)));
+            let fields = fields.collect();
+            Arc::new(UserType::new(&old.keyspace, &old.name, fields))
+        } else {
+            old.clone()
+        };
+        self.seen.insert(Arc::as_ptr(old), (old.clone(), new.clone()));
+        new
+    }
+
+    /// The same for any type.
+    pub fn of_type(&mut self, old: &CqlType) -> CqlType {
+        match old {
+            CqlType::Native(_) | CqlType::Custom(_) => old.clone(),
+            CqlType::List { element, is_frozen } => {
+                CqlType::List { element: Box::new(self.of_type(element)), is_frozen: *is_frozen }
+            }
+            CqlType::Set { element, is_frozen } => {
+                CqlType::Set { element: Box::new(self.of_type(element)), is_frozen: *is_frozen }
+            }
+            CqlType::Map { key, value, is_frozen } => {
+                let [key, value] = [key, value].map(|held| Box::new(self.of_type(held)));
+                CqlType::Map { key, value, is_frozen: *is_frozen }
+            }
+            CqlType::Tuple(fields) => {
+                CqlType::Tuple(fields.iter().map(|field| self.of_type(field)).collect())
+            }
+            CqlType::User(other) => CqlType::User(self.of_user(other)),
+        }
+    }
+}
+
+fn is_named_alike(one: &UserType, other: &UserType) -> bool {
+    (&one.keyspace, &one.name) == (&other.keyspace, &other.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::Native;
+
+    fn user(name: &str, fields: &[(&str, CqlType)]) -> Arc<UserType> {
+        let fields = fields.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();
+        Arc::new(UserType::new("ks", name, fields))
+    }
+
+    #[test]
+    fn a_chain_of_64_doubling_types_is_renewed_once_each_and_stays_shared() {
+        let int = CqlType::Native(Native::Int);
+        let first = user("u0", &[("a", int.clone())]);
+        let mut all = vec![first.clone()];
+        for number in 1..=64 {
+            let before = CqlType::User(all[number - 1].clone());
+            all.push(user(&format!("u{number}"), &[("a", before.clone()), ("b", before)]));
+        }
+        let stranger = user("other", &[("a", CqlType::Native(Native::Text))]);
+        let changed = user("u0", &[("a", int.clone()), ("more", int)]);
+        let mut renewal = Renewal::of(&changed);
+        let last = renewal.of_user(&all[64]);
+        assert_eq!(renewal.seen.len(), 64);
+        let [(_, CqlType::User(one)), (_, CqlType::User(two))] = &last.fields[..] else { panic!("{last:?}") };
+        assert!(Arc::ptr_eq(one, two) && !Arc::ptr_eq(one, &all[63]));
+        assert!(Arc::ptr_eq(&renewal.of_user(&stranger), &stranger));
+        assert!(Users::new(&changed).are_in(&CqlType::User(last)));
+        assert!(!Users::new(&stranger).are_in(&CqlType::User(all[64].clone())));
+    }
+}

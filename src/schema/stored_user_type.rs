@@ -1,0 +1,139 @@
+//! The form in which user types are stored.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::stored_table::ClassForm;
+use crate::marshal::{CqlType, UserType};
+use crate::util::SharedMap;
+
+/// A type with its fields, each with its class name.
+#[derive(PartialEq, Serialize, Deserialize)]
+pub(super) struct StoredUserType {
+    name: String,
+    fields: Vec<(String, String)>,
+}
+
+impl StoredUserType {
+    pub fn of(user_type: &UserType, form: ClassForm) -> StoredUserType {
+        let field = |(name, cql_type): &(String, CqlType)| (name.clone(), form.class_of(cql_type));
+        StoredUserType { name: user_type.name.clone(), fields: user_type.fields.iter().map(field).collect() }
+    }
+
+    /// The type, of those that have been read. `None` while one is missing that is among the stored ones.
+    fn restore(
+        &self,
+        keyspace: &str,
+        known: &SharedMap<String, Arc<UserType>>,
+        is_stored: &dyn Fn(&str) -> bool,
+    ) -> Option<UserType> {
+        let is_missing = Cell::new(false);
+        let find = |of: &str, name: &str| {
+            let found = known.get(name).filter(|_| of == keyspace).cloned();
+            is_missing.set(is_missing.get() || found.is_none() && of == keyspace && is_stored(name));
+            // Until it is there, the text of its fields is not read: it may have millions of them.
+            found.or_else(|| is_missing.get().then(|| Arc::new(UserType::new(of, name, Vec::new()))))
+        };
+        let mut fields = Vec::with_capacity(self.fields.len());
+        for (name, class) in &self.fields {
+            fields.push((name.clone(), CqlType::of_class_with(class, &find)));
+            if is_missing.get() {
+                return None;
+            }
+        }
+        Some(UserType::new(keyspace, &self.name, fields))
+    }
+}
+
+/// The user types of a keyspace. Each is read once and then shared, whether the others have it in their texts by its name or,
+/// as in records of earlier versions, in full: there a chain of 20 types that each have the one before twice is 300 MB.
+pub(super) fn restore_user_types(
+    keyspace: &str,
+    stored: Vec<StoredUserType>,
+) -> SharedMap<String, Arc<UserType>> {
+    let names: std::collections::HashSet<String> = stored.iter().map(|stored| stored.name.clone()).collect();
+    let mut known = SharedMap::new();
+    let mut left = stored;
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|stored| match stored.restore(keyspace, &known, &|name| names.contains(name)) {
+            Some(user_type) => {
+                known.insert(stored.name.clone(), Arc::new(user_type));
+                false
+            }
+            None => true,
+        });
+        if left.len() == before {
+            // They are made of each other, which CREATE TYPE does not allow: each by itself, then.
+            for stored in left.drain(..) {
+                if let Some(user_type) = stored.restore(keyspace, &SharedMap::new(), &|_| false) {
+                    known.insert(stored.name.clone(), Arc::new(user_type));
+                }
+            }
+        }
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::Native;
+
+    fn chain(count: usize) -> Vec<Arc<UserType>> {
+        let int = CqlType::Native(Native::Int);
+        let mut all = vec![Arc::new(UserType::new("ks", "u0", vec![("a".to_owned(), int)]))];
+        for number in 1..=count {
+            let field = |name: &str| (name.to_owned(), CqlType::User(all[number - 1].clone()));
+            all.push(Arc::new(UserType::new("ks", &format!("u{number}"), vec![field("a"), field("b")])));
+        }
+        all
+    }
+
+    fn is_shared(known: &SharedMap<String, Arc<UserType>>, count: usize) -> bool {
+        (1..=count).all(|number| {
+            let held = known[&*format!("u{number}")].fields.iter().map(|(_, field)| match field {
+                CqlType::User(user) => Arc::ptr_eq(user, &known[&*format!("u{}", number - 1)]),
+                _ => false,
+            });
+            held.eq([true, true])
+        })
+    }
+
+    #[test]
+    fn a_chain_of_64_doubling_types_is_stored_by_names_and_read_as_shared_types() {
+        let all = chain(64);
+        let stored: Vec<_> = all.iter().map(|user| StoredUserType::of(user, ClassForm::ByName)).collect();
+        assert!(serde_json::to_string(&stored).unwrap().len() < 65 * 200);
+        let known = restore_user_types("ks", stored);
+        assert!(known.len() == 65 && is_shared(&known, 64));
+    }
+
+    #[test]
+    fn types_in_full_are_shared_too_whatever_their_order() {
+        let all = chain(9);
+        for is_backwards in [false, true] {
+            let mut stored: Vec<_> =
+                all.iter().map(|user| StoredUserType::of(user, ClassForm::Full)).collect();
+            if is_backwards {
+                stored.reverse();
+            }
+            let known = restore_user_types("ks", stored);
+            assert!(known.len() == 10 && is_shared(&known, 9));
+            assert_eq!(known["u9"].class_name(), all[9].class_name());
+        }
+    }
+
+    #[test]
+    fn types_of_each_other_are_read_although_nobody_can_make_them() {
+        let stored = |name: &str, class: &str| StoredUserType {
+            name: name.to_owned(),
+            fields: vec![("a".to_owned(), class.to_owned())],
+        };
+        let known =
+            restore_user_types("ks", vec![stored("x", "UserType(ks,79)"), stored("y", "UserType(ks,78)")]);
+        assert_eq!(known.len(), 2);
+    }
+}

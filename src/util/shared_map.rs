@@ -1,0 +1,373 @@
+//! A sorted map whose copies share their entries.
+//!
+//! The schema and the manifest are immutable snapshots: each change makes a copy and puts it in the place of the one
+//! before. With 10,000 column families a copy of a `BTreeMap` copies 10,000 names. Here the entries are in chunks of at
+//! most 64, in order, and a copy shares the chunks:
+//!
+//! ```text
+//!   before   [a b c d]   [e f g h]   [i j]
+//!                |                      |
+//!   after    (shared)   [e f x g h]  (shared)        after x is inserted
+//! ```
+//!
+//! A copy therefore costs one reference for each chunk, a change costs a copy of one chunk, and two maps of which one has
+//! been made of the other are compared by looking into the chunks that they do not share.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Index;
+use std::sync::Arc;
+
+/// Entries of a chunk: what a change copies.
+const CHUNK_MAX: usize = 64;
+
+type Chunk<K, V> = Arc<Vec<(K, V)>>;
+
+/// A sorted map whose copies share their entries. No chunk is empty.
+pub struct SharedMap<K, V> {
+    chunks: Vec<Chunk<K, V>>,
+}
+
+/// An entry that two maps do not have alike: its values before and after.
+pub type Difference<'a, K, V> = (&'a K, Option<&'a V>, Option<&'a V>);
+
+impl<K, V> SharedMap<K, V> {
+    /// An empty map.
+    pub const fn new() -> SharedMap<K, V> {
+        SharedMap { chunks: Vec::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// How many entries there are: takes a look at each chunk.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// The entries in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter().map(|(key, value)| (key, value)))
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> SharedMap<K, V> {
+    /// The chunk that has a key or would have it, and the key's place in it.
+    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> (usize, Result<usize, usize>)
+    where
+        K: Borrow<Q>,
+    {
+        let is_before = |chunk: &Chunk<K, V>| chunk.last().is_some_and(|(last, _)| last.borrow() < key);
+        let at = self.chunks.partition_point(is_before);
+        let place =
+            self.chunks.get(at).map(|chunk| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key)));
+        (at, place.unwrap_or(Err(0)))
+    }
+
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        match self.find(key) {
+            (at, Ok(place)) => Some(&self.chunks[at][place].1),
+            _ => None,
+        }
+    }
+
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.find(key).1.is_ok()
+    }
+
+    /// The entries that are not alike here and in an earlier map, in the order of their keys. Chunks that both share are
+    /// not looked into; `is_same` decides about the others.
+    pub fn changes_since<'a>(
+        &'a self,
+        earlier: &'a SharedMap<K, V>,
+        is_same: impl Fn(&V, &V) -> bool,
+    ) -> Vec<Difference<'a, K, V>> {
+        let mut found = Vec::new();
+        let (mut before, mut after) = (Cursor::new(&earlier.chunks), Cursor::new(&self.chunks));
+        loop {
+            before.skip_shared(&mut after);
+            let order = match (before.entry(), after.entry()) {
+                (None, None) => return found,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((one, _)), Some((other, _))) => one.cmp(other),
+            };
+            let old = if order.is_le() { before.take() } else { None };
+            let new = if order.is_ge() { after.take() } else { None };
+            let is_alike = matches!((old, new), (Some((_, old)), Some((_, new))) if is_same(old, new));
+            if let Some((key, _)) = old.or(new)
+                && !is_alike
+            {
+                found.push((key, old.map(|(_, value)| value), new.map(|(_, value)| value)));
+            }
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
+    /// The value of a key, to be changed: copies the chunk where another map shares it.
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        match self.find(key) {
+            (at, Ok(place)) => Some(&mut Arc::make_mut(&mut self.chunks[at])[place].1),
+            _ => None,
+        }
+    }
+
+    /// Gives a key a value. Returns the one before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.find(&key) {
+            (at, Ok(place)) => {
+                let chunk = Arc::make_mut(&mut self.chunks[at]);
+                Some(std::mem::replace(&mut chunk[place].1, value))
+            }
+            // After all others: the last chunk is filled before there is another one.
+            (at, Err(_)) if at == self.chunks.len() => {
+                match self.chunks.last_mut() {
+                    Some(last) if last.len() < CHUNK_MAX => Arc::make_mut(last).push((key, value)),
+                    _ => self.chunks.push(Arc::new(vec![(key, value)])),
+                }
+                None
+            }
+            (at, Err(place)) => {
+                let chunk = Arc::make_mut(&mut self.chunks[at]);
+                chunk.insert(place, (key, value));
+                if chunk.len() > CHUNK_MAX {
+                    let rest = chunk.split_off(CHUNK_MAX / 2);
+                    self.chunks.insert(at + 1, Arc::new(rest));
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes a key away. Returns its value.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let (at, Ok(place)) = self.find(key) else { return None };
+        let chunk = Arc::make_mut(&mut self.chunks[at]);
+        let (_, value) = chunk.remove(place);
+        if chunk.is_empty() {
+            self.chunks.remove(at);
+        } else if let Some(next) = self.chunks.get(at + 1).filter(|next| next.len() < CHUNK_MAX / 4).cloned()
+            && self.chunks[at].len() < CHUNK_MAX / 4
+        {
+            Arc::make_mut(&mut self.chunks[at]).extend(next.iter().cloned());
+            self.chunks.remove(at + 1);
+        }
+        Some(value)
+    }
+
+    /// Keeps the entries that meet a condition.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&K, &V) -> bool) {
+        self.chunks.retain_mut(|chunk| {
+            let kept: Vec<bool> = chunk.iter().map(|(key, value)| keeps(key, value)).collect();
+            if !kept.iter().all(|kept| *kept) {
+                let mut kept = kept.into_iter();
+                Arc::make_mut(chunk).retain(|_| kept.next().unwrap_or(true));
+            }
+            !chunk.is_empty()
+        });
+    }
+}
+
+/// A place among the entries of a map.
+struct Cursor<'a, K, V> {
+    chunks: &'a [Chunk<K, V>],
+    at: usize,
+}
+
+impl<'a, K, V> Cursor<'a, K, V> {
+    fn new(chunks: &'a [Chunk<K, V>]) -> Cursor<'a, K, V> {
+        Cursor { chunks, at: 0 }
+    }
+
+    /// Where both are at the beginning of a chunk that both have: after it.
+    fn skip_shared(&mut self, other: &mut Cursor<'a, K, V>) {
+        while let ([one, ..], [two, ..]) = (self.chunks, other.chunks)
+            && (self.at, other.at) == (0, 0)
+            && Arc::ptr_eq(one, two)
+        {
+            self.chunks = &self.chunks[1..];
+            other.chunks = &other.chunks[1..];
+        }
+    }
+
+    fn entry(&self) -> Option<(&'a K, &'a V)> {
+        let (key, value) = self.chunks.first()?.get(self.at)?;
+        Some((key, value))
+    }
+
+    /// The entry here; goes on to the next one.
+    fn take(&mut self) -> Option<(&'a K, &'a V)> {
+        let entry = self.entry();
+        self.at += 1;
+        if self.chunks.first().is_some_and(|chunk| self.at >= chunk.len()) {
+            self.chunks = &self.chunks[1..];
+            self.at = 0;
+        }
+        entry
+    }
+}
+
+impl<K, V> Clone for SharedMap<K, V> {
+    fn clone(&self) -> SharedMap<K, V> {
+        SharedMap { chunks: self.chunks.clone() }
+    }
+}
+
+impl<K, V> Default for SharedMap<K, V> {
+    fn default() -> SharedMap<K, V> {
+        SharedMap::new()
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for SharedMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Ord, V: PartialEq> PartialEq for SharedMap<K, V> {
+    fn eq(&self, other: &SharedMap<K, V>) -> bool {
+        self.changes_since(other, V::eq).is_empty()
+    }
+}
+
+impl<K: Ord, V: Eq> Eq for SharedMap<K, V> {}
+
+impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SharedMap<K, V> {
+    type Output = V;
+
+    /// The value of a key that is there.
+    #[expect(clippy::expect_used, reason = "as the maps of the standard library do")]
+    fn index(&self, key: &Q) -> &V {
+        self.get(key).expect("the key is in the map")
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Extend<(K, V)> for SharedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for SharedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> SharedMap<K, V> {
+        let mut map = SharedMap::new();
+        map.extend(entries);
+        map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Insert(u16, u8),
+        Remove(u16),
+        Change(u16),
+        KeepEven,
+        /// From here on changes are counted.
+        Mark,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            20 => (0u16..600, any::<u8>()).prop_map(|(key, value)| Step::Insert(key, value)),
+            9 => (0u16..600).prop_map(Step::Remove),
+            3 => (0u16..600).prop_map(Step::Change),
+            1 => Just(Step::KeepEven),
+            2 => Just(Step::Mark),
+        ];
+        prop::collection::vec(step, 0..900)
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_btree_holds_and_knows_what_has_changed(steps in steps(), is_filled in any::<bool>()) {
+            let full = if is_filled { 500u16 } else { 0 };
+            let mut expected: BTreeMap<u16, u8> = (0..full).map(|key| (key, 1)).collect();
+            let mut map: SharedMap<u16, u8> = expected.clone().into_iter().collect();
+            let (mut mark, mut expected_mark) = (map.clone(), expected.clone());
+            for step in steps {
+                match step {
+                    Step::Insert(key, value) => prop_assert_eq!(map.insert(key, value), expected.insert(key, value)),
+                    Step::Remove(key) => prop_assert_eq!(map.remove(&key), expected.remove(&key)),
+                    Step::Change(key) => {
+                        if let Some(value) = map.get_mut(&key) { *value = 9; }
+                        if let Some(value) = expected.get_mut(&key) { *value = 9; }
+                    }
+                    Step::KeepEven => {
+                        map.retain(|key, value| (u16::from(*value) + key).is_multiple_of(2));
+                        expected.retain(|key, value| (u16::from(*value) + *key).is_multiple_of(2));
+                    }
+                    Step::Mark => (mark, expected_mark) = (map.clone(), expected.clone()),
+                }
+            }
+            prop_assert!(map.iter().eq(expected.iter()));
+            prop_assert!(mark.iter().eq(expected_mark.iter()));
+            prop_assert_eq!(map.len(), expected.len());
+            prop_assert!(map.chunks.iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));
+            let keys: std::collections::BTreeSet<_> = expected.keys().chain(expected_mark.keys()).collect();
+            for key in &keys {
+                prop_assert_eq!(map.get(*key), expected.get(key));
+            }
+            let changed: Vec<_> = keys
+                .into_iter()
+                .map(|key| (key, expected_mark.get(key), expected.get(key)))
+                .filter(|(_, old, new)| old != new)
+                .collect();
+            prop_assert_eq!(map.changes_since(&mark, u8::eq), changed);
+            prop_assert_eq!(map == mark, expected == expected_mark);
+        }
+    }
+
+    #[test]
+    fn a_change_of_one_entry_leaves_the_other_chunks_shared() {
+        let before: SharedMap<u32, u32> = (0..10_000).map(|key| (key * 2, key)).collect();
+        let mut after = before.clone();
+        after.insert(9_999, 0);
+        after.insert(4, 1_000_000);
+        after.remove(&10);
+        let is_shared =
+            |chunk: &&Chunk<u32, u32>| before.chunks.iter().any(|other| Arc::ptr_eq(chunk, other));
+        assert!(after.chunks.iter().filter(is_shared).count() + 3 >= before.chunks.len());
+        let looked_at = std::cell::Cell::new(0);
+        let changes = after.changes_since(&before, |one, other| {
+            looked_at.set(looked_at.get() + 1);
+            one == other
+        });
+        let expected = [(&4, Some(&2), Some(&1_000_000)), (&10, Some(&5), None), (&9_999, None, Some(&0))];
+        assert_eq!(changes, expected);
+        assert!(looked_at.get() <= 2 * CHUNK_MAX, "{}", looked_at.get());
+    }
+}
