@@ -1,6 +1,6 @@
 //! Types that are made with CREATE TYPE.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::type_size::TypeSize;
 use super::{CqlType, PACKAGE};
@@ -13,7 +13,7 @@ pub struct UserType {
     pub name: String,
     pub fields: Vec<(String, CqlType)>,
     /// The places of the fields, by their names.
-    places: HashMap<String, usize>,
+    places: BTreeMap<String, usize>,
     size: TypeSize,
     has_durations: bool,
 }

@@ -403,3 +403,30 @@ async fn a_prepared_statement_takes_values() {
     let nothing = bench.run_with("DELETE FROM t WHERE k IN ?", &options(&[None])).await;
     assert_eq!(nothing.unwrap_err().to_string(), "Invalid null value for IN restriction");
 }
+
+/// Each element against each value would be 3.6 thousand million comparisons.
+#[tokio::test]
+async fn many_values_are_taken_from_a_long_list() {
+    let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, l list<int>)"]).await;
+    let list = |numbers: std::ops::Range<i32>| {
+        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
+    };
+    bench.done(&format!("INSERT INTO t (k, l) VALUES (1, [{}])", list(0..60_000))).await;
+    bench.done(&format!("UPDATE t SET l = l - [{}] WHERE k = 1", list(10..60_010))).await;
+    let left = bench.cells("t", "00000001", None).await;
+    let left: Vec<_> = left.iter().filter(|cell| cell.is_live() && !cell.value.is_empty()).collect();
+    assert_eq!(left.len(), 10);
+    assert!(left.iter().zip(0i32..).all(|(cell, number)| cell.value[..] == number.to_be_bytes()));
+}
+
+#[tokio::test]
+async fn a_statement_has_so_many_conditions_and_no_more() {
+    let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, m map<int, int>)"]).await;
+    let update = |count: usize| {
+        let conditions: Vec<String> = (0..count).map(|number| format!("m[{number}] = 1")).collect();
+        format!("UPDATE t SET m[0] = 1 WHERE k = 1 IF {}", conditions.join(" AND "))
+    };
+    let why = bench.said(&update(1_001)).await;
+    assert!(why.starts_with("The statement has 1001 conditions, and at most 1000 are allowed"), "{why}");
+    bench.run(&update(1_000)).await.unwrap();
+}

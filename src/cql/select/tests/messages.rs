@@ -245,3 +245,19 @@ async fn the_words_of_1_2_are_others() {
         assert_eq!(session.ask(text).await, message, "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_result_has_so_many_columns_and_no_more() {
+    let session = with_tables().await;
+    session.done("INSERT INTO o (k, a, b, c, v) VALUES (1, 2, 3, 4, 5)").await;
+    let select = |count: usize| format!("SELECT {} FROM o", vec!["v"; count].join(","));
+    let why = session.ask(&select(10_001)).await;
+    assert!(why.starts_with("The statement selects 10001 columns, and at most 10000 are allowed"), "{why}");
+    let rows = session.rows(&select(10_000), &options()).await;
+    assert_eq!((rows.columns.len(), rows.rows[0].len()), (10_000, 10_000));
+    let fields: Vec<String> = (0..1_000).map(|number| format!("f{number} text")).collect();
+    session.done(&format!("CREATE TYPE large ({})", fields.join(","))).await;
+    session.done("CREATE TABLE l (k int PRIMARY KEY, v frozen<large>)").await;
+    let why = session.ask(&format!("SELECT {} FROM l", vec!["v"; 100].join(","))).await;
+    assert!(why.contains("have more than 4194304 bytes together"), "{why}");
+}
