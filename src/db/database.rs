@@ -9,6 +9,7 @@ use parking_lot::RwLock;
 
 use super::Error;
 use super::authenticate::Authenticator;
+use super::family_ids::FamilyIds;
 use super::index_build::Unfinished;
 use super::login_guard::LoginGuard;
 use super::roles::RoleKeeper;
@@ -74,6 +75,7 @@ pub struct Database {
     pub(super) catalog: ArcSwap<Catalog>,
     pub(super) events: SchemaEvents,
     pub(super) version: SchemaVersion,
+    pub(super) ids: FamilyIds,
     pub(super) traces: Traces,
     pub(super) shared: SharedSchema,
     /// Held while the schema changes.
@@ -98,6 +100,7 @@ impl Database {
             catalog: ArcSwap::new(parts.catalog.clone()),
             events: SchemaEvents::default(),
             version: SchemaVersion::default(),
+            ids: FamilyIds::default(),
             traces: Traces::default(),
             shared: SharedSchema::default(),
             changing: tokio::sync::Mutex::default(),

@@ -10,6 +10,7 @@ mod counts;
 mod database;
 mod describe;
 mod error;
+mod family_ids;
 mod index_build;
 mod indexed_reads;
 mod indexes;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::schema_change::next_id;
 use super::schema_check::SchemaCheck;
 use super::schema_request::KsRequest;
 use super::{Database, Error};
@@ -54,7 +53,7 @@ impl Database {
         };
         let user_types = keyspace.user_types.iter();
         adopted.user_types.extend(user_types.map(|(name, user)| (name.clone(), user.clone())));
-        for (id, cf) in (next_id(&catalog)..).zip(families) {
+        for (id, cf) in (self.ids.next(&catalog)..).zip(families) {
             adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
         }
         self.change(&catalog, adopted, Vec::new(), &[]).await

@@ -19,7 +19,7 @@ use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
 use crate::model::Behaviour;
 use crate::partitioner::TokenForm;
-use crate::schema::{Catalog, CfDef, FIRST_CF_ID, KeyspaceDef, keyspace_to_json};
+use crate::schema::{Catalog, CfDef, KeyspaceDef, keyspace_to_json};
 use crate::storage::StoreError;
 use crate::util::Release;
 
@@ -144,7 +144,7 @@ impl Database {
         }
         check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
-        for (id, family) in (next_id(&catalog)..).zip(&request.column_families) {
+        for (id, family) in (self.ids.next(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
             if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
                 return Err(already_there(&request.name, &family.name));
@@ -210,7 +210,7 @@ impl Database {
     async fn try_add_family(&self, request: &CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
-        let cf = CfDef { id: next_id(&catalog), ..check.column_family(request, None)? };
+        let cf = CfDef { id: self.ids.next(&catalog), ..check.column_family(request, None)? };
         if catalog.keyspace(&request.keyspace).is_none() {
             return Err(Error::invalid(format!(
                 "Cannot add column family '{}' to non existing keyspace '{}'.",
@@ -484,11 +484,6 @@ pub(super) fn refusal(error: StoreError) -> Error {
 
 pub(super) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
     (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
-}
-
-/// A number that no column family has.
-pub(super) fn next_id(catalog: &Catalog) -> i32 {
-    catalog.column_families().map(|cf| cf.id + 1).max().unwrap_or(FIRST_CF_ID)
 }
 
 fn already_there(keyspace: &str, name: &str) -> Error {

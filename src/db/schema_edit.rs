@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::index_build::{Unfinished, build_note};
-use super::schema_change::{ASK_EVERY, PATIENCE, next_id};
+use super::schema_change::{ASK_EVERY, PATIENCE};
 use super::schema_limits::check_keyspaces;
 use super::schema_request::KsRequest;
 use super::{Database, Error};
@@ -83,7 +83,7 @@ impl Database {
         let new = changes.iter().filter(|(_, before, _)| before.is_none());
         let new: Vec<Arc<CfDef>> = new.filter_map(|(_, _, cf)| cf.cloned()).collect();
         if !new.is_empty() {
-            for (id, cf) in (next_id(&catalog)..).zip(new) {
+            for (id, cf) in (self.ids.next(&catalog)..).zip(new) {
                 let numbered = CfDef { id, ..CfDef::clone(&cf) };
                 keyspace.column_families.insert(cf.name.clone(), Arc::new(numbered));
             }
