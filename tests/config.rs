@@ -55,7 +55,8 @@ fn summary(config: &Config) -> String {
     if let Some(cluster) = &config.cluster {
         line("cluster behind", format!("{cluster:?}"));
     }
-    line("timeout", format!("{} ms, gc grace {} s", config.rpc_timeout_ms, config.gc_grace_s));
+    let timeout = config.rpc_timeout_ms.map_or("none".to_owned(), |limit| format!("{limit} ms"));
+    line("timeout", format!("{timeout}, gc grace {} s", config.gc_grace_s));
     line("seeds", format!("{:?}", config.seeds));
     line("release", config.release_hint.map_or("any".to_owned(), |release| release.to_string()));
     for keyspace in config.catalog.keyspaces.values() {

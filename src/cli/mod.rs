@@ -7,6 +7,7 @@ mod copy;
 mod data;
 mod explain;
 mod front;
+mod limits;
 mod login;
 mod native;
 mod ports;

@@ -9,6 +9,7 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::front;
+use super::limits::LimitArgs;
 use super::login::LoginArgs;
 use super::native::NativeArgs;
 use super::ports::{Addresses, Ports, Services};
@@ -22,6 +23,7 @@ use crate::native::NativeService;
 use crate::server::{BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
+use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Release};
 
 /// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
@@ -51,6 +53,8 @@ pub struct ServeArgs {
     native: NativeArgs,
     #[command(flatten)]
     tls: TlsArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     status: StatusArgs,
     /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
@@ -121,6 +125,8 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let authenticator = args.login.authenticator(&config)?;
     let status_token = args.status.token()?;
     let encryption = encryption(args, &config)?;
+    let limits = args.limits.limits(&config, if is_front { 0 } else { args.store.cache_bytes() });
+    tracing::info!("requests may hold {} MB", limits.memory.total() >> 20);
     let mut stop = StopSignals::listen()?;
     let clock = Arc::new(Clock::system());
     let opened = tokio::select! {
@@ -157,7 +163,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
     let status = StatusService::new(database.clone(), &described).with_token(status_token);
-    ports.serve(services(args, compat, &database, status), encryption, busy_poll, &shutdown);
+    ports.serve(services(args, compat, &database, (status, &limits)), encryption, busy_poll, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {
@@ -218,10 +224,15 @@ fn compat(releases: &[Release]) -> Result<Compat, String> {
 }
 
 /// Who answers clients.
-fn services(args: &ServeArgs, compat: Compat, database: &Arc<Database>, status: StatusService) -> Services {
-    let thrift = Service::new(database.clone(), compat);
+fn services(
+    args: &ServeArgs,
+    compat: Compat,
+    database: &Arc<Database>,
+    (status, limits): (StatusService, &RequestLimits),
+) -> Services {
+    let thrift = Service::new(database.clone(), compat).with_limits(limits.clone());
     let native = NativeService::new(database.clone(), thrift.statements.clone(), args.native.claim());
-    Services { thrift, native, status }
+    Services { thrift, native: native.with_limits(limits.clone()), status }
 }
 
 /// TLS, if there shall be any.

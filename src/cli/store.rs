@@ -13,7 +13,7 @@ use super::front;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
-use crate::util::Clock;
+use crate::util::{Clock, process_memory};
 
 /// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
 const CACHE_MB: u64 = 256;
@@ -29,7 +29,8 @@ pub struct StoreArgs {
     /// Use the data directory although it looks like that of another program, or has one of thriftstore's in it
     #[arg(long)]
     any_data_dir: bool,
-    /// Data that are kept in memory for reads, in megabytes [default: 256]
+    /// Data that are kept in memory for reads, in megabytes [default: 256, or a quarter of the memory that the process may
+    /// use if that is less]
     #[arg(long, value_name = "MB")]
     cache_mb: Option<u64>,
     #[command(flatten)]
@@ -63,6 +64,13 @@ pub struct OpenStore {
 }
 
 impl StoreArgs {
+    /// Bytes of data that are kept in memory for reads.
+    pub fn cache_bytes(&self) -> u64 {
+        let bytes = |megabytes: u64| megabytes.saturating_mul(1024 * 1024);
+        let quarter = || process_memory::limit().map_or(u64::MAX, |limit| limit as u64 / 4);
+        self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(quarter()), bytes)
+    }
+
     /// Where data are, by the command line and then by the configuration. An error says which two contradict.
     pub fn place(&self, config: &Config) -> Result<Place, String> {
         if self.ephemeral && self.data_dir.is_some() {
@@ -123,7 +131,7 @@ impl StoreArgs {
                 let options = EmbeddedOptions {
                     directory,
                     sync: sync_mode(config.commit_log_sync),
-                    cache_bytes: self.cache_mb.unwrap_or(CACHE_MB).saturating_mul(1024 * 1024),
+                    cache_bytes: self.cache_bytes(),
                 };
                 let store = EmbeddedStore::open(options, partitioner.clone(), &config.catalog, clock)
                     .map_err(|error| format!("cannot open the data directory: {error}"))?;

@@ -47,7 +47,7 @@ pub struct Draft {
     pub encryption: Option<Option<ClientEncryption>>,
     /// The outer `None`: not given. The inner one: wrong.
     pub cluster: Option<Option<Cluster>>,
-    pub rpc_timeout_ms: u64,
+    pub rpc_timeout_ms: Option<u64>,
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,
 }
@@ -77,7 +77,7 @@ impl Default for Draft {
             native_port: 9042,
             encryption: None,
             cluster: None,
-            rpc_timeout_ms: 2000,
+            rpc_timeout_ms: None,
             gc_grace_s: 864_000,
             seeds: Vec::new(),
         }

@@ -328,12 +328,12 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "RpcTimeoutInMillis",
-        "2000",
+        "",
         "ms",
         ALL,
-        "Checked, not applied yet: no call is cut short.",
+        "Reads, scans and writes that take longer end with TimedOutException; a write may be applied all the same. Not given: no limit.",
         Set::Value(|draft, value| {
-            draft.rpc_timeout_ms = u64::from(value.at_least(1)?.unsigned_abs());
+            draft.rpc_timeout_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
             Ok(())
         }),
     ),

@@ -154,8 +154,8 @@ pub struct Config {
     pub client_encryption: Option<ClientEncryption>,
     /// `None`: data are in a directory.
     pub cluster: Option<Cluster>,
-    /// Milliseconds until TimedOutException.
-    pub rpc_timeout_ms: u64,
+    /// Milliseconds until TimedOutException; `None`: reads and writes take as long as they take.
+    pub rpc_timeout_ms: Option<u64>,
     /// Seconds for which tombstones are kept, for keyspaces to come; those of the file have it in their CfDefs.
     pub gc_grace_s: i32,
     pub seeds: Vec<String>,

@@ -1,6 +1,7 @@
 //! What goes wrong with a statement, by what the client can do about it.
 
 use crate::db;
+use crate::util::meter::MeterError;
 
 /// A place in a statement's text: the line from 1, the column from 0, as the old servers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,5 +40,11 @@ pub enum CqlError {
 impl CqlError {
     pub fn invalid(why: impl Into<String>) -> CqlError {
         CqlError::Failed(db::Error::invalid(why))
+    }
+}
+
+impl From<MeterError> for CqlError {
+    fn from(error: MeterError) -> CqlError {
+        CqlError::Failed(error.into())
     }
 }

@@ -17,6 +17,7 @@ use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
 use crate::schema::Catalog;
 use crate::util::Release;
+use crate::util::meter::{self, RequestKind};
 
 /// A statement that has been read and checked, and may be run many times.
 pub struct Prepared {
@@ -42,6 +43,16 @@ enum Plan {
     Batch(BatchPlan),
     /// A statement that is looked at when it runs.
     Late,
+}
+
+impl Plan {
+    fn kind(&self) -> RequestKind {
+        match self {
+            Plan::Select(plan) if plan.reads_by_key() => RequestKind::Read,
+            Plan::Select(_) => RequestKind::Range,
+            Plan::Modify(_) | Plan::Batch(_) | Plan::Late => RequestKind::Write,
+        }
+    }
 }
 
 impl Prepared {
@@ -198,6 +209,13 @@ pub async fn execute(
 }
 
 async fn run(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
+    match meter::begin(plan.kind()) {
+        Some(deadline) => Box::pin(deadline.bound(run_plan(state, plan, options))).await,
+        None => run_plan(state, plan, options).await,
+    }
+}
+
+async fn run_plan(state: &QueryState<'_>, plan: &Plan, options: &QueryOptions) -> Result<Outcome, CqlError> {
     match plan {
         // A SELECT's state is three times that of all others, which would have to make room for it.
         Plan::Select(plan) => Box::pin(plan.execute(state, options)).await,
@@ -219,6 +237,10 @@ async fn run_late(
         Statement::Refused(what) => Err(CqlError::invalid(format!(
             "{what} is not there: this server has neither functions nor triggers"
         ))),
+        Statement::Truncate(_) => {
+            let truncating = define(state, statement);
+            meter::within(Some(RequestKind::Truncate), truncating).await
+        }
         other => define(state, other).await,
     }
 }
@@ -290,5 +312,5 @@ pub async fn execute_batch(
         };
         steps.push(Step { plan, options });
     }
-    run_batch(state, kind, &steps, options).await
+    meter::within(Some(RequestKind::Write), run_batch(state, kind, &steps, options)).await
 }

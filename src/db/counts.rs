@@ -13,7 +13,7 @@ use super::{Database, Error};
 use crate::model::{
     Behaviour, Cell, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
 };
-use crate::util::Release;
+use crate::util::{Release, meter};
 
 /// Columns of a page, at least.
 const PAGE_MIN: i32 = 2;
@@ -104,7 +104,10 @@ impl Database {
             if let (Predicate::Range(range), Some(last)) = (&mut command.predicate, &last) {
                 range.start = last.clone();
             }
+            let before = meter::mark();
             let page = self.store().read(key.clone(), command.clone(), consistency).await?;
+            before.restore();
+            meter::breathe(page.len()).await?;
             let (first, end) = ends(&page);
             counted += slice.count_in(&page, usize::from(last.is_some() && first == last))?;
             if page.len() < COUNTED_AT_ONCE {
@@ -114,7 +117,8 @@ impl Database {
         }
     }
 
-    /// How many columns a read finds. A cluster is asked for them page by page, and what is counted is not kept.
+    /// How many columns a read finds. What is counted is not kept: our own store counts by itself, and a cluster is asked
+    /// for them page by page.
     pub(super) async fn count_columns(
         &self,
         key: &Bytes,
@@ -123,7 +127,7 @@ impl Database {
     ) -> Result<usize, Error> {
         let asked = match &command.predicate {
             Predicate::Range(range) if self.store().remote().is_some() => range.count,
-            _ => return Ok(self.store().read(key.clone(), command, consistency).await?.len()),
+            _ => return Ok(self.store().count(key.clone(), command, consistency).await?),
         };
         let mut counted = 0;
         let mut last: Option<Bytes> = None;
@@ -135,6 +139,7 @@ impl Database {
                 range.start = last.clone().unwrap_or_else(|| range.start.clone());
             }
             let page = self.store().read(key.clone(), command.clone(), consistency).await?;
+            meter::breathe(page.len()).await?;
             let (first, end) = ends(&page);
             counted += page.len() - usize::from(last.is_some() && first == last);
             if page.len() < wanted || counted >= asked {

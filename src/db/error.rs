@@ -1,6 +1,7 @@
 //! What goes wrong, by what the client can do about it.
 
 use crate::storage::StoreError;
+use crate::util::meter::MeterError;
 
 /// A failed request. Each protocol gives it its own shape, at its own edge.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -70,5 +71,11 @@ impl From<StoreError> for Error {
             StoreError::Invalid(why) => Error::InvalidRequest(why),
             StoreError::SchemaDisagreement(why) => Error::SchemaDisagreement(why),
         }
+    }
+}
+
+impl From<MeterError> for Error {
+    fn from(error: MeterError) -> Error {
+        StoreError::from(error).into()
     }
 }

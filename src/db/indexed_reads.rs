@@ -15,7 +15,10 @@ use crate::model::{
 };
 use crate::schema::{CfDef, ColumnDef};
 use crate::storage::IndexLookup;
-use crate::util::Release;
+use crate::util::{Release, meter};
+
+/// What a look at a row costs, in cells.
+const ROW_WORK: usize = 8;
 
 /// Rows or index entries that are looked at in one go, at least and at most.
 const PAGE: (usize, usize) = (16, 1024);
@@ -131,13 +134,16 @@ impl<'a> Filter<'a> {
                 let page = self.page();
                 let range = SliceRange { start, count: page, ..SliceRange::all() };
                 let command = self.command(&index, Predicate::Range(range));
+                let before = meter::mark();
                 let read = self.database.store().read(key.clone(), command, self.consistency).await?;
+                let held_for_a_while = before.since();
                 let RowColumns::Cells(entries) = read else { break };
                 let Some(last) = entries.last() else { break };
                 // The smallest name after the last.
                 start = [&last.name[..], &[0]].concat().into();
                 let is_last_page = entries.len() < page;
                 let is_over = self.take_entries(&entries, &key, (expression, &index), &stretch).await?;
+                meter::release(held_for_a_while);
                 if is_last_page || is_over {
                     break;
                 }
@@ -168,7 +174,10 @@ impl<'a> Filter<'a> {
                 continue;
             }
             let conditions = self.conditions();
+            let before = meter::mark();
             let columns = self.database.store().read(row.clone(), conditions, self.consistency).await?;
+            before.restore();
+            meter::breathe(ROW_WORK + columns.len()).await?;
             if !self.is_current(&columns, expression) {
                 stale.push(entry);
                 continue;
@@ -247,11 +256,14 @@ impl<'a> Filter<'a> {
             let max_rows = PAGE.1;
             let command =
                 RangeCommand { bounds: bounds.clone(), max_rows, read: self.conditions(), skip_empty: false };
+            let before = meter::mark();
             let page = self.database.store().scan(command, self.consistency).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < max_rows;
+            meter::breathe(ROW_WORK * page.len()).await?;
             let meet_all = page.into_iter().filter(|row| self.all_hold(&row.columns));
             let keys = meet_all.map(|row| row.key).collect();
+            before.restore();
             self.take_rows(keys).await?;
             match self.database.after_key(&bounds, &last, self.read.behaviour) {
                 Some(after) if !is_last_page => bounds = after,

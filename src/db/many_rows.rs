@@ -4,8 +4,12 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
-use crate::model::{Cell, ConsistencyLevel, ReadCommand, RowColumns, SuperColumn};
+use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
 use crate::storage::within_limit;
+use crate::util::meter;
+
+/// What a look for a row costs, in cells.
+const ROW_WORK: usize = 8;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
@@ -17,37 +21,46 @@ impl Database {
         consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let Some(remote) = self.store().remote() else {
-            let mut rows = Vec::with_capacity(keys.len());
-            for key in keys {
-                let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
-                rows.push((key, columns));
-            }
-            return Ok(rows);
+            return self.read_in_turn(keys, command, consistency).await;
         };
         let read = |key: Bytes| async move {
             let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
             Ok::<_, Error>((key, columns))
         };
+        meter::charge(memory_of(keys.len()))?;
         let mut rows = Vec::with_capacity(keys.len());
         let mut bytes = 0;
         let mut reads = stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once());
         while let Some((key, columns)) = reads.try_next().await? {
-            bytes = within_limit(bytes + bytes_of(&columns))?;
+            let of_row = columns.memory();
+            // Half of it is for the reply.
+            bytes = within_limit(bytes + of_row / 2)?;
+            meter::charge(of_row)?;
+            rows.push((key, columns));
+        }
+        Ok(rows)
+    }
+
+    async fn read_in_turn(
+        &self,
+        keys: Vec<Bytes>,
+        command: &ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        meter::charge(memory_of(keys.len()))?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
+            let mut columns = self.store().read(key.clone(), command.clone(), consistency).await?;
+            // The store has counted what they take.
+            columns.detach();
+            meter::breathe(ROW_WORK + columns.len()).await?;
             rows.push((key, columns));
         }
         Ok(rows)
     }
 }
 
-/// About how much memory columns take.
-fn bytes_of(columns: &RowColumns) -> usize {
-    let of_cells = |cells: &[Cell]| -> usize {
-        cells.iter().map(|cell| size_of::<Cell>() + cell.name.len() + cell.value.len()).sum()
-    };
-    match columns {
-        RowColumns::Cells(cells) => of_cells(cells),
-        RowColumns::Supers(supers) => {
-            supers.iter().map(|one| size_of::<SuperColumn>() + one.name.len() + of_cells(&one.cells)).sum()
-        }
-    }
+/// Memory of so many rows beside their columns, here and in the reply.
+fn memory_of(rows: usize) -> usize {
+    2 * rows * size_of::<(Bytes, RowColumns)>()
 }

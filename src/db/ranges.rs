@@ -12,8 +12,8 @@ use crate::model::{
     Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
 use crate::schema::CfDef;
-use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
+use crate::util::{Release, meter};
 
 /// Rows that a scan of unknown length asks the store for at a time.
 const ROWS_PER_PAGE: usize = 256;
@@ -260,7 +260,9 @@ impl Pages<'_> {
         let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
             return Ok(false);
         };
+        let before = meter::mark();
         let first = self.first_row(bounds, self.command(Bytes::new(), self.columns_left)).await?;
+        before.restore();
         Ok(first.is_some_and(|row| row.key == *start))
     }
 
@@ -285,7 +287,10 @@ impl Pages<'_> {
         let mut from = Bytes::new();
         loop {
             let read = self.command(from, NAMES_PER_PAGE);
+            let before = meter::mark();
             let Some(row) = self.first_row(bounds, read).await? else { return Ok(None) };
+            before.restore();
+            meter::check()?;
             let names: Vec<Bytes> = match row.columns {
                 RowColumns::Cells(cells) => cells.into_iter().map(|cell| cell.name).collect(),
                 RowColumns::Supers(supers) => supers.into_iter().map(|one| one.name).collect(),

@@ -56,6 +56,15 @@ impl Cell {
         Cell { name, value, timestamp, kind: CellKind::Increment }
     }
 
+    /// About how many bytes of memory it takes: its place in a list that has grown to twice its length, and its name and
+    /// value as they were read and in the reply.
+    pub fn memory(&self) -> usize {
+        2 * (size_of::<Cell>() + self.name.len() + self.value.len()) + Cell::REPLY_BYTES
+    }
+
+    /// About how many bytes a reply has for a cell beside its name and value.
+    const REPLY_BYTES: usize = 40;
+
     /// No tombstone. An expiring cell is asked after [`Cell::at`].
     pub fn is_live(&self) -> bool {
         !matches!(self.kind, CellKind::Deleted { .. })

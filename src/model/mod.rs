@@ -19,4 +19,4 @@ pub use mutation::{CfMutation, Change, Mutation};
 pub use range_deletion::{LevelRanges, RangeDeletion, SortedRanges};
 pub use range_rule::{RangeRule, ReadOf};
 pub use reconcile::{Winner, reconcile};
-pub use row::{Row, RowColumns, SuperColumn};
+pub use row::{Row, RowColumns, SuperColumn, detach_cells};

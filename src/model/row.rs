@@ -1,6 +1,6 @@
 //! What a read finds in a row.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use super::{Cell, DeletionTime};
 
@@ -21,6 +21,42 @@ impl SuperColumn {
     /// The newest timestamp of any cell, tombstones too; `i64::MIN` when there is none.
     pub fn newest_timestamp(&self) -> i64 {
         self.cells.iter().map(|cell| cell.timestamp).max().unwrap_or(i64::MIN)
+    }
+
+    /// About how many bytes of memory it takes, in a result and in the reply that tells it.
+    pub fn memory(&self) -> usize {
+        let cells: usize = self.cells.iter().map(Cell::memory).sum();
+        2 * (size_of::<SuperColumn>() + self.name.len()) + cells
+    }
+
+    /// Gives it memory of its own; see [`detach_cells`].
+    pub fn detach(&mut self) {
+        self.name = Bytes::copy_from_slice(&self.name);
+        detach_cells(&mut self.cells);
+    }
+}
+
+/// Values that are longer are left where they are when cells are detached: what they share memory with is not much larger.
+const COPIED_VALUE_BYTES_MAX: usize = 2 * 1024;
+
+/// Gives cells memory of their own, all of them one piece. Names and values that come from tables are parts of whole keys and
+/// blocks, which would otherwise stay in memory as long as the cells do.
+pub fn detach_cells(cells: &mut [Cell]) {
+    let is_copied = |cell: &Cell| cell.value.len() <= COPIED_VALUE_BYTES_MAX;
+    let bytes = |cell: &Cell| cell.name.len() + if is_copied(cell) { cell.value.len() } else { 0 };
+    let mut copied = BytesMut::with_capacity(cells.iter().map(bytes).sum());
+    for cell in &*cells {
+        copied.extend_from_slice(&cell.name);
+        if is_copied(cell) {
+            copied.extend_from_slice(&cell.value);
+        }
+    }
+    let mut copied = copied.freeze();
+    for cell in cells {
+        cell.name = copied.split_to(cell.name.len());
+        if is_copied(cell) {
+            cell.value = copied.split_to(cell.value.len());
+        }
     }
 }
 
@@ -58,6 +94,22 @@ impl RowColumns {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// About how many bytes of memory the columns take, in a result and in the reply that tells them.
+    pub fn memory(&self) -> usize {
+        match self {
+            RowColumns::Cells(cells) => cells.iter().map(Cell::memory).sum(),
+            RowColumns::Supers(supers) => supers.iter().map(SuperColumn::memory).sum(),
+        }
+    }
+
+    /// Gives the columns memory of their own; see [`detach_cells`].
+    pub fn detach(&mut self) {
+        match self {
+            RowColumns::Cells(cells) => detach_cells(cells),
+            RowColumns::Supers(supers) => supers.iter_mut().for_each(SuperColumn::detach),
+        }
+    }
 }
 
 /// A row of a range scan. It may be empty: Cassandra shows deleted rows so until compaction forgets them.
@@ -65,4 +117,24 @@ impl RowColumns {
 pub struct Row {
     pub key: Bytes,
     pub columns: RowColumns,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detached_cells_are_the_same_in_other_memory() {
+        let block = Bytes::from(vec![7; 100_000]);
+        let cell = |at: usize, bytes| Cell::live(block.slice(at..at + 3), block.slice(..bytes), 1);
+        let mut cells = vec![cell(0, 5), cell(3, 0), cell(6, COPIED_VALUE_BYTES_MAX + 1), cell(9, 1)];
+        let before = cells.clone();
+        detach_cells(&mut cells);
+        assert_eq!(cells, before);
+        drop(before);
+        let is_in_block = |bytes: &Bytes| block.as_ptr_range().contains(&bytes.as_ptr());
+        assert!(cells.iter().all(|cell| !is_in_block(&cell.name)));
+        assert_eq!(cells.iter().filter(|cell| is_in_block(&cell.value)).count(), 1, "the long one stays");
+        detach_cells(&mut []);
+    }
 }

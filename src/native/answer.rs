@@ -15,6 +15,7 @@ use super::trace::Tracer;
 use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
+use crate::util::meter::{RequestMeter, metered};
 
 /// The body of a request, unpacked, without what stands in front of the message itself. One that is longer is refused
 /// before it is unpacked.
@@ -58,7 +59,9 @@ pub async fn answer(
         0 => Tracer::none(),
         _ => Tracer::begin(&service.database, code, identity.address),
     };
-    let reply = match statements::run(&service, &identity, code, body, &mut tracer).await {
+    let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()));
+    let outcome = metered(meter, statements::run(&service, &identity, code, body, &mut tracer)).await;
+    let reply = match outcome {
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {
             log_failure(&error);

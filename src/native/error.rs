@@ -9,6 +9,7 @@ use crate::cql::{self, CqlError};
 use crate::db;
 use crate::model::ConsistencyLevel;
 use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
+use crate::util::meter::MeterError;
 
 mod code {
     pub const SERVER: i32 = 0x0000;
@@ -37,6 +38,12 @@ pub enum NativeError {
     /// The statement of this id is not known (any more): its client prepares it anew.
     #[error("{}", cql::unknown_statement(&hex(.0)))]
     Unprepared(Bytes),
+}
+
+impl From<MeterError> for NativeError {
+    fn from(error: MeterError) -> NativeError {
+        db::Error::from(error).into()
+    }
 }
 
 impl From<db::Error> for NativeError {

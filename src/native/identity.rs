@@ -6,19 +6,22 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::db::User;
+use crate::util::meter::ClientPresence;
 
 /// Shared by the requests of a connection, which run at the same time.
 #[derive(Debug)]
 pub struct Identity {
     /// Where the client is.
     pub address: IpAddr,
+    /// Whether it is still there.
+    pub client: Arc<ClientPresence>,
     keyspace: Mutex<Option<Arc<str>>>,
     user: Mutex<Option<Arc<User>>>,
 }
 
 impl Identity {
     pub fn new(address: IpAddr) -> Identity {
-        Identity { address, keyspace: Mutex::default(), user: Mutex::default() }
+        Identity { address, client: Arc::default(), keyspace: Mutex::default(), user: Mutex::default() }
     }
 
     /// What USE chose.

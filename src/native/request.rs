@@ -11,6 +11,7 @@ use super::parameters::Parameters;
 use super::version::ProtocolVersion;
 use crate::cql::syntax::BatchKind;
 use crate::cql::{BoundValue, StatementId};
+use crate::util::meter;
 
 /// A statement with what comes along.
 #[derive(Debug)]
@@ -111,6 +112,7 @@ fn batch_item(body: &mut BodyReader) -> Result<BatchItem, NativeError> {
         }
     };
     let count = body.u16()?;
+    meter::charge(size_of::<BatchItem>() + usize::from(count) * size_of::<BoundValue>())?;
     let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
     Ok(BatchItem { statement, values })
 }

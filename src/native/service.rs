@@ -9,6 +9,7 @@ use crate::cql::{Claim, Language, PreparedStatements, QueryState};
 use crate::db::{Database, User};
 use crate::model::Behaviour;
 use crate::util::Release;
+use crate::util::meter::RequestLimits;
 
 /// The release whose behaviour clients of the native protocol get.
 const RELEASE: Release = Release::V2_1;
@@ -20,6 +21,8 @@ pub struct NativeService {
     pub statements: Arc<PreparedStatements>,
     /// What the server says it is.
     pub claim: Arc<Claim>,
+    /// What all requests may hold, and how long they may take.
+    pub limits: RequestLimits,
 }
 
 /// The session of one statement: who asks, in which keyspace.
@@ -31,7 +34,13 @@ pub struct Asking {
 impl NativeService {
     pub fn new(database: Arc<Database>, statements: Arc<PreparedStatements>, claim: Claim) -> NativeService {
         let claim = Arc::new(claim.speaking(ProtocolVersion::HIGHEST.number()));
-        NativeService { database, statements, claim }
+        NativeService { database, statements, claim, limits: RequestLimits::default() }
+    }
+
+    /// The same with other limits of requests.
+    #[must_use]
+    pub fn with_limits(self, limits: RequestLimits) -> NativeService {
+        NativeService { limits, ..self }
     }
 
     /// The newest version of the protocol that is spoken: that of the release which the server says it is. Drivers leave a

@@ -1,14 +1,17 @@
 //! The bytes to and from a client, whether they are encrypted or not.
 
+use std::convert::Infallible;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
+
+use crate::util::meter::ClientPresence;
 
 /// How long a client may take to let the end of an encrypted connection be told to it.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -39,6 +42,24 @@ impl ClientStream {
             input.reserve(BUFFER_BYTES.saturating_sub(input.len()).max(ROOM_MIN));
         }
         self.read_buf(input).await
+    }
+
+    /// Notes when the client stops sending, or the connection breaks, and takes nothing that it has sent. It never ends.
+    pub async fn watch(&self, client: &ClientPresence) -> Infallible {
+        let stream = match self {
+            ClientStream::Plain(stream) => stream,
+            ClientStream::Tls(stream) => stream.get_ref().0,
+        };
+        match stream.peek(&mut [0]).await {
+            Ok(0) => client.stops_sending(),
+            // Behind what it has sent its end cannot be seen.
+            Ok(_) => {}
+            Err(_) => client.leaves(),
+        }
+        if stream.ready(Interest::ERROR).await.is_ok() {
+            client.leaves();
+        }
+        std::future::pending().await
     }
 
     /// Ends the connection. An encrypted one says so, or its client must take it for cut off.

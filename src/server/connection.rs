@@ -89,7 +89,13 @@ impl Connection {
                 NextMessage::Message(message) => {
                     let transport = cutter.transport();
                     let (service, session) = (&self.service, &mut self.session);
-                    answer(service, session, &message, transport, &mut self.output).await?;
+                    let client = session.meter.client().clone();
+                    tokio::select! {
+                        biased;
+                        answered = answer(service, session, &message, transport, &mut self.output) => answered?,
+                        // Only to tell the request that its client has gone.
+                        never = self.stream.watch(&client) => match never {},
+                    }
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
                         self.check_memory()?;
                         self.flush().await?;

@@ -153,7 +153,8 @@ impl NativeConnection {
             self.tell_end(error);
         }
         let told = self.send_all().await;
-        // What has begun is done to its end, as if the client had waited for it.
+        // What has begun to write is done to its end, as if the client had waited for it; reads end soon.
+        self.handshake.identity.client.leaves();
         while self.answering.next().await.is_some() {}
         self.stream.close().await;
         end.and(told.map_err(NativeConnectionError::from))
@@ -180,7 +181,10 @@ impl NativeConnection {
             match self.wait().await? {
                 Happened::Answered(bytes, reply) => self.push_answers(bytes, reply),
                 Happened::Written => self.give_back(),
-                Happened::Read(0) => self.is_ending = true,
+                Happened::Read(0) => {
+                    self.is_ending = true;
+                    self.handshake.identity.client.stops_sending();
+                }
                 Happened::Read(_) => self.busy_poll.note_request(),
                 Happened::Changed(changes) => {
                     changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));

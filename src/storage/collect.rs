@@ -5,14 +5,14 @@
 //! filled again does not, and a cell written at the smallest timestamp of all counts but never shows.
 
 use super::StoreError;
+use super::gather::{Gather, check};
 use crate::marshal;
 use crate::model::{
     Behaviour, Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn,
     SuperCount,
 };
-
-/// Room that is made for a slice before its columns are seen.
-const FIRST_ROOM: usize = 16;
+use crate::util::limits::CELLS_PER_CHECK;
+use crate::util::meter;
 
 /// The tombstones around a run of cells.
 #[derive(Debug, Clone, Copy)]
@@ -63,49 +63,53 @@ impl<'a> Shadows<'a> {
     }
 }
 
-/// Walks cells in the order of the slice and keeps those that the read returns, up to `count`.
+/// Walks cells in the order of the slice and gathers those that the read returns, up to `count`.
 pub fn collect_cells(
     cells: impl Iterator<Item = Result<Cell, StoreError>>,
     shadows: Shadows<'_>,
     count: usize,
     command: &ReadCommand,
-) -> Result<Vec<Cell>, StoreError> {
-    let mut found = Vec::with_capacity(count.min(FIRST_ROOM));
+    gather: &mut impl Gather,
+) -> Result<(), StoreError> {
     let mut counted = 0;
     if count == 0 {
-        return Ok(found);
+        return Ok(());
     }
     let table = command.cf.table.as_deref();
-    for cell in cells {
+    for (at, cell) in cells.enumerate() {
+        if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1 {
+            check(gather)?;
+        }
         let cell = cell?.at(command.now_s, command.behaviour);
         if table.is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp)) {
             continue;
         }
         counted += usize::from(shadows.counts(&cell));
         if shadows.admits(&cell, command) {
-            found.push(cell);
+            gather.cell(cell)?;
         }
         if counted >= count {
             break;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
-/// Walks super columns in the order of the slice and keeps those that the read returns, up to `count`.
+/// Walks super columns in the order of the slice and gathers those that the read returns, up to `count`.
 pub fn collect_supers(
     supers: impl Iterator<Item = Result<SuperColumn, StoreError>>,
     row: DeletionTime,
     ranges: &[RangeDeletion],
     count: usize,
     command: &ReadCommand,
-) -> Result<Vec<SuperColumn>, StoreError> {
-    let mut found = Vec::new();
+    gather: &mut impl Gather,
+) -> Result<(), StoreError> {
     let mut counted = 0;
     if count == 0 {
-        return Ok(found);
+        return Ok(());
     }
     for super_column in supers {
+        meter::check()?;
         let mut super_column = super_column?;
         if super_column.cells.is_empty() && super_column.deletion == DeletionTime::LIVE {
             // Only a name is left of it, which others may need still: for a read it is not there.
@@ -116,12 +120,14 @@ pub fn collect_supers(
         }
         shadow_cells(&mut super_column, ranges, command);
         counted += usize::from(super_counts(&super_column, row, command.behaviour));
-        found.extend(visible_super(super_column, row, command));
+        if let Some(visible) = visible_super(super_column, row, command) {
+            gather.super_column(visible)?;
+        }
         if counted >= count {
             break;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Takes away what tombstones of runs of names shadow, and lays those over the super column itself into its own

@@ -1,5 +1,7 @@
 //! What can go wrong in a store.
 
+use crate::util::meter::MeterError;
+
 /// A failure of the store, by what can be done about it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
@@ -30,4 +32,15 @@ pub enum StoreError {
     /// Nodes of a cluster, or fronts before it, do not see the same schema yet.
     #[error("{0}")]
     SchemaDisagreement(String),
+}
+
+impl From<MeterError> for StoreError {
+    fn from(error: MeterError) -> StoreError {
+        let why = error.to_string();
+        match error {
+            MeterError::TooLarge { .. } => StoreError::Invalid(why),
+            MeterError::Crowded { .. } => StoreError::Overloaded(why),
+            MeterError::TimedOut { .. } | MeterError::ClientGone => StoreError::TimedOut(why),
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod dump;
 pub mod embedded;
 mod error;
 mod even_ring;
+mod gather;
 mod order;
 mod remote;
 mod remote_cql;

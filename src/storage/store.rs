@@ -31,6 +31,16 @@ pub trait Store: Send + Sync {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns>;
 
+    /// Counts the columns that [`Store::read`] would return.
+    fn count(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, usize> {
+        Box::pin(async move { Ok(self.read(key, command, consistency).await?.len()) })
+    }
+
     /// Reads rows in ring order.
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
 

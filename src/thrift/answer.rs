@@ -10,11 +10,14 @@ use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{self, Call, Method};
+use super::request_kind::request_kind;
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
 use crate::model::Behaviour;
 use crate::util::Release;
+use crate::util::limits::RESULT_BYTES_MAX;
+use crate::util::meter::{self, RequestLimits, metered};
 
 /// What a call is told that comes after one in which 0.7 lost its place.
 const LOST: &str = "the call before this one could not be read, and a server of 0.7 goes on in its middle";
@@ -26,11 +29,19 @@ pub struct Service {
     pub compat: Compat,
     /// The CQL 3 statements that clients have prepared.
     pub statements: Arc<PreparedStatements>,
+    /// What all requests may hold, and how long they may take.
+    pub limits: RequestLimits,
 }
 
 impl Service {
     pub fn new(database: Arc<Database>, compat: Compat) -> Service {
-        Service { database, compat, statements: Arc::default() }
+        Service { database, compat, statements: Arc::default(), limits: RequestLimits::default() }
+    }
+
+    /// The same with other limits of requests.
+    #[must_use]
+    pub fn with_limits(self, limits: RequestLimits) -> Service {
+        Service { limits, ..self }
     }
 }
 
@@ -133,12 +144,23 @@ async fn run(
         Err(Failure::Protocol(LOST.to_owned()))
     } else {
         match check_login(service, session, method, args) {
-            Ok(()) => run_on_newest(service, session, method, args, behaviour, out).await,
+            Ok(()) => {
+                let meter = session.meter.begin(&service.limits);
+                let outcome =
+                    metered(meter, run_on_newest(service, session, method, args, behaviour, out)).await;
+                session.meter.end();
+                outcome
+            }
             Err(failure) => Err(failure),
         }
     };
+    let length = out.len() - start;
     let mut writer = Writer::new(out);
     let failure = match outcome {
+        Ok(()) if length > RESULT_BYTES_MAX => Failure::Failed(db::Error::invalid(format!(
+            "the reply has more than {RESULT_BYTES_MAX} bytes: ask for fewer rows or columns at a time, with a smaller count \
+             or in pages"
+        ))),
         Ok(()) => {
             writer.stop();
             match writer.frame_end(mark) {
@@ -173,14 +195,15 @@ async fn run_on_newest(
     if database.shares_schema() {
         let start = out.len();
         let call = Call { database, statements, session, args, behaviour, language, out };
-        match (method.run)(call).await {
+        match meter::within(request_kind(method.name), (method.run)(call)).await {
             Err(Failure::Failed(db::Error::Unknown(_))) => {}
             outcome => return outcome,
         }
         out.truncate(start);
         database.refresh_schema().await?;
     }
-    (method.run)(Call { database, statements, session, args, behaviour, language, out }).await
+    let call = Call { database, statements, session, args, behaviour, language, out };
+    meter::within(request_kind(method.name), (method.run)(call)).await
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

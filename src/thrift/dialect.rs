@@ -12,6 +12,7 @@ use crate::cql::Language;
 use crate::db::User;
 use crate::model::Behaviour;
 use crate::util::Release;
+use crate::util::meter::MeterSlot;
 
 /// Whose behaviour applies where the bytes of a call do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,8 @@ pub struct Session {
     pub cql_version: Option<String>,
     /// What the client has prepared in CQL 2.
     pub own_statements: OwnStatements,
+    /// What its requests hold.
+    pub meter: MeterSlot,
 }
 
 impl Session {

@@ -3,6 +3,7 @@
 use super::wire::{ApplicationError, WireError, Writer};
 use crate::cql::CqlError;
 use crate::db;
+use crate::util::meter::MeterError;
 
 /// The exceptions that methods declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,12 @@ fn not_present(field: &str, holder: &str) -> String {
 impl From<db::Error> for Failure {
     fn from(error: db::Error) -> Failure {
         Failure::Failed(error)
+    }
+}
+
+impl From<MeterError> for Failure {
+    fn from(error: MeterError) -> Failure {
+        Failure::Failed(error.into())
     }
 }
 

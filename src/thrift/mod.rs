@@ -15,6 +15,7 @@ pub mod methods;
 mod own_statements;
 mod query_text;
 pub mod replies;
+mod request_kind;
 mod results;
 mod schema_types;
 mod types;

@@ -12,7 +12,7 @@ use crate::db::{
     IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,
     RequestedRange, SlicePredicate,
 };
-use crate::util::Release;
+use crate::util::{Release, meter};
 
 /// Pairs of a map that are looked through one by one for a key that comes again; of more, a hash tells.
 const FEW_PAIRS: usize = 16;
@@ -29,6 +29,14 @@ pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
     Err(Failure::missing(field, holder))
 }
 
+/// What an argument takes beside its own place: as a part of what is read or written, until the call ends.
+const ARGUMENT_COPIES: usize = 3;
+
+/// Counts the memory of the next elements of a list, of which so many have been announced.
+fn charge<T>(announced: usize) -> Result<(), Failure> {
+    Ok(meter::charge(ARGUMENT_COPIES * size_of::<T>() * announced.min(FIRST_ROOM))?)
+}
+
 /// Reads a list by its elements; `None` when they are of another type, which counts as an absent field.
 pub(super) fn list<'a, T>(
     reader: &mut Reader<'a>,
@@ -40,7 +48,10 @@ pub(super) fn list<'a, T>(
         return Err(Failure::Protocol(format!("list of {found:?} where {element:?} is declared")));
     }
     let mut items = Vec::with_capacity(count.min(FIRST_ROOM));
-    for _ in 0..count {
+    for at in 0..count {
+        if at % FIRST_ROOM == 0 {
+            charge::<T>(count - at)?;
+        }
         items.push(read(reader)?);
     }
     Ok(items)
@@ -60,7 +71,10 @@ pub(super) fn map<'a, T>(
     }
     let mut pairs: Vec<(Bytes, T)> = Vec::with_capacity(count.min(FIRST_ROOM));
     let mut places: HashMap<Bytes, usize> = HashMap::new();
-    for _ in 0..count {
+    for at in 0..count {
+        if at % FIRST_ROOM == 0 {
+            charge::<(Bytes, Bytes, T)>(count - at)?;
+        }
         let key = reader.bytes()?;
         let item = read(reader)?;
         if pairs.len() == FEW_PAIRS && places.is_empty() {

@@ -38,6 +38,43 @@ pub const MESSAGES_BYTES_MAX: usize = 1024 * 1024 * 1024;
 /// connections it cannot become much.
 pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 
+/// Memory of all requests together, in bytes: half of what the process may use beside its cache, but no more than this. More
+/// would only let large requests run side by side that have to share the processors anyway.
+pub const REQUEST_MEMORY_BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
+
+/// The least that there is for requests, in bytes, however small the machine: with less, ordinary slices would be refused.
+pub const REQUEST_MEMORY_BYTES_MIN: usize = 16 * 1024 * 1024;
+
+/// What one request may hold is the memory of all of them divided by this: three large ones leave room for others.
+pub const REQUEST_MEMORY_PARTS: usize = 4;
+
+/// Memory that one request may hold, in bytes, wherever there is plenty: a result of `RESULT_BYTES_MAX` as it was read and as
+/// it is sent, with what small cells take beside their bytes.
+pub const REQUEST_HELD_BYTES_MAX: usize = 4 * RESULT_BYTES_MAX;
+
+/// What a request may hold without being counted against the memory of all requests, in bytes, and what it takes of that at
+/// least when it needs more. Most requests hold less than the first, so they write to nothing that processors share.
+pub const REQUEST_BYTES_FREE: usize = 16 * 1024;
+pub const REQUEST_CHUNK_BYTES: usize = 64 * 1024;
+
+/// How long a request waits for memory that others hold, in milliseconds, before its client is told to come again later: less
+/// than clients wait for an answer.
+pub const REQUEST_MEMORY_WAIT_MS: u64 = 5_000;
+
+/// How long a request goes on whose client sends nothing more, in milliseconds. The client may have shut down its side and
+/// still read.
+pub const REQUEST_AFTER_CLIENT_MS: u64 = 2_000;
+
+/// Cells and rows that a request looks at on a thread that serves others, before these have a turn: a millisecond or less.
+pub const REQUEST_WORK_PER_TURN: usize = 1_024;
+
+/// Cells that are read between two looks at the time and at the memory of a request.
+pub const CELLS_PER_CHECK: usize = 256;
+
+/// Bytes of rows that a scan reads in one go, and rows that it looks at in one: then other work of the disk threads has a turn.
+pub const SCAN_PIECE_BYTES: usize = 1024 * 1024;
+pub const SCAN_PIECE_ROWS: usize = 4_096;
+
 /// Connections that are served at one time. One more waits in the operating system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
 

@@ -2,7 +2,9 @@
 
 pub mod clock;
 pub mod limits;
+pub mod meter;
 mod password_file;
+pub mod process_memory;
 pub mod release;
 mod shared_map;
 mod white_space;

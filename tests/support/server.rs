@@ -114,8 +114,23 @@ impl Server {
 
     /// Starts with the configuration that is there.
     pub fn start_again(directory: &Path, more: &[&str]) -> Server {
+        Server::launch(directory, command(directory, more))
+    }
+
+    /// Writes the configuration into the directory and starts with an address space of so many KiB.
+    pub fn start_within(directory: &Path, kib: u64, config: &str, more: &[&str]) -> Server {
+        fs::write(directory.join("storage-conf.xml"), config).unwrap();
+        let unlimited = command(directory, more);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v $0 && exec \"$@\"", &kib.to_string()]);
+        command.arg(unlimited.get_program()).args(unlimited.get_args());
+        command.current_dir(directory).stdin(Stdio::null());
+        Server::launch(directory, command)
+    }
+
+    fn launch(directory: &Path, mut command: Command) -> Server {
         let log = log_of(directory);
-        let mut child = command(directory, more)
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
             .spawn()

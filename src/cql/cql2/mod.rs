@@ -14,6 +14,7 @@ pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use statement::{Statement2, Values};
 
 use super::{CqlError, QueryState};
+use crate::util::meter::{self, RequestKind};
 use bytes::Bytes;
 
 /// A statement that has been read and may be run many times.
@@ -50,13 +51,19 @@ pub async fn run(
     }
     let values = Values(values);
     match &prepared.statement {
-        Statement2::Select(select) => select::run(state, select, values).await,
-        Statement2::Change(changes) => change::run(state, changes, values).await,
+        Statement2::Select(select) => {
+            meter::within(Some(RequestKind::Range), select::run(state, select, values)).await
+        }
+        Statement2::Change(changes) => {
+            meter::within(Some(RequestKind::Write), change::run(state, changes, values)).await
+        }
         Statement2::Use(name) => match state.database.catalog().keyspace(name) {
             Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
             None => Err(CqlError::invalid(format!("Keyspace '{name}' does not exist"))),
         },
-        Statement2::Truncate(table) => table::truncate(state, table).await,
+        Statement2::Truncate(table) => {
+            meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await
+        }
         Statement2::CreateKeyspace { name, properties } => {
             define::create_keyspace(state, name, properties).await
         }

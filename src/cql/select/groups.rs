@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::rows::{Place, Row};
 use super::selection::Picked;
+use super::walk::memory_of;
 use crate::cql::CqlError;
 use crate::cql::values::Tally;
 
@@ -23,6 +24,8 @@ struct Group {
 pub(super) struct Groups {
     current: Option<Group>,
     pub answered: Vec<Vec<Option<Bytes>>>,
+    /// About how much memory the answered ones take.
+    pub memory: usize,
 }
 
 fn no_row() -> Row {
@@ -57,7 +60,9 @@ impl Groups {
 
     fn close(&mut self, picked: &Picked, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
         let Some(group) = self.current.take() else { return Ok(()) };
-        self.answered.push(picked.grouped(&group.first, group.tallies, (bound, now_s))?);
+        let values = picked.grouped(&group.first, group.tallies, (bound, now_s))?;
+        self.memory += size_of_val(&values) + memory_of(&values);
+        self.answered.push(values);
         Ok(())
     }
 

@@ -14,9 +14,13 @@ use crate::cql::CqlError;
 use crate::marshal::{self, AbstractType};
 use crate::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{Layout, row_key_parts};
+use crate::util::meter;
 
 /// Super columns that are read at a time: each comes whole.
 const SUPERS_PER_PAGE: usize = 16;
+
+/// What it costs to begin with a partition, in cells.
+const PARTITION_WORK: usize = 8;
 
 /// What a scan has already brought of a partition, and how much it asked for.
 #[derive(Debug)]
@@ -126,6 +130,8 @@ impl Walk<'_> {
         } else if !self.reads_statics_along() || partition.resume.is_some() {
             partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
         }
+        meter::breathe(PARTITION_WORK).await?;
+        let before = (meter::mark(), self.answered_memory);
         match self.reads.clone() {
             Reads::Names(names) => self.names(&mut partition, names).await?,
             Reads::Cells(slices) => self.slices(&mut partition, slices).await?,
@@ -142,6 +148,7 @@ impl Walk<'_> {
             let clustering = vec![None; self.cells.def.clustering.len()];
             self.take(&partition, clustering, self.cells.blank(), None)?;
         }
+        self.holds_only_answers(before);
         Ok(())
     }
 
@@ -237,7 +244,10 @@ impl Walk<'_> {
         grouping: &mut Grouping<'_>,
         mut run: Run,
     ) -> Result<bool, CqlError> {
+        // What pages take from which cells of an unfinished row may come.
+        let mut of_pages = 0;
         loop {
+            let before = meter::mark();
             let (page, count) = match partition.first_page.take() {
                 Some(first) => (cells(first.columns), first.count),
                 None => {
@@ -246,6 +256,9 @@ impl Walk<'_> {
                     (cells(self.read(&partition.key, None, predicate).await?), count)
                 }
             };
+            let of_page = before.since();
+            of_pages += of_page;
+            meter::breathe(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             for cell in page {
@@ -259,9 +272,11 @@ impl Walk<'_> {
                     // Its first cell shows that there is a row.
                     row = grouping.finish();
                 }
-                if let Some(row) = row
-                    && self.take_in_slice(partition, grouping, row)?
-                {
+                let Some(row) = row else { continue };
+                // The row before is done, and with it the pages before this one.
+                meter::release(of_pages - of_page);
+                of_pages = of_page;
+                if self.take_in_slice(partition, grouping, row)? {
                     return Ok(true);
                 }
             }
@@ -340,7 +355,9 @@ impl Walk<'_> {
         let count = self.page_cells();
         loop {
             let predicate = run.predicate(self.is_reversed, count);
+            let before = (meter::mark(), self.answered_memory);
             let mut page = cells(self.read(&partition.key, Some(name.clone()), predicate).await?);
+            meter::breathe(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
             let is_skipped = |cell: &Cell| {
@@ -352,6 +369,7 @@ impl Walk<'_> {
             if self.take_super(partition, column)? {
                 return Ok(true);
             }
+            self.holds_only_answers(before);
             if !run.turns_page(last, is_last) {
                 return Ok(false);
             }
@@ -371,6 +389,7 @@ impl Walk<'_> {
             }
         }
         loop {
+            let before = (meter::mark(), self.answered_memory);
             let (columns, count) = match partition.first_page.take() {
                 Some(first) => (first.columns, first.count),
                 None => {
@@ -393,6 +412,8 @@ impl Walk<'_> {
                     return Ok(true);
                 }
             }
+            self.holds_only_answers(before);
+            meter::breathe(SUPERS_PER_PAGE).await?;
             if !run.turns_page(last, is_last) {
                 return Ok(false);
             }

@@ -106,6 +106,12 @@ impl SelectPlan {
         })
     }
 
+    /// Whether it reads partitions by their keys, and scans none.
+    pub fn reads_by_key(&self) -> bool {
+        let keys = &self.restrictions.keys;
+        !keys.is_empty() && keys.iter().all(Option::is_some)
+    }
+
     /// The columns of the result.
     pub fn columns(&self) -> &[ColumnSpec] {
         &self.picked.specs
@@ -255,6 +261,7 @@ impl SelectPlan {
             count: 0,
             answered: Vec::new(),
             answered_bytes: 0,
+            answered_memory: 0,
             groups: Groups::default(),
             per_partition: usize::MAX,
             of_partition: None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use super::bounds::Reads;
 use super::filter::RowTest;
@@ -19,7 +19,8 @@ use crate::cql::{CqlError, QueryState};
 use crate::model::{Bounds, Predicate, SliceRange};
 use crate::partitioner::TokenForm;
 use crate::schema::CfDef;
-use crate::util::limits::RESULT_BYTES_MAX;
+use crate::util::limits::{REQUEST_CHUNK_BYTES, RESULT_BYTES_MAX};
+use crate::util::meter::{self, MemoryMark};
 
 /// Most cells that are asked of a partition at a time.
 const CELLS_PER_PAGE: usize = 1024;
@@ -67,6 +68,8 @@ pub(super) struct Walk<'a> {
     pub answered: Vec<Answered>,
     /// Of their values.
     pub answered_bytes: usize,
+    /// About how much memory they take, with those of groups, and what they take in the reply.
+    pub answered_memory: usize,
     pub groups: Groups,
     /// Rows that each partition may have.
     pub per_partition: usize,
@@ -114,12 +117,19 @@ impl Walk<'_> {
         };
         self.last = Some((row.key.clone(), position));
         if self.picked.is_grouped() {
+            let before = self.groups.memory;
             self.groups.add(row, self.picked, (self.bound, self.now_s))?;
+            self.hold(self.groups.memory - before)?;
         } else if !self.picked.is_count {
-            let values = self.picked.values(row, self.bound, self.now_s)?;
+            let mut values = self.picked.values(row, self.bound, self.now_s)?;
             let clustering = if self.keeps_clustering { row.clustering.clone() } else { Vec::new() };
+            let bytes = values.iter().flatten().map(Bytes::len).sum::<usize>();
             // Each value has a length of four bytes, also one that is null.
-            self.answered_bytes += values.iter().flatten().map(Bytes::len).sum::<usize>() + 4 * values.len();
+            self.answered_bytes += bytes + 4 * values.len();
+            self.hold(size_of::<Answered>() + memory_of(&values))?;
+            if self.answered_bytes > REQUEST_CHUNK_BYTES {
+                detach(&mut values, bytes);
+            }
             if self.answered_bytes > RESULT_BYTES_MAX {
                 return Err(CqlError::invalid(format!(
                     "the result has more than {RESULT_BYTES_MAX} bytes: ask for it in pages, or for less with LIMIT"
@@ -128,6 +138,18 @@ impl Walk<'_> {
             self.answered.push(Answered { values, clustering });
         }
         Ok(())
+    }
+
+    /// Counts memory of what is answered.
+    fn hold(&mut self, bytes: usize) -> Result<(), CqlError> {
+        self.answered_memory += bytes;
+        Ok(meter::charge(bytes)?)
+    }
+
+    /// Of what has been read since a time nothing is held any more but what is answered: `before` is what the request held
+    /// and what was answered then.
+    pub fn holds_only_answers(&self, before: (MemoryMark, usize)) {
+        before.0.keep(self.answered_memory.saturating_sub(before.1));
     }
 
     /// Reads partitions from where an earlier page ended.
@@ -202,6 +224,7 @@ impl Walk<'_> {
             let max_rows = left.saturating_add(2).clamp(3, PARTITIONS_PER_PAGE);
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
+            let before = (meter::mark(), self.answered_memory);
             let page = database.scan_cells(&self.cf, (bounds.clone(), max_rows), predicate, levels).await?;
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
@@ -218,6 +241,7 @@ impl Walk<'_> {
                 let first_page = is_first_page.then_some(FirstPage { columns: row.columns, count });
                 self.partition(row.key, first_page, None).await?;
             }
+            self.holds_only_answers(before);
             let Some(last) = last.filter(|_| !is_last) else { return Ok(()) };
             let (with_equals, after) = self.rest(&bounds, &last);
             // There may be a whole page of keys with one token, all of which have been seen.
@@ -296,6 +320,22 @@ fn capped(predicate: Predicate, count: usize) -> (Predicate, usize) {
             (Predicate::Range(SliceRange { count, ..range }), count)
         }
         names @ Predicate::Names(_) => (names, count),
+    }
+}
+
+/// About how much memory a row of a result takes, here and in the reply.
+pub(super) fn memory_of(values: &[Option<Bytes>]) -> usize {
+    let bytes: usize = values.iter().flatten().map(Bytes::len).sum();
+    size_of_val(values) + 2 * (bytes + values.len() * size_of::<i32>())
+}
+
+/// Gives the values of a row memory of their own: those that were read share theirs with columns that nobody has asked for.
+fn detach(values: &mut [Option<Bytes>], bytes: usize) {
+    let mut copied = BytesMut::with_capacity(bytes);
+    values.iter().flatten().for_each(|value| copied.extend_from_slice(value));
+    let mut copied = copied.freeze();
+    for value in values.iter_mut().flatten() {
+        *value = copied.split_to(value.len());
     }
 }
 

@@ -3,6 +3,8 @@
 //! The threads that serve connections never wait for the disk: a few of them serve many clients. What needs the disk is
 //! given to one of these threads, and the connection's task waits for the answer. They are few and stay, so that the
 //! memory that they have allocated is used again; each is started when there is work and no other is idle.
+//!
+//! Long work (scans, counts, long slices) has at most half of the threads, so that short reads never wait for it alone.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +16,7 @@ use tokio::sync::oneshot;
 use super::blocking::MayWait;
 use super::health::Health;
 use crate::storage::StoreError;
+use crate::util::meter::{self, metered_here};
 
 /// Threads at most, and at least: as many reads of the disk at the same time, each of which may hold a value of the
 /// largest size.
@@ -24,13 +27,41 @@ const FOR_EACH_PROCESSOR: usize = 2;
 /// Work for one of the threads.
 type Job = Box<dyn FnOnce(&MayWait) + Send>;
 
+/// How long work may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    Short,
+    /// As long as the data that it looks at.
+    Long,
+}
+
 /// What waits to be done, and by how many.
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    long_jobs: VecDeque<Job>,
+    /// Threads at work on long jobs, and how many may be.
+    long_running: usize,
+    long_running_max: usize,
+    /// A long job comes before the short ones, if there are both: each kind has its turn.
+    is_long_next: bool,
     threads: usize,
     idle: usize,
     is_closed: bool,
+}
+
+impl Queue {
+    /// The next job that may run, and whether it is long.
+    fn pop(&mut self) -> Option<(Job, Length)> {
+        let may_be_long = self.long_running < self.long_running_max && !self.long_jobs.is_empty();
+        if may_be_long && (self.is_long_next || self.jobs.is_empty()) {
+            self.is_long_next = false;
+            self.long_running += 1;
+            return self.long_jobs.pop_front().map(|job| (job, Length::Long));
+        }
+        self.is_long_next = true;
+        self.jobs.pop_front().map(|job| (job, Length::Short))
+    }
 }
 
 #[derive(Default)]
@@ -50,31 +81,37 @@ impl DiskThreads {
     pub fn new(health: Arc<Health>) -> DiskThreads {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
-        DiskThreads { shared: Arc::default(), health, threads_max }
+        let shared: Arc<Shared> = Arc::default();
+        shared.queue.lock().long_running_max = threads_max / 2;
+        DiskThreads { shared, health, threads_max }
     }
 
-    /// Runs work on one of the threads and returns what it returns.
+    /// Runs work on one of the threads and returns what it returns. It is counted for the request that runs here.
     ///
     /// # Errors
     /// Those of the work. A panic of it is one, too.
     pub async fn run<T: Send + 'static>(
         &self,
+        length: Length,
         work: impl FnOnce(&MayWait) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
         let health = self.health.clone();
-        self.start(Box::new(move |may_wait| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(may_wait)));
+        let meter = meter::current();
+        let job: Job = Box::new(move |may_wait| {
+            let work = || metered_here(meter, || work(may_wait));
+            let outcome = catch_unwind(AssertUnwindSafe(work));
             let outcome = outcome.unwrap_or_else(|panic| Err(health.panicked(&*panic)));
             // A client that has gone away needs no answer.
             let _ = sender.send(outcome);
-        }))?;
+        });
+        self.start(job, length)?;
         answer.await.unwrap_or_else(|_| Err(StoreError::ReadOnly("the store is closed".to_owned())))
     }
 
-    fn start(&self, job: Job) -> Result<(), StoreError> {
+    fn start(&self, job: Job, length: Length) -> Result<(), StoreError> {
         let mut queue = self.shared.queue.lock();
-        if queue.idle < queue.jobs.len() + 1 && queue.threads < self.threads_max {
+        if queue.idle < queue.jobs.len() + queue.long_jobs.len() + 1 && queue.threads < self.threads_max {
             let shared = self.shared.clone();
             let spawned = std::thread::Builder::new().name("disk".to_owned()).spawn(move || serve(&shared));
             match spawned {
@@ -85,7 +122,10 @@ impl DiskThreads {
                 Err(_) => {}
             }
         }
-        queue.jobs.push_back(job);
+        match length {
+            Length::Short => queue.jobs.push_back(job),
+            Length::Long => queue.long_jobs.push_back(job),
+        }
         drop(queue);
         self.shared.has_jobs.notify_one();
         Ok(())
@@ -104,10 +144,11 @@ fn serve(shared: &Shared) {
     let may_wait = MayWait::on_own_thread();
     let mut queue = shared.queue.lock();
     loop {
-        if let Some(job) = queue.jobs.pop_front() {
+        if let Some((job, length)) = queue.pop() {
             drop(queue);
             job(&may_wait);
             queue = shared.queue.lock();
+            queue.long_running -= usize::from(length == Length::Long);
         } else if queue.is_closed {
             return;
         } else {
@@ -130,11 +171,12 @@ mod tests {
     fn work_is_done_elsewhere_and_a_panic_is_an_error() {
         let threads = DiskThreads::new(Arc::default());
         let here = std::thread::current().id();
-        let elsewhere = wait(threads.run(move |_| Ok(std::thread::current().id() != here))).unwrap();
+        let elsewhere =
+            wait(threads.run(Length::Short, move |_| Ok(std::thread::current().id() != here))).unwrap();
         assert!(elsewhere);
-        let error = wait(threads.run::<()>(|_| panic!("seven"))).unwrap_err();
+        let error = wait(threads.run::<()>(Length::Long, |_| panic!("seven"))).unwrap_err();
         assert!(error.to_string().contains("seven"), "{error}");
-        let many = (0..100).map(|number| threads.run(move |_| Ok(number)));
+        let many = (0..100).map(|number| threads.run(Length::Short, move |_| Ok(number)));
         let sum: u32 = wait(async {
             let mut sum = 0;
             for one in many {
@@ -144,5 +186,33 @@ mod tests {
         });
         assert_eq!(sum, 4950);
         assert!(threads.shared.queue.lock().threads <= 2);
+    }
+
+    #[test]
+    fn long_work_leaves_threads_for_short_work() {
+        let threads = DiskThreads::new(Arc::default());
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = Arc::new(Mutex::new(ended));
+        let long = |ended: Arc<Mutex<std::sync::mpsc::Receiver<()>>>| {
+            threads.run(Length::Long, move |_| {
+                // Until the test has let go of the sender.
+                let _ = ended.lock().recv();
+                Ok(())
+            })
+        };
+        wait(async {
+            let mut long: Vec<_> =
+                (0..2 * threads.threads_max).map(|_| Box::pin(long(ended.clone()))).collect();
+            for one in &mut long {
+                assert!(futures_util::poll!(one).is_pending());
+            }
+            assert_eq!(threads.run(Length::Short, |_| Ok(7)).await.unwrap(), 7);
+            drop(end);
+            for one in long {
+                one.await.unwrap();
+            }
+        });
+        let queue = threads.shared.queue.lock();
+        assert!(queue.long_jobs.is_empty() && queue.jobs.is_empty());
     }
 }

@@ -136,8 +136,22 @@ impl Engine {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<RowColumns>, StoreError> {
-        let read = || self.read.read(key, command, may_wait);
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| Err(self.health.panicked(&*panic)))
+        self.caught(|| self.read.read(key, command, may_wait))
+    }
+
+    /// Counts columns of one row. Returns `None` as [`Engine::read`] does.
+    pub fn count(
+        &self,
+        key: &Bytes,
+        command: &ReadCommand,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<usize>, StoreError> {
+        self.caught(|| self.read.count(key, command, may_wait))
+    }
+
+    /// Runs what changes nothing. A panic is an error.
+    fn caught<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.health.panicked(&*panic)))
     }
 
     /// Runs what changes the store. A panic leaves nobody knows what half done, so the store stops taking writes.

@@ -12,9 +12,9 @@ use super::locks::{HeldRows, RowLocks};
 use super::memtable::{Memory, View};
 use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
-use super::scan::{RowPrefixes, scan};
+use super::scan::{RowPrefixes, ScanPiece, ScanPlace, scan};
 use super::tables::{TableSpace, Tables};
-use crate::model::{Predicate, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
+use crate::model::{Predicate, RangeCommand, ReadCommand, ReadOf, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::storage::{Dump, DumpCommand, StoreError};
 
@@ -47,30 +47,52 @@ impl ReadPath {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<RowColumns>, StoreError> {
+        self.read_by(|row| row.read(command, ReadOf::Row), (key, command), may_wait)
+    }
+
+    /// Counts columns of one row. Returns `None` as [`ReadPath::read`] does.
+    pub fn count(
+        &self,
+        key: &Bytes,
+        command: &ReadCommand,
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<usize>, StoreError> {
+        self.read_by(|row| row.count(command, ReadOf::Row), (key, command), may_wait)
+    }
+
+    fn read_by<T>(
+        &self,
+        read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
+        (key, command): (&Bytes, &ReadCommand),
+        may_wait: Option<&MayWait>,
+    ) -> Result<Option<T>, StoreError> {
+        if may_wait.is_none() && has_many_names(command) {
+            return Ok(None);
+        }
         let families = self.families.now();
         let family = families.family(&command.cf)?;
         let tables = family.tables.load();
         let id = RowId { family: tables.number, key: key.clone() };
         if let Some(cached) = self.row_cache.get(&id)
-            && let Some(found) = read_cached(&cached, command)
+            && let Some(found) = read_cached(&cached, &read)
         {
             return found.map(Some);
         }
         if may_wait.is_none() && is_long(command) {
             return Ok(None);
         }
-        self.read_row((&id, &self.prefix_of(key)), &tables, command, may_wait)
+        self.read_row((&id, &self.prefix_of(key)), &tables, read, may_wait)
     }
 
     /// Reads a row that the cache does not have, and puts it there if that is likely to be worth it. Returns `None` when
     /// that takes a look into tables, but nobody may wait.
-    fn read_row(
+    fn read_row<T>(
         &self,
         (id, row): (&RowId, &RowPrefix),
         tables: &Tables,
-        command: &ReadCommand,
+        read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
         may_wait: Option<&MayWait>,
-    ) -> Result<Option<RowColumns>, StoreError> {
+    ) -> Result<Option<T>, StoreError> {
         let view = self.view();
         let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
         if self.row_cache.is_worth_loading(id) {
@@ -80,11 +102,11 @@ impl ReadPath {
             let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
             let cached = self.load_row((id, row), &source, &rows)?;
             drop(rows);
-            if let Some(found) = read_cached(&cached, command) {
+            if let Some(found) = read_cached(&cached, &read) {
                 return found.map(Some);
             }
         }
-        source.read(command, ReadOf::Row).map(Some)
+        read(&source).map(Some)
     }
 
     /// Brings a row into the cache, unless it is there. It is locked, and was looked for since.
@@ -100,11 +122,16 @@ impl ReadPath {
         self.row_cache.load(id, row, source.entries(&[], ROW_END, false))
     }
 
-    /// Reads rows in ring order.
-    pub fn scan(&self, command: &RangeCommand, may_wait: &MayWait) -> Result<Vec<Row>, StoreError> {
+    /// Reads a piece of the rows of a scan, in ring order.
+    pub fn scan(
+        &self,
+        command: &RangeCommand,
+        from: ScanPlace,
+        may_wait: &MayWait,
+    ) -> Result<ScanPiece, StoreError> {
         let family = self.families.family(&command.read.cf)?;
         let tables = family.tables.load_full();
-        scan((&tables, &self.view()), &*self.partitioner, command, may_wait)
+        scan((&tables, &self.view()), &*self.partitioner, (command, from), may_wait)
     }
 
     /// Reads all that is stored, tombstones too.
@@ -151,11 +178,19 @@ pub fn source_in<'a>(
 }
 
 /// Reads a row of the cache; `None` when it is too large to be there.
-fn read_cached(cached: &CachedRow, command: &ReadCommand) -> Option<Result<RowColumns, StoreError>> {
-    Some(RowSource::cached(cached.view()?).read(command, ReadOf::Row))
+fn read_cached<T>(
+    cached: &CachedRow,
+    read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
+) -> Option<Result<T, StoreError>> {
+    Some(read(&RowSource::cached(cached.view()?)))
+}
+
+/// Whether so many columns are asked for by name that it would hold up other connections, wherever they are.
+fn has_many_names(command: &ReadCommand) -> bool {
+    matches!(&command.predicate, Predicate::Names(names) if names.len() > blocking::LONG_SLICE)
 }
 
 /// Whether a slice is long enough to hold up other connections.
-fn is_long(command: &ReadCommand) -> bool {
+pub fn is_long(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE)
 }

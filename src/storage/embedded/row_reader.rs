@@ -8,11 +8,14 @@ use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{
     Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, RangeRule, ReadCommand, ReadOf, RowColumns,
-    SliceRange, SortedRanges, SuperColumn,
+    SliceRange, SortedRanges, SuperColumn, detach_cells,
 };
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
+use crate::storage::gather::{CountedColumns, Gather, KeptColumns};
 use crate::storage::order::{Regrouped, group_prefix};
+use crate::util::limits::{CELLS_PER_CHECK, REQUEST_CHUNK_BYTES};
+use crate::util::meter;
 
 /// A comparator twice: as names are stored, and as the caller's release orders them.
 #[derive(Clone, Copy)]
@@ -33,6 +36,27 @@ type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>
 impl RowSource<'_> {
     /// Reads what a command asks of the row.
     pub fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
+        let mut kept = KeptColumns::default();
+        self.gather(command, read_of, &mut kept)?;
+        match command.cf.is_super() && command.super_column.is_none() {
+            true => kept.into_supers(),
+            false => kept.into_cells(),
+        }
+    }
+
+    /// Counts what a command asks of the row, without keeping it.
+    pub fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize, StoreError> {
+        let mut counted = CountedColumns::default();
+        self.gather(command, read_of, &mut counted)?;
+        Ok(counted.count)
+    }
+
+    fn gather(
+        &self,
+        command: &ReadCommand,
+        read_of: ReadOf,
+        gather: &mut impl Gather,
+    ) -> Result<(), StoreError> {
         let (deletion, ranges) = self.row_deletions()?;
         let columns = COLUMNS_LEVEL;
         let names = Names::new(&*command.cf.comparator, command.behaviour.release);
@@ -40,13 +64,13 @@ impl RowSource<'_> {
             let ranges = SortedRanges::new(ranges, names.view);
             let ranges = (!ranges.is_empty()).then(|| LevelRanges::of_sorted(&ranges, names.view));
             let shadows = Shadows::of_row(deletion, ranges);
-            return self.read_cells(columns, names, shadows, (command, read_of)).map(RowColumns::Cells);
+            return self.read_cells(columns, names, shadows, (command, read_of), gather);
         };
         let subnames = Names::new(&**subcomparator, command.behaviour.release);
         match &command.super_column {
             Some(name) => {
                 let Some(name) = self.stored_super_name(columns, name, names)? else {
-                    return Ok(RowColumns::Cells(Vec::new()));
+                    return Ok(());
                 };
                 let holder = SuperPrefix::of(columns, &name, names.stored);
                 let over = LevelRanges::of_supers(&ranges, names.view).over(&name);
@@ -54,13 +78,9 @@ impl RowSource<'_> {
                 let ranges = (!ranges.is_empty())
                     .then(|| LevelRanges::of_super(&ranges, (&name, container), names.view, subnames.view));
                 let shadows = Shadows { container, outer: deletion, ranges };
-                let command = (command, read_of);
-                self.read_cells(&holder.cells(), subnames, shadows, command).map(RowColumns::Cells)
+                self.read_cells(&holder.cells(), subnames, shadows, (command, read_of), gather)
             }
-            None => {
-                let supers = self.read_supers(columns, (names, subnames), deletion, &ranges, command)?;
-                Ok(RowColumns::Supers(supers))
-            }
+            None => self.read_supers((names, subnames), deletion, &ranges, command, gather),
         }
     }
 
@@ -101,7 +121,8 @@ impl RowSource<'_> {
         names: Names<'_>,
         shadows: Shadows<'_>,
         (command, read_of): (&ReadCommand, ReadOf),
-    ) -> Result<Vec<Cell>, StoreError> {
+        gather: &mut impl Gather,
+    ) -> Result<(), StoreError> {
         let reached = shadows.ranges.map(|ranges| ranges.reached(command, read_of)).unwrap_or_default();
         let rule = RangeRule::of_cells(command, read_of, &reached);
         let ranges = shadows.ranges.map(|ranges| ranges.read_by(rule));
@@ -109,15 +130,21 @@ impl RowSource<'_> {
         match &command.predicate {
             Predicate::Range(range) => {
                 let cells = self.slice_cells(level, names, range);
-                collect_cells(cells, shadows, range.count, command)
+                collect_cells(cells, shadows, range.count, command, gather)
             }
             Predicate::Names(wanted) => {
                 let wanted = sorted_names(wanted, names.view);
                 let count = wanted.len();
-                let found = wanted.into_iter().filter_map(|name| {
+                let found = wanted.into_iter().enumerate().filter_map(|(at, name)| {
+                    // Those that are not there are seen by nobody else.
+                    if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1
+                        && let Err(error) = meter::check()
+                    {
+                        return Some(Err(error.into()));
+                    }
                     self.find_cell(level, name, names).map(|cell| cell.map(|(_, cell)| cell)).transpose()
                 });
-                collect_cells(found, shadows, count, command)
+                collect_cells(found, shadows, count, command, gather)
             }
         }
     }
@@ -205,26 +232,30 @@ impl RowSource<'_> {
 
     fn read_supers(
         &self,
-        columns: &[u8],
         (names, subnames): (Names<'_>, Names<'_>),
         row: DeletionTime,
         ranges: &[RangeDeletion],
         command: &ReadCommand,
-    ) -> Result<Vec<SuperColumn>, StoreError> {
+        gather: &mut impl Gather,
+    ) -> Result<(), StoreError> {
+        let columns = COLUMNS_LEVEL;
         match &command.predicate {
             Predicate::Range(range) => {
                 let supers = self.slice_supers(columns, names, subnames, range);
-                collect_supers(supers, row, ranges, range.count, command)
+                collect_supers(supers, row, ranges, range.count, command, gather)
             }
             Predicate::Names(wanted) => {
-                let mut found = Vec::new();
-                for name in sorted_names(wanted, names.view) {
-                    let Some(stored) = self.stored_super_name(columns, name, names)? else { continue };
-                    let holder = SuperPrefix::of(columns, &stored, names.stored);
-                    let entries = self.entries(holder.start(), &holder.end(), false);
-                    found.extend(SuperColumns::new(entries, columns.len(), names, subnames, false));
-                }
-                collect_supers(found.into_iter(), row, ranges, usize::MAX, command)
+                let of_name = |name: &Bytes| {
+                    let stored = self.stored_super_name(columns, name, names).transpose()?;
+                    Some(stored.and_then(|stored| {
+                        let holder = SuperPrefix::of(columns, &stored, names.stored);
+                        let entries = self.entries(holder.start(), &holder.end(), false);
+                        SuperColumns::new(entries, columns.len(), names, subnames, false).next().transpose()
+                    }))
+                };
+                let wanted = sorted_names(wanted, names.view);
+                let found = wanted.into_iter().filter_map(of_name).filter_map(Result::transpose);
+                collect_supers(found, row, ranges, usize::MAX, command, gather)
             }
         }
     }
@@ -354,9 +385,22 @@ impl<'a> SuperColumns<'a> {
         let mut kept_name = None;
         let mut deletion = DeletionTime::LIVE;
         let mut cells = Vec::new();
+        // It is whole in memory, and counted so; who gathers it counts what is left of it.
+        let before = meter::mark();
+        let (mut bytes, mut detached) = (0, 0);
         while let Some((entry, key, value)) = self.next_of(&ordered)? {
             match entry.cell_at {
-                Some(at) => cells.extend(decode_cell(key.tail(at), value, self.subnames.stored)?),
+                Some(at) => {
+                    let cell = decode_cell(key.tail(at), value, self.subnames.stored)?;
+                    bytes += cell.as_ref().map_or(0, Cell::memory);
+                    cells.extend(cell);
+                    if bytes >= REQUEST_CHUNK_BYTES {
+                        detach_cells(&mut cells[detached..]);
+                        detached = cells.len();
+                        meter::charge(std::mem::take(&mut bytes))?;
+                        meter::check()?;
+                    }
+                }
                 None => {
                     if let Value::Deletion { deletion: found, name: kept, .. } = value::decode(value)? {
                         deletion = found;
@@ -365,6 +409,7 @@ impl<'a> SuperColumns<'a> {
                 }
             }
         }
+        before.restore();
         if self.reversed {
             cells.reverse();
         }

@@ -11,23 +11,49 @@ use super::tables::Tables;
 use crate::model::{Bounds, RangeCommand, ReadOf, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
+use crate::util::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
+use crate::util::meter;
 
 /// A stretch of the ring as keys on disk: from, and before. `None`: to the end.
 type Stretch = (Vec<u8>, Option<Vec<u8>>);
 
-/// Reads the rows of a scan.
+/// Where a scan goes on: in which of its stretches, and from which key on. `None`: from the stretch's start.
+#[derive(Debug, Clone, Default)]
+pub struct ScanPlace {
+    stretch: usize,
+    low: Option<Vec<u8>>,
+}
+
+/// Rows of a scan, and where it goes on if they are not all.
+#[derive(Debug)]
+pub struct ScanPiece {
+    pub rows: Vec<Row>,
+    pub next: Option<ScanPlace>,
+}
+
+/// Reads rows of a scan from a place on: all of them, or as many as one piece has, whose rows have been looked at or are too
+/// many bytes together.
 pub fn scan(
     (tables, view): (&Tables, &View),
     partitioner: &dyn Partitioner,
-    command: &RangeCommand,
+    (command, from): (&RangeCommand, ScanPlace),
     may_wait: &MayWait,
-) -> Result<Vec<Row>, StoreError> {
-    let mut found = Vec::new();
-    for stretch in stretches(command, partitioner) {
+) -> Result<ScanPiece, StoreError> {
+    let mut piece = ScanPiece { rows: Vec::new(), next: None };
+    let (mut looked_at, mut bytes) = (0, 0);
+    let mut low = from.low;
+    for (at, (start, end)) in stretches(command, partitioner).into_iter().enumerate().skip(from.stretch) {
+        let stretch = (low.take().unwrap_or(start), end);
         let mut rows = RowPrefixes::new((tables, view), partitioner, stretch, may_wait);
-        while found.len() < command.max_rows {
+        while piece.rows.len() < command.max_rows {
+            if looked_at >= SCAN_PIECE_ROWS || bytes >= SCAN_PIECE_BYTES {
+                piece.next = Some(ScanPlace { stretch: at, low: Some(rows.low) });
+                return Ok(piece);
+            }
             let Some(row) = rows.next_row()? else { break };
-            let columns =
+            looked_at += 1;
+            meter::check()?;
+            let mut columns =
                 RowSource::stored(tables, view, &row, may_wait).read(&command.read, ReadOf::Scan)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
@@ -35,10 +61,14 @@ pub fn scan(
             let key = row
                 .row_key(partitioner)
                 .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
-            found.push(Row { key: Bytes::from(key), columns });
+            // What the columns take has been counted while they were read.
+            columns.detach();
+            meter::charge(2 * (size_of::<Row>() + key.len()))?;
+            bytes += columns.memory() + key.len();
+            piece.rows.push(Row { key: Bytes::from(key), columns });
         }
     }
-    Ok(found)
+    Ok(piece)
 }
 
 /// The stretches of the ring that a scan walks, in order. A range of tokens may wrap.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
-use super::blocking::MayWait;
-use super::disk_threads::DiskThreads;
+use super::blocking::{LONG_SLICE, MayWait};
+use super::disk_threads::{DiskThreads, Length};
 use super::engine::{Engine, Setup};
 use super::families::Fate;
 use super::options::EmbeddedOptions;
+use super::read_path::is_long;
+use super::scan::ScanPlace;
 use super::snapshots::{self, StoreSnapshot};
 use super::write_path::Written;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
@@ -18,7 +20,10 @@ use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::{Disk, RealDisk};
 use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
-use crate::util::Clock;
+use crate::util::{Clock, meter};
+
+/// What reads a row: its columns, or their number. See [`Engine::read`].
+type ReadRow<T> = fn(&Engine, &Bytes, &ReadCommand, Option<&MayWait>) -> Result<Option<T>, StoreError>;
 
 /// Rows in one data directory, or in memory alone.
 pub struct EmbeddedStore {
@@ -69,13 +74,93 @@ impl EmbeddedStore {
         EmbeddedStore { disk_threads: DiskThreads::new(engine.health.clone()), engine: Arc::new(engine) }
     }
 
-    /// Runs work that may wait for the disk, or takes long, while the calling thread serves others.
+    /// Runs work that may wait for the disk while the calling thread serves others.
     async fn waiting<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Engine, &MayWait) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.waiting_for(Length::Short, work).await
+    }
+
+    /// The same for work of some length.
+    async fn waiting_for<T: Send + 'static>(
+        &self,
+        length: Length,
+        work: impl FnOnce(&Engine, &MayWait) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let engine = self.engine.clone();
-        self.disk_threads.run(move |may_wait| work(&engine, may_wait)).await
+        self.disk_threads.run(length, move |may_wait| work(&engine, may_wait)).await
+    }
+
+    /// Reads a row in memory if that can be, else where one may wait for the disk. When other requests hold the memory that
+    /// it needs it waits for that, and begins again.
+    async fn read_row<T: Send + 'static>(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        read: ReadRow<T>,
+    ) -> Result<T, StoreError> {
+        let before = meter::mark();
+        let mut outcome = match read(&self.engine, &key, &command, None) {
+            Ok(Some(found)) => return Ok(found),
+            outcome => outcome,
+        };
+        let length = if is_long(&command) { Length::Long } else { Length::Short };
+        let asked = Arc::new((key, command));
+        loop {
+            if let Ok(None) = &outcome {
+                let asked = asked.clone();
+                let work = move |engine: &Engine, wait: &MayWait| {
+                    // Its client may have gone while it waited for a thread.
+                    meter::check()?;
+                    read(engine, &asked.0, &asked.1, Some(wait))
+                };
+                outcome = self.waiting_for(length, work).await;
+            }
+            match outcome {
+                Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
+                    before.restore();
+                    meter::wait_for_memory().await?;
+                    outcome = read(&self.engine, &asked.0, &asked.1, None);
+                }
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => {
+                    return Err(StoreError::Io("a read that may wait has not been finished".to_owned()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads the rows of a scan, piece by piece.
+    async fn scan_pieces(&self, command: RangeCommand) -> Result<Vec<Row>, StoreError> {
+        let mut command = Arc::new(command);
+        let mut found = Vec::new();
+        let mut place = ScanPlace::default();
+        loop {
+            let before = meter::mark();
+            let (asked, from) = (command.clone(), place.clone());
+            let work = move |engine: &Engine, wait: &MayWait| engine.read.scan(&asked, from, wait);
+            let piece = match self.waiting_for(Length::Long, work).await {
+                Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
+                    before.restore();
+                    meter::wait_for_memory().await?;
+                    continue;
+                }
+                piece => piece?,
+            };
+            let Some(next) = piece.next else {
+                // Mostly there is one piece, and it is taken as it is.
+                if found.is_empty() {
+                    return Ok(piece.rows);
+                }
+                found.extend(piece.rows);
+                return Ok(found);
+            };
+            place = next;
+            Arc::make_mut(&mut command).max_rows -= piece.rows.len();
+            found.extend(piece.rows);
+        }
     }
 
     /// Remembers all that a store in memory holds, between two writes: rows, column families and metadata records. Takes
@@ -124,7 +209,11 @@ impl EmbeddedStore {
     /// Applies mutations of different rows, and waits for the disk only where others need not.
     async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.wait_for_room().await?;
-        let outcome = match self.engine.write(mutations, behaviour, None) {
+        let outcome = match is_long_write(&mutations) {
+            true => Ok(Written::MustWait(mutations)),
+            false => self.engine.write(mutations, behaviour, None),
+        };
+        let outcome = match outcome {
             Ok(Written::MustWait(mutations)) => {
                 let write = move |engine: &Engine, may_wait: &MayWait| {
                     engine.write(mutations, behaviour, Some(may_wait))
@@ -166,6 +255,12 @@ impl EmbeddedStore {
         }
         Ok(())
     }
+}
+
+/// Whether a write has so many changes that it would hold up other connections.
+fn is_long_write(mutations: &[Mutation]) -> bool {
+    let families = mutations.iter().flat_map(|mutation| &mutation.families);
+    families.map(|family| family.changes.len()).sum::<usize>() > LONG_SLICE
 }
 
 /// Splits mutations so that no row comes twice in one part: it must see its first change before it meets the second.
@@ -214,25 +309,25 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        Box::pin(async move {
-            if let Some(found) = self.engine.read(&key, &command, None)? {
-                return Ok(found);
-            }
-            let found =
-                self.waiting(move |engine, may_wait| engine.read(&key, &command, Some(may_wait))).await?;
-            found.ok_or_else(|| StoreError::Io("a read that may wait has not been finished".to_owned()))
-        })
+        Box::pin(self.read_row(key, command, Engine::read))
+    }
+
+    fn count(
+        &self,
+        key: Bytes,
+        command: ReadCommand,
+        _consistency: ConsistencyLevel,
+    ) -> StoreFuture<'_, usize> {
+        Box::pin(self.read_row(key, command, Engine::count))
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        Box::pin(
-            async move { self.waiting(move |engine, may_wait| engine.read.scan(&command, may_wait)).await },
-        )
+        Box::pin(self.scan_pieces(command))
     }
 
     fn dump(&self, command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
         Some(Box::pin(async move {
-            self.waiting(move |engine, may_wait| engine.read.dump(&command, may_wait)).await
+            self.waiting_for(Length::Long, move |engine, wait| engine.read.dump(&command, wait)).await
         }))
     }
 
@@ -242,7 +337,8 @@ impl Store for EmbeddedStore {
 
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>> {
         Box::pin(async move {
-            let tokens = self.waiting(|engine, may_wait| engine.read.tokens(may_wait)).await?;
+            let tokens =
+                self.waiting_for(Length::Long, |engine, may_wait| engine.read.tokens(may_wait)).await?;
             Ok(crate::storage::split_points(tokens, &start, &end, keys_per_split))
         })
     }

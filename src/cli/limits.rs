@@ -1,0 +1,101 @@
+//! What requests may hold and how long they may take: options of `serve`, and what the configuration says.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::config::Config;
+use crate::util::meter::{RequestLimits, RequestMemory, TimeLimits};
+use crate::util::process_memory;
+
+const MIB: u64 = 1024 * 1024;
+
+/// What requests may hold and how long they may take.
+#[derive(Debug, Default, Args)]
+pub struct LimitArgs {
+    /// Memory for what all requests together hold (arguments, rows, results), in megabytes; one request may hold a quarter of
+    /// it [default: half of what the process may use beside its cache, at most 2048]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    request_memory_mb: Option<u64>,
+    /// How long a read of rows by their keys may take, in milliseconds; 0: as long as it takes [default: the configuration's
+    /// RpcTimeoutInMillis, else 0]
+    #[arg(long, value_name = "MS")]
+    read_timeout_ms: Option<u64>,
+    /// The same of scans and reads by an index
+    #[arg(long, value_name = "MS")]
+    range_timeout_ms: Option<u64>,
+    /// The same of writes; what has begun may be applied all the same
+    #[arg(long, value_name = "MS")]
+    write_timeout_ms: Option<u64>,
+    /// The same of truncate [default: 0]
+    #[arg(long, value_name = "MS")]
+    truncate_timeout_ms: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The limits of all ports' requests, beside a cache of so many bytes.
+    pub fn limits(&self, config: &Config, cache_bytes: u64) -> RequestLimits {
+        let bytes = match self.request_memory_mb {
+            Some(megabytes) => usize::try_from(megabytes.saturating_mul(MIB)).unwrap_or(usize::MAX),
+            None => process_memory::for_requests(usize::try_from(cache_bytes).unwrap_or(usize::MAX)),
+        };
+        RequestLimits { memory: Arc::new(RequestMemory::new(bytes)), times: self.times(config) }
+    }
+
+    fn times(&self, config: &Config) -> TimeLimits {
+        let configured = config.rpc_timeout_ms.and_then(NonZeroU64::new);
+        let over = |option: Option<u64>| option.map_or(configured, NonZeroU64::new);
+        TimeLimits {
+            read_ms: over(self.read_timeout_ms),
+            range_ms: over(self.range_timeout_ms),
+            write_ms: over(self.write_timeout_ms),
+            // A truncate waits for memory to be written; RpcTimeoutInMillis was never meant for it.
+            truncate_ms: self.truncate_timeout_ms.and_then(NonZeroU64::new),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config;
+    use crate::marshal::Types;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        limits: LimitArgs,
+    }
+
+    fn limits(line: &str, elements: &str) -> RequestLimits {
+        let words = ["serve"].into_iter().chain(line.split_whitespace());
+        let args = Command::try_parse_from(words).unwrap().limits;
+        let file = format!("<Storage>{elements}</Storage>");
+        args.limits(&config::parse(&file, "a.xml", &Types::builtin()).unwrap(), 0)
+    }
+
+    #[test]
+    fn the_command_line_and_then_the_configuration_say_how_long_requests_may_take() {
+        let ms = |limit: Option<NonZeroU64>| limit.map_or(0, NonZeroU64::get);
+        let all = |line: &str, elements: &str| {
+            let times = limits(line, elements).times;
+            [times.read_ms, times.range_ms, times.write_ms, times.truncate_ms].map(ms)
+        };
+        let configured = "<RpcTimeoutInMillis>5000</RpcTimeoutInMillis>";
+        assert_eq!(all("", ""), [0, 0, 0, 0]);
+        assert_eq!(all("", configured), [5000, 5000, 5000, 0]);
+        let line = "--read-timeout-ms 0 --range-timeout-ms 7 --truncate-timeout-ms 9";
+        assert_eq!(all(line, configured), [0, 7, 5000, 9]);
+        assert_eq!(all("--write-timeout-ms 3", ""), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn the_memory_of_requests_can_be_set() {
+        assert_eq!(limits("--request-memory-mb 64", "").memory.total(), 64 << 20);
+        assert!(limits("", "").memory.total() >= 16 << 20);
+        assert!(Command::try_parse_from(["serve", "--request-memory-mb", "0"]).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! The memory that all requests together may hold.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::util::limits::{
+    REQUEST_CHUNK_BYTES, REQUEST_HELD_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN, REQUEST_MEMORY_PARTS,
+    REQUEST_MEMORY_WAIT_MS,
+};
+
+/// The memory that all requests together may hold, in chunks.
+///
+/// A request that needs more while all of it is held waits in order, unless it is one of the largest: of n requests that
+/// hold something, one that holds more than the nth part gives way at once. So those that wait for each other are never all
+/// of them, and what is small gets through.
+#[derive(Debug)]
+pub struct RequestMemory {
+    chunks: Semaphore,
+    total: usize,
+    /// Requests that hold chunks.
+    holders: AtomicUsize,
+}
+
+impl RequestMemory {
+    /// So many bytes, or the least with which a server is of use.
+    pub fn new(bytes: usize) -> RequestMemory {
+        let total = (bytes.max(REQUEST_MEMORY_BYTES_MIN) / REQUEST_CHUNK_BYTES)
+            .min(Semaphore::MAX_PERMITS)
+            .min(u32::MAX as usize);
+        RequestMemory {
+            chunks: Semaphore::new(total),
+            total: total * REQUEST_CHUNK_BYTES,
+            holders: AtomicUsize::new(0),
+        }
+    }
+
+    /// Bytes that all requests together may hold.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Bytes that one request may hold.
+    pub fn share(&self) -> usize {
+        (self.total / REQUEST_MEMORY_PARTS).min(REQUEST_HELD_BYTES_MAX)
+    }
+
+    /// Bytes that requests hold now.
+    pub fn held(&self) -> usize {
+        self.total - self.chunks.available_permits() * REQUEST_CHUNK_BYTES
+    }
+
+    /// Takes chunks if there are enough and nobody waits for them.
+    pub(super) fn try_take(&self, chunks: usize) -> bool {
+        match self.chunks.try_acquire_many(count(chunks)) {
+            Ok(permit) => {
+                permit.forget();
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Waits in order for chunks, for a request that holds `held` bytes. False when they do not come in time, or when the
+    /// request is one of the largest.
+    pub(super) async fn take(&self, chunks: usize, held: usize) -> bool {
+        let holders = self.holders.load(Ordering::Relaxed).max(1);
+        if held > 0 && held.saturating_mul(holders) >= self.total {
+            return false;
+        }
+        let wait = Duration::from_millis(REQUEST_MEMORY_WAIT_MS);
+        match tokio::time::timeout(wait, self.chunks.acquire_many(count(chunks))).await {
+            Ok(Ok(permit)) => {
+                permit.forget();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn add_holder(&self) {
+        self.holders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes back what a holder held.
+    pub(super) fn give_back(&self, chunks: usize) {
+        self.holders.fetch_sub(1, Ordering::Relaxed);
+        self.chunks.add_permits(chunks);
+    }
+}
+
+fn count(chunks: usize) -> u32 {
+    u32::try_from(chunks).unwrap_or(u32::MAX)
+}

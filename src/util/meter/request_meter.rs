@@ -1,0 +1,302 @@
+//! One request: what it holds, and how long it may run.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use super::error::MeterError;
+use super::presence::ClientPresence;
+use super::request_memory::RequestMemory;
+use super::time_limits::{RequestKind, RequestLimits, TimeLimits};
+use crate::util::limits::{REQUEST_BYTES_FREE, REQUEST_CHUNK_BYTES};
+
+/// Part of what a request holds that it takes at a time, so that a large one takes chunks rarely.
+const GROWTH_PART: usize = 8;
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Milliseconds since the process first asked.
+pub(super) fn now_ms() -> u64 {
+    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// One request: what it holds, and how long it may run. What it holds is given back when it is dropped.
+///
+/// Its numbers are atomic because a request goes from thread to thread; no two threads change them at the same time.
+#[derive(Debug)]
+pub struct RequestMeter {
+    memory: Arc<RequestMemory>,
+    times: TimeLimits,
+    client: Arc<ClientPresence>,
+    used: AtomicUsize,
+    /// Chunks that have been taken of `memory`.
+    chunks: AtomicUsize,
+    /// Chunks that the last failed charge lacked; 0 after one that succeeded.
+    lacking: AtomicUsize,
+    /// Milliseconds of the process, 0: none; and the limit that it comes from.
+    deadline_ms: AtomicU64,
+    limit_ms: AtomicU64,
+    /// The request only reads, so it need not go on when its client has gone.
+    ends_with_client: AtomicBool,
+    /// Nobody waits for the request any more: its future was dropped.
+    is_abandoned: AtomicBool,
+    /// Work that was done since other tasks had a turn.
+    work: AtomicUsize,
+}
+
+impl RequestMeter {
+    /// A request of a client under these limits, which holds nothing yet.
+    pub fn new(limits: &RequestLimits, client: Arc<ClientPresence>) -> RequestMeter {
+        RequestMeter {
+            memory: limits.memory.clone(),
+            times: limits.times,
+            client,
+            used: AtomicUsize::new(0),
+            chunks: AtomicUsize::new(0),
+            lacking: AtomicUsize::new(0),
+            deadline_ms: AtomicU64::new(0),
+            limit_ms: AtomicU64::new(0),
+            ends_with_client: AtomicBool::new(false),
+            is_abandoned: AtomicBool::new(false),
+            work: AtomicUsize::new(0),
+        }
+    }
+
+    /// Counts bytes that the request holds from now on.
+    ///
+    /// # Errors
+    /// `TooLarge` when no request may hold so much; `Crowded` when all requests together hold all that they may. The bytes
+    /// are counted all the same.
+    pub fn charge(&self, bytes: usize) -> Result<(), MeterError> {
+        let used = self.used.load(Ordering::Relaxed).saturating_add(bytes);
+        self.used.store(used, Ordering::Relaxed);
+        match used <= self.allowed() {
+            true => Ok(()),
+            false => self.grow(used),
+        }
+    }
+
+    fn allowed(&self) -> usize {
+        REQUEST_BYTES_FREE + self.chunks.load(Ordering::Relaxed) * REQUEST_CHUNK_BYTES
+    }
+
+    #[cold]
+    fn grow(&self, used: usize) -> Result<(), MeterError> {
+        let share = self.memory.share();
+        if used > share {
+            self.lacking.store(0, Ordering::Relaxed);
+            return Err(MeterError::TooLarge { limit: share });
+        }
+        let needed = (used - self.allowed()).div_ceil(REQUEST_CHUNK_BYTES);
+        let wished = needed.max(used / GROWTH_PART / REQUEST_CHUNK_BYTES);
+        if self.take(wished) || self.take(needed) {
+            return Ok(());
+        }
+        self.lacking.store(wished, Ordering::Relaxed);
+        Err(MeterError::Crowded { limit: self.memory.total() })
+    }
+
+    fn take(&self, chunks: usize) -> bool {
+        let is_taken = self.memory.try_take(chunks);
+        if is_taken {
+            self.add(chunks);
+        }
+        is_taken
+    }
+
+    fn add(&self, chunks: usize) {
+        if self.chunks.load(Ordering::Relaxed) == 0 {
+            self.memory.add_holder();
+        }
+        self.chunks.fetch_add(chunks, Ordering::Relaxed);
+        self.lacking.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the last charge failed because others hold the memory.
+    pub fn lacks_memory(&self) -> bool {
+        self.lacking.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits in order for the memory that the last charge lacked.
+    ///
+    /// # Errors
+    /// `Crowded` when it does not come in time or the request is one of the largest.
+    pub async fn wait_for_memory(&self) -> Result<(), MeterError> {
+        let lacking = self.lacking.load(Ordering::Relaxed);
+        let held = self.chunks.load(Ordering::Relaxed) * REQUEST_CHUNK_BYTES;
+        if lacking == 0 {
+            return Ok(());
+        }
+        if self.memory.take(lacking, held).await {
+            self.add(lacking);
+            return Ok(());
+        }
+        self.lacking.store(0, Ordering::Relaxed);
+        Err(MeterError::Crowded { limit: self.memory.total() })
+    }
+
+    /// Bytes that the request holds.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Says that the request holds so many bytes. Chunks are given back at its end only.
+    pub fn set_used(&self, bytes: usize) {
+        self.used.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Gives the request the time that one of its kind may take, from now on. `None`: it has as long as it takes.
+    pub fn begin(&self, kind: RequestKind) -> Option<Instant> {
+        let only_reads = matches!(kind, RequestKind::Read | RequestKind::Range);
+        self.ends_with_client.store(only_reads, Ordering::Relaxed);
+        let limit_ms = self.times.of(kind)?.get();
+        self.limit_ms.store(limit_ms, Ordering::Relaxed);
+        self.deadline_ms.store(now_ms().saturating_add(limit_ms).max(1), Ordering::Relaxed);
+        Instant::now().checked_add(std::time::Duration::from_millis(limit_ms))
+    }
+
+    /// The error of a request that took too long.
+    pub fn timed_out(&self) -> MeterError {
+        MeterError::TimedOut { limit_ms: self.limit_ms.load(Ordering::Relaxed) }
+    }
+
+    /// Whether the request should go on.
+    ///
+    /// # Errors
+    /// `TimedOut` after its deadline, `ClientGone` when it only reads and nobody waits for its answer.
+    pub fn check(&self) -> Result<(), MeterError> {
+        let ends_with_client = self.ends_with_client.load(Ordering::Relaxed);
+        if self.is_abandoned.load(Ordering::Relaxed) || ends_with_client && self.client.has_left() {
+            return Err(MeterError::ClientGone);
+        }
+        let deadline = self.deadline_ms.load(Ordering::Relaxed);
+        if deadline != 0 && now_ms() >= deadline {
+            return Err(self.timed_out());
+        }
+        Ok(())
+    }
+
+    /// Nobody waits for the request any more: what still runs for it elsewhere ends at its next check.
+    pub fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts work, and returns whether others should have a turn now.
+    pub fn worked(&self, work: usize, turn: usize) -> bool {
+        let done = self.work.load(Ordering::Relaxed).saturating_add(work);
+        let is_due = done >= turn;
+        self.work.store(if is_due { 0 } else { done }, Ordering::Relaxed);
+        is_due
+    }
+
+    /// Makes it the meter of the connection's next request.
+    pub(super) fn reset(&mut self) {
+        self.give_back();
+        *self.used.get_mut() = 0;
+        *self.lacking.get_mut() = 0;
+        *self.deadline_ms.get_mut() = 0;
+        *self.limit_ms.get_mut() = 0;
+        *self.ends_with_client.get_mut() = false;
+        *self.is_abandoned.get_mut() = false;
+    }
+
+    fn give_back(&mut self) {
+        let chunks = std::mem::take(self.chunks.get_mut());
+        if chunks > 0 {
+            self.memory.give_back(chunks);
+        }
+    }
+}
+
+impl Drop for RequestMeter {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::limits::{REQUEST_MEMORY_BYTES_MIN, REQUEST_MEMORY_PARTS};
+
+    const SHARE: usize = REQUEST_MEMORY_BYTES_MIN / REQUEST_MEMORY_PARTS;
+
+    fn limits() -> RequestLimits {
+        RequestLimits { memory: Arc::new(RequestMemory::new(0)), times: TimeLimits::default() }
+    }
+
+    fn meter(limits: &RequestLimits) -> RequestMeter {
+        RequestMeter::new(limits, Arc::default())
+    }
+
+    #[test]
+    fn small_requests_do_not_touch_what_is_shared() {
+        let limits = limits();
+        let meter = meter(&limits);
+        assert_eq!(meter.charge(REQUEST_BYTES_FREE), Ok(()));
+        assert_eq!(limits.memory.held(), 0);
+        assert_eq!(meter.charge(1), Ok(()));
+        assert_eq!(limits.memory.held(), REQUEST_CHUNK_BYTES);
+        drop(meter);
+        assert_eq!(limits.memory.held(), 0);
+    }
+
+    #[test]
+    fn no_request_holds_more_than_its_share() {
+        let limits = limits();
+        let meter = meter(&limits);
+        assert_eq!(limits.memory.share(), SHARE);
+        assert_eq!(meter.charge(SHARE), Ok(()));
+        assert_eq!(meter.charge(1), Err(MeterError::TooLarge { limit: SHARE }));
+        assert!(!meter.lacks_memory(), "to wait would not help");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_those_that_want_more_the_largest_gives_way_and_the_others_wait() {
+        let limits = limits();
+        let large: Vec<RequestMeter> = (0..REQUEST_MEMORY_PARTS).map(|_| meter(&limits)).collect();
+        let crowded = Err(MeterError::Crowded { limit: limits.memory.total() });
+        for one in &large[1..] {
+            one.charge(SHARE).unwrap();
+        }
+        large[0].charge(SHARE - REQUEST_CHUNK_BYTES).unwrap();
+        let small = meter(&limits);
+        let rest = limits.memory.total() - limits.memory.held();
+        small.charge(rest).unwrap();
+        assert_eq!(small.charge(2 * REQUEST_CHUNK_BYTES), crowded);
+        assert!(small.lacks_memory());
+        // It is small, so it waits, and in vain.
+        let began = tokio::time::Instant::now();
+        assert_eq!(small.wait_for_memory().await, crowded);
+        assert!(began.elapsed() >= std::time::Duration::from_secs(1));
+        // One that is larger than most does not wait at all.
+        let began = tokio::time::Instant::now();
+        assert_eq!(large[0].charge(REQUEST_CHUNK_BYTES), crowded);
+        assert_eq!(large[0].wait_for_memory().await, crowded);
+        assert_eq!(began.elapsed(), std::time::Duration::ZERO);
+        // When one of the others has ended there is enough.
+        assert_eq!(small.charge(1), crowded);
+        let waiting = small.wait_for_memory();
+        let mut large = large;
+        large.pop();
+        assert_eq!(waiting.await, Ok(()));
+        assert_eq!(small.charge(1), Ok(()));
+    }
+
+    #[test]
+    fn a_request_ends_at_its_deadline_or_without_its_client() {
+        let client = Arc::new(ClientPresence::default());
+        let times = TimeLimits::of_all(1);
+        let limits = RequestLimits { times, ..limits() };
+        let meter = RequestMeter::new(&limits, client.clone());
+        assert_eq!(meter.check(), Ok(()));
+        let write = RequestMeter::new(&self::limits(), client.clone());
+        write.begin(RequestKind::Write);
+        meter.begin(RequestKind::Read);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        assert_eq!(meter.check(), Err(MeterError::TimedOut { limit_ms: 1 }));
+        client.leaves();
+        assert_eq!(meter.check(), Err(MeterError::ClientGone));
+        assert_eq!(write.check(), Ok(()), "what was to be written is written");
+    }
+}

@@ -1,0 +1,69 @@
+//! The meter of a connection that runs one request after another.
+
+use std::sync::Arc;
+
+use super::presence::ClientPresence;
+use super::request_meter::RequestMeter;
+use super::time_limits::RequestLimits;
+
+/// The meter of a connection that runs one request after another: the same one as long as nothing else holds it.
+#[derive(Debug, Default)]
+pub struct MeterSlot {
+    meter: Option<Arc<RequestMeter>>,
+    client: Arc<ClientPresence>,
+}
+
+impl MeterSlot {
+    /// The client of the connection.
+    pub fn client(&self) -> &Arc<ClientPresence> {
+        &self.client
+    }
+
+    /// A meter for the next request.
+    pub fn begin(&mut self, limits: &RequestLimits) -> Arc<RequestMeter> {
+        // What was left by a request that was dropped may still have the last one.
+        let is_free = self.meter.as_mut().is_some_and(|meter| Arc::get_mut(meter).is_some());
+        if !is_free {
+            self.meter = None;
+        }
+        let client = &self.client;
+        let meter = || Arc::new(RequestMeter::new(limits, client.clone()));
+        self.meter.get_or_insert_with(meter).clone()
+    }
+
+    /// Gives back what the request held, after its meter has been dropped everywhere else.
+    pub fn end(&mut self) {
+        if let Some(meter) = self.meter.as_mut() {
+            match Arc::get_mut(meter) {
+                Some(meter) => meter.reset(),
+                None => self.meter = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::limits::REQUEST_MEMORY_BYTES_MIN;
+    use crate::util::meter::RequestMemory;
+
+    #[test]
+    fn each_request_begins_with_nothing() {
+        let memory = Arc::new(RequestMemory::new(REQUEST_MEMORY_BYTES_MIN));
+        let limits = RequestLimits { memory: memory.clone(), ..RequestLimits::default() };
+        let mut slot = MeterSlot::default();
+        for holds_on in [false, true, false] {
+            let meter = slot.begin(&limits);
+            assert_eq!((meter.used(), memory.held()), (0, 0));
+            meter.charge(memory.share()).unwrap();
+            let other = holds_on.then(|| meter.clone());
+            drop(meter);
+            slot.end();
+            // What still runs elsewhere holds its memory until it ends.
+            assert_eq!(memory.held() > 0, holds_on);
+            drop(other);
+        }
+        assert_eq!(memory.held(), 0);
+    }
+}

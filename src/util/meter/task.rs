@@ -1,0 +1,230 @@
+//! The meter of the task that runs.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::error::MeterError;
+use super::request_meter::RequestMeter;
+use super::time_limits::RequestKind;
+use crate::util::limits::REQUEST_WORK_PER_TURN;
+
+tokio::task_local! {
+    static METER: Arc<RequestMeter>;
+}
+
+/// Runs a request under its meter. What still runs for it on other threads when this is dropped ends soon.
+pub async fn metered<F: Future>(meter: Arc<RequestMeter>, request: F) -> F::Output {
+    let abandon = AbandonOnDrop(Some(meter.clone()));
+    let output = METER.scope(meter, request).await;
+    abandon.defuse();
+    output
+}
+
+/// Runs work on this thread under the meter of a request that waits for it elsewhere.
+pub fn metered_here<T>(meter: Option<Arc<RequestMeter>>, work: impl FnOnce() -> T) -> T {
+    match meter {
+        Some(meter) => METER.sync_scope(meter, work),
+        None => work(),
+    }
+}
+
+/// The meter of the request that runs here.
+pub fn current() -> Option<Arc<RequestMeter>> {
+    METER.try_with(Arc::clone).ok()
+}
+
+/// Counts bytes that the request holds from now on; see [`RequestMeter::charge`].
+pub fn charge(bytes: usize) -> Result<(), MeterError> {
+    METER.try_with(|meter| meter.charge(bytes)).unwrap_or(Ok(()))
+}
+
+/// Whether the request should go on; see [`RequestMeter::check`].
+pub fn check() -> Result<(), MeterError> {
+    METER.try_with(|meter| meter.check()).unwrap_or(Ok(()))
+}
+
+/// Whether the last charge failed because others hold the memory.
+pub fn lacks_memory() -> bool {
+    METER.try_with(|meter| meter.lacks_memory()).unwrap_or(false)
+}
+
+/// Waits in order for the memory that the last charge lacked; see [`RequestMeter::wait_for_memory`].
+pub async fn wait_for_memory() -> Result<(), MeterError> {
+    match current() {
+        Some(meter) => meter.wait_for_memory().await,
+        None => Ok(()),
+    }
+}
+
+/// What the request held at some time, to go back to when what was read since is gone.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryMark {
+    used: usize,
+}
+
+/// What the request holds now.
+pub fn mark() -> MemoryMark {
+    MemoryMark { used: METER.try_with(|meter| meter.used()).unwrap_or(0) }
+}
+
+impl MemoryMark {
+    /// What was charged since is held no more.
+    pub fn restore(self) {
+        let _ = METER.try_with(|meter| meter.set_used(self.used));
+    }
+
+    /// Of what was charged since only so many bytes are held still.
+    pub fn keep(self, bytes: usize) {
+        let _ = METER.try_with(|meter| meter.set_used(self.used.saturating_add(bytes)));
+    }
+
+    /// Bytes that were charged since.
+    pub fn since(self) -> usize {
+        METER.try_with(|meter| meter.used().saturating_sub(self.used)).unwrap_or(0)
+    }
+}
+
+/// So many bytes are held no more.
+pub fn release(bytes: usize) {
+    let _ = METER.try_with(|meter| meter.set_used(meter.used().saturating_sub(bytes)));
+}
+
+/// Counts work that was done on a thread that serves other tasks too, and lets these go on when there was enough. Also
+/// checks whether the request should go on.
+pub async fn breathe(work: usize) -> Result<(), MeterError> {
+    let is_due = METER.try_with(|meter| meter.worked(work, REQUEST_WORK_PER_TURN)).unwrap_or(false);
+    if is_due {
+        tokio::task::yield_now().await;
+        return check();
+    }
+    Ok(())
+}
+
+/// Says what the request does, as soon as that is known. Where requests of its kind have a time limit, the answer is when it
+/// ends.
+pub fn begin(kind: RequestKind) -> Option<Deadline> {
+    let ends_at = METER.try_with(|meter| meter.begin(kind)).ok().flatten()?;
+    Some(Deadline { ends_at })
+}
+
+/// When the request that runs here has to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    ends_at: Instant,
+}
+
+impl Deadline {
+    /// Runs a request, or a part of it, until the deadline.
+    ///
+    /// # Errors
+    /// `TimedOut` when it takes longer: it is dropped where it waits, and what runs for it elsewhere ends soon.
+    pub async fn bound<T, E: From<MeterError>>(
+        self,
+        request: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let outcome = tokio::time::timeout_at(self.ends_at.into(), request).await;
+        outcome.unwrap_or_else(|_| {
+            let timed_out = METER.try_with(|meter| {
+                meter.abandon();
+                meter.timed_out()
+            });
+            Err(timed_out.unwrap_or(MeterError::TimedOut { limit_ms: 0 }).into())
+        })
+    }
+}
+
+/// Runs a request for as long as one of its kind may take.
+///
+/// # Errors
+/// As [`Deadline::bound`].
+pub async fn within<T, E: From<MeterError>>(
+    kind: Option<RequestKind>,
+    request: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    match kind.and_then(begin) {
+        Some(deadline) => deadline.bound(request).await,
+        None => request.await,
+    }
+}
+
+struct AbandonOnDrop(Option<Arc<RequestMeter>>);
+
+impl AbandonOnDrop {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        if let Some(meter) = &self.0 {
+            meter.abandon();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::util::meter::{RequestLimits, TimeLimits};
+
+    fn meter(limit_ms: u64) -> Arc<RequestMeter> {
+        let limits = RequestLimits { times: TimeLimits::of_all(limit_ms), ..RequestLimits::default() };
+        Arc::new(RequestMeter::new(&limits, Arc::default()))
+    }
+
+    #[tokio::test]
+    async fn other_threads_count_for_the_request_that_waits() {
+        let one = meter(0);
+        metered(one.clone(), async {
+            let mine = current();
+            let work = move || metered_here(mine, || charge(100));
+            tokio::task::spawn_blocking(work).await.unwrap().unwrap();
+            let before = mark();
+            charge(50).unwrap();
+            assert_eq!(before.since(), 50);
+            before.keep(30);
+            release(10);
+        })
+        .await;
+        assert_eq!(one.used(), 120);
+        assert!(one.check().is_ok());
+        assert!(current().is_none());
+        assert_eq!(charge(usize::MAX), Ok(()), "without a request nothing is counted");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_dropped_is_abandoned() {
+        let one = meter(0);
+        let request = metered(one.clone(), std::future::pending::<()>());
+        assert!(tokio::time::timeout(Duration::from_millis(1), request).await.is_err());
+        assert_eq!(one.check(), Err(MeterError::ClientGone));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_waits_too_long_is_told_so() {
+        let one = meter(200);
+        let forever = std::future::pending::<Result<(), MeterError>>();
+        let ended = metered(one.clone(), within(Some(RequestKind::Range), forever)).await;
+        assert_eq!(ended, Err(MeterError::TimedOut { limit_ms: 200 }));
+        assert!(one.check().is_err(), "what runs elsewhere ends too");
+        let ended =
+            metered(meter(0), within(Some(RequestKind::Range), async { Ok::<_, MeterError>(7) })).await;
+        assert_eq!(ended, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn long_work_lets_other_tasks_go_on() {
+        let other = tokio::spawn(async {});
+        metered(meter(0), async {
+            breathe(1).await.unwrap();
+            assert!(!other.is_finished());
+            breathe(REQUEST_WORK_PER_TURN).await.unwrap();
+            assert!(other.is_finished());
+        })
+        .await;
+    }
+}

@@ -1,0 +1,60 @@
+//! How long requests may take, by their kind.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use super::request_memory::RequestMemory;
+use crate::util::process_memory;
+
+/// What a request does, as far as time limits tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Reads of rows by their keys.
+    Read,
+    /// Scans of rows, and lookups by an index.
+    Range,
+    /// Writes, conditional ones and batches too.
+    Write,
+    Truncate,
+}
+
+/// How long requests may take, in milliseconds. `None`: as long as they take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TimeLimits {
+    pub read_ms: Option<NonZeroU64>,
+    pub range_ms: Option<NonZeroU64>,
+    pub write_ms: Option<NonZeroU64>,
+    pub truncate_ms: Option<NonZeroU64>,
+}
+
+impl TimeLimits {
+    /// The same limit for reads, scans and writes, as RpcTimeoutInMillis has it. 0: none.
+    pub fn of_all(limit_ms: u64) -> TimeLimits {
+        let limit = NonZeroU64::new(limit_ms);
+        TimeLimits { read_ms: limit, range_ms: limit, write_ms: limit, truncate_ms: None }
+    }
+
+    pub(super) fn of(&self, kind: RequestKind) -> Option<NonZeroU64> {
+        match kind {
+            RequestKind::Read => self.read_ms,
+            RequestKind::Range => self.range_ms,
+            RequestKind::Write => self.write_ms,
+            RequestKind::Truncate => self.truncate_ms,
+        }
+    }
+}
+
+/// What the requests of all ports keep to.
+#[derive(Debug, Clone)]
+pub struct RequestLimits {
+    pub memory: Arc<RequestMemory>,
+    pub times: TimeLimits,
+}
+
+impl Default for RequestLimits {
+    /// A part of the memory that the process may use, and no time limits.
+    fn default() -> RequestLimits {
+        let memory = Arc::new(RequestMemory::new(process_memory::for_requests(0)));
+        RequestLimits { memory, times: TimeLimits::default() }
+    }
+}

@@ -1,0 +1,125 @@
+//! How much memory the process may use.
+
+use std::fs;
+use std::path::Path;
+
+use super::limits::{REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
+
+/// Memory that the process takes beside its cache and its requests, in bytes: code, threads, tables' filters, buffers of
+/// connections.
+const BASE_BYTES: usize = 64 * 1024 * 1024;
+
+/// The smallest limit under which the process runs, in bytes: of its control groups (versions 1 and 2, with those around
+/// them), of its address space and data, and of the machine. `None` where none can be found out.
+pub fn limit() -> Option<usize> {
+    let limits = [physical(), rlimit(), control_group()];
+    limits.into_iter().flatten().min()
+}
+
+/// Memory for all requests beside a cache of so many bytes: half of what is left, within limits.
+pub fn for_requests(cache_bytes: usize) -> usize {
+    let Some(limit) = limit() else { return REQUEST_MEMORY_BYTES_MAX / 4 };
+    part_of(limit, cache_bytes)
+}
+
+fn part_of(limit: usize, cache_bytes: usize) -> usize {
+    let left = limit.saturating_sub(cache_bytes).saturating_sub(BASE_BYTES);
+    (left / 2).clamp(REQUEST_MEMORY_BYTES_MIN, REQUEST_MEMORY_BYTES_MAX)
+}
+
+/// The memory of the machine.
+fn physical() -> Option<usize> {
+    total_of(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn total_of(meminfo: &str) -> Option<usize> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn rlimit() -> Option<usize> {
+    use rustix::process::{Resource, getrlimit};
+    let limits = [Resource::As, Resource::Data].map(|resource| getrlimit(resource).current);
+    limits.into_iter().flatten().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)).min()
+}
+
+/// The smallest limit of the control groups in which the process is.
+fn control_group() -> Option<usize> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    limit_of_groups(&groups, Path::new("/sys/fs/cgroup"))
+}
+
+/// `groups` has lines of `number:controllers:path`: without controllers it is version 2. A container may see the host's path
+/// and have its own group mounted at the root, which is looked at in any case.
+fn limit_of_groups(groups: &str, root: &Path) -> Option<usize> {
+    let lines = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        Some((controllers, path))
+    });
+    let mut smallest: Option<usize> = None;
+    for (controllers, path) in lines {
+        let (root, file) = match controllers {
+            "" => (root.to_owned(), "memory.max"),
+            named if named.split(',').any(|name| name == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let own = root.join(path.trim_start_matches('/'));
+        let around = own.ancestors().take_while(|folder| folder.starts_with(&root));
+        let limits = around.filter_map(|folder| number_in(&folder.join(file)));
+        smallest = limits.chain(smallest).min();
+    }
+    smallest
+}
+
+/// The number in a file; `None` for `max`, and where there is no file.
+fn number_in(file: &Path) -> Option<usize> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+
+    #[test]
+    fn a_limit_is_found() {
+        if Path::new("/proc/meminfo").exists() {
+            assert!(limit().unwrap() > MIB);
+        }
+        assert_eq!(total_of("MemFree: 7 kB\nMemTotal:       16 kB\n"), Some(16 * 1024));
+        assert_eq!(total_of("MemFree: 7 kB\n"), None);
+    }
+
+    #[test]
+    fn the_smallest_limit_of_all_groups_around_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let file = root.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let found = |groups: &str| limit_of_groups(groups, root.path());
+        assert_eq!(found("0::/a/b\n"), None);
+        write("a/b/memory.max", "max\n");
+        assert_eq!(found("0::/a/b\n"), None);
+        write("a/memory.max", "1000\n");
+        assert_eq!(found("0::/a/b\n"), Some(1000));
+        write("memory/c/memory.limit_in_bytes", "900\n");
+        assert_eq!(found("5:cpu,memory:/c\n4:pids:/x\n0::/a/b\n"), Some(900));
+        // The path is another one from inside of a container.
+        write("memory.max", "500\n");
+        assert_eq!(found("0::/elsewhere/d\n"), Some(500));
+    }
+
+    #[test]
+    fn requests_get_half_of_what_the_cache_leaves() {
+        assert_eq!(part_of(512 * MIB, 128 * MIB), 160 * MIB);
+        assert_eq!(part_of(100 * MIB, 256 * MIB), REQUEST_MEMORY_BYTES_MIN);
+        assert_eq!(part_of(usize::MAX, 0), REQUEST_MEMORY_BYTES_MAX);
+    }
+}

@@ -1,0 +1,172 @@
+//! A server with little memory, and requests for more than that: each of them is refused in words, and small requests are
+//! answered all the time.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod support;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use support::calls::*;
+use support::client::{Client, Reply, Style};
+use support::native::NativeClient;
+use support::server::{Server, storage_conf};
+use support::value::{Value, fields, map, structs, text};
+use thriftstore::thrift::wire::TType;
+
+const KS: &str = "Keyspace1";
+const MIB: usize = 1024 * 1024;
+
+/// Address space of the server, in KiB: much less than its data have.
+const ADDRESS_SPACE_KIB: u64 = 640 * 1024;
+/// What its requests may hold, in MiB, and so a quarter of it for each.
+const REQUEST_MIB: &str = "64";
+const LARGE_ROWS: usize = 800;
+const WIDE_COLUMNS: usize = 200_000;
+/// Columns of one batch.
+const BATCH: usize = 10_000;
+const HOSTILE: usize = 6;
+
+/// A server with 800 MiB of values, and a row of many small columns.
+fn start() -> (Server, SocketAddr, tempfile::TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let more = ["--cache-mb", "16", "--request-memory-mb", REQUEST_MIB, "--cql", "127.0.0.1:0"];
+    let mut server = Server::start_within(directory.path(), ADDRESS_SPACE_KIB, &storage_conf(""), &more);
+    let native = server.native_address();
+    let mut client = server.client(Style::FRAMED);
+    // A table cannot compress what looks random.
+    let mut chance = support::Chance::new(7);
+    let value = chance.bytes(MIB);
+    for at in 0..LARGE_ROWS {
+        let path = path("Standard1", None, Some(b"value"));
+        client.call("insert", &insert_args(KS, format!("large{at}").as_bytes(), path, &value, 1, ONE)).void();
+    }
+    for batch in 0..WIDE_COLUMNS / BATCH {
+        let name = |at: usize| format!("{:08}", batch * BATCH + at);
+        let column = |at: usize| write(column(name(at).as_bytes(), b"v", 1));
+        let of_row = vec![("Standard2", (0..BATCH).map(column).collect())];
+        client.call("batch_mutate", &batch_mutate_args(KS, rows(vec![("wide", of_row)]), ONE)).void();
+    }
+    (server, native, directory)
+}
+
+/// Whether a call was refused for its size or for what others hold; anything else than that or its own answer is wrong.
+fn is_refused(reply: &Reply) -> bool {
+    match reply {
+        Reply::Exception { .. } => panic!("{reply:?}"),
+        Reply::Result(found) if found.contains_key(&0) => false,
+        Reply::Result(found) => {
+            // InvalidRequestException has words, UnavailableException has none.
+            let why = found.get(&1).map(|exception| exception.field(1).str());
+            assert!(
+                why.is_none_or(|why| why.contains("bytes of memory") && why.contains("ask for")),
+                "{reply:?}"
+            );
+            true
+        }
+    }
+}
+
+/// Asks for more than there is, in many ways. Returns how often that was refused.
+fn ask_for_too_much(address: SocketAddr) -> usize {
+    let mut client = Client::connect(address, Style::FRAMED);
+    let all = || slice(b"", b"", false, i32::MAX);
+    let standard = |family| parent(family, None);
+    let mut refused = 0;
+    for _ in 0..2 {
+        let rows = range_slices_args(KS, standard("Standard1"), all(), key_range("", "", i32::MAX), ONE);
+        let large: Vec<String> = (0..LARGE_ROWS).map(|at| format!("large{at}")).collect();
+        let large: Vec<&str> = large.iter().map(String::as_str).collect();
+        let absent: Vec<String> = (0..300_000).map(|at| format!("absent{at}")).collect();
+        let absent: Vec<&str> = absent.iter().map(String::as_str).collect();
+        let too_large = [
+            ("get_range_slices", rows),
+            ("multiget_slice", multiget_slice_args(KS, &large, standard("Standard1"), all())),
+            ("multiget_slice", multiget_slice_args(KS, &absent, standard("Standard1"), all())),
+            ("get_slice", get_slice_args(KS, b"wide", standard("Standard2"), all(), ONE)),
+        ];
+        for (method, args) in too_large {
+            refused += usize::from(is_refused(&client.call(method, &args)));
+        }
+        let count =
+            fields([(1, text(KS)), (2, text("wide")), (3, standard("Standard2")), (4, Value::I32(ONE))]);
+        let counted = client.call("get_count", &count);
+        assert_eq!(counted.value().int(), i64::try_from(WIDE_COLUMNS).unwrap());
+        // The connection is as good as before.
+        check_alive(&mut client);
+    }
+    refused
+}
+
+#[test]
+fn requests_for_more_than_there_is_are_refused_and_small_ones_answered() {
+    let (server, native, _directory) = start();
+    let (is_over, address) = (AtomicBool::new(false), server.address);
+    thread::scope(|scope| {
+        let small = scope.spawn(|| {
+            let mut client = Client::connect(address, Style::UNFRAMED);
+            while !is_over.load(Ordering::Relaxed) {
+                check_alive(&mut client);
+            }
+        });
+        let hostile: Vec<_> = (0..HOSTILE).map(|_| scope.spawn(move || ask_for_too_much(address))).collect();
+        for one in hostile {
+            // All but the keys that are not there, perhaps, when others hold nothing.
+            assert!(one.join().unwrap() >= 6);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        small.join().unwrap();
+    });
+
+    let mut client = NativeClient::ready(native, 4);
+    let why = client.query(r#"SELECT * FROM "Keyspace1"."Standard1""#).refused(0x2200);
+    assert!(why.contains("ask for"), "{why}");
+    let counted = client.rows(r#"SELECT COUNT(*) FROM "Keyspace1"."Standard2""#);
+    assert_eq!(counted.rows[0][0].as_deref(), Some(&(WIDE_COLUMNS as u64).to_be_bytes()[..]));
+    check_alive(&mut server.client(Style::FRAMED));
+    server.stop();
+}
+
+#[test]
+fn a_batch_that_takes_too_much_is_refused_before_it_is_written() {
+    let more = ["--request-memory-mb", "16"];
+    let (server, _directory) = Server::ephemeral(&more);
+    let mut client = server.client(Style::FRAMED);
+    let of_row = |count: usize| {
+        let column = |at: usize| write(column(format!("{at:08}").as_bytes(), b"", 1));
+        rows(vec![("row", vec![("Standard1", (0..count).map(column).collect())])])
+    };
+    let refused = client.call("batch_mutate", &batch_mutate_args(KS, of_row(100_000), ONE));
+    assert!(is_refused(&refused), "{refused:?}");
+    assert_eq!(value_of(&mut client, b"row", b"00000000"), None);
+    client.call("batch_mutate", &batch_mutate_args(KS, of_row(1_000), ONE)).void();
+    assert!(value_of(&mut client, b"row", b"00000000").is_some());
+}
+
+#[test]
+fn requests_that_take_too_long_time_out() {
+    let (server, _directory) = Server::ephemeral(&["--range-timeout-ms", "1"]);
+    let mut client = server.client(Style::FRAMED);
+    for batch in 0..20 {
+        let row = |at: usize| {
+            let columns = vec![write(column(b"a", b"1", 1))];
+            (text(format!("{batch}-{at}")), map(TType::List, vec![("Standard1", structs(columns))]))
+        };
+        let rows = Value::Map(TType::String, TType::Map, (0..1_000).map(row).collect());
+        client.call("batch_mutate", &batch_mutate_args(KS, rows, ONE)).void();
+    }
+    let all = || slice(b"", b"", false, 100);
+    let range =
+        |count| range_slices_args(KS, parent("Standard1", None), all(), key_range("", "", count), ONE);
+    let reply = client.call("get_range_slices", &range(i32::MAX));
+    let Reply::Result(found) = &reply else { panic!("{reply:?}") };
+    assert!(found.contains_key(&3), "no TimedOutException: {:?}", found.keys());
+    // Reads by keys have no limit here, and the connection is as good as before.
+    let keys: Vec<String> = (0..1_000).map(|at| format!("3-{at}")).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let read =
+        client.call("multiget_slice", &multiget_slice_args(KS, &keys, parent("Standard1", None), all()));
+    assert_eq!(read.value().pairs().len(), 1_000);
+}
