@@ -19,21 +19,21 @@ use thriftstore::thrift::wire::TType;
 const KS: &str = "Keyspace1";
 const MIB: usize = 1024 * 1024;
 
-/// Address space of the server, in KiB: much less than its data have.
-const ADDRESS_SPACE_KIB: u64 = 640 * 1024;
+/// Memory of the server, in KiB: less than its data have.
+const MEMORY_KIB: u64 = 512 * 1024;
 /// What its requests may hold, in MiB, and so a quarter of it for each.
 const REQUEST_MIB: &str = "64";
-const LARGE_ROWS: usize = 800;
+const LARGE_ROWS: usize = 640;
 const WIDE_COLUMNS: usize = 200_000;
 /// Columns of one batch.
 const BATCH: usize = 10_000;
-const HOSTILE: usize = 6;
+const HOSTILE: usize = 4;
 
-/// A server with 800 MiB of values, and a row of many small columns.
+/// A server with 640 MiB of values, and a row of many small columns.
 fn start() -> (Server, SocketAddr, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let more = ["--cache-mb", "16", "--request-memory-mb", REQUEST_MIB, "--cql", "127.0.0.1:0"];
-    let mut server = Server::start_within(directory.path(), ADDRESS_SPACE_KIB, &storage_conf(""), &more);
+    let mut server = Server::start_within(directory.path(), MEMORY_KIB, &storage_conf(""), &more);
     let native = server.native_address();
     let mut client = server.client(Style::FRAMED);
     // A table cannot compress what looks random.

@@ -117,12 +117,12 @@ impl Server {
         Server::launch(directory, command(directory, more))
     }
 
-    /// Writes the configuration into the directory and starts with an address space of so many KiB.
+    /// Writes the configuration into the directory and starts with so many KiB of memory for its data (RLIMIT_DATA).
     pub fn start_within(directory: &Path, kib: u64, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         let unlimited = command(directory, more);
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v $0 && exec \"$@\"", &kib.to_string()]);
+        command.args(["-c", "ulimit -d $0 && exec \"$@\"", &kib.to_string()]);
         command.arg(unlimited.get_program()).args(unlimited.get_args());
         command.current_dir(directory).stdin(Stdio::null());
         Server::launch(directory, command)
