@@ -1,7 +1,7 @@
 //! A server with little memory, and requests for more than that: each of them is refused in words, and small requests are
 //! answered all the time.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod support;
 
