@@ -13,7 +13,7 @@ use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::native::NativeClient;
 use support::server::{Server, storage_conf};
-use support::value::{Value, fields, map, structs, text};
+use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::wire::TType;
 
 const KS: &str = "Keyspace1";
@@ -125,7 +125,18 @@ fn requests_for_more_than_there_is_are_refused_and_small_ones_answered() {
     assert!(why.contains("ask for"), "{why}");
     let counted = client.rows(r#"SELECT COUNT(*) FROM "Keyspace1"."Standard2""#);
     assert_eq!(counted.rows[0][0].as_deref(), Some(&(WIDE_COLUMNS as u64).to_be_bytes()[..]));
-    check_alive(&mut server.client(Style::FRAMED));
+    let mut client = server.client(Style::FRAMED);
+    client.call("set_keyspace", &fields([(1, text(KS))])).void();
+    let many = fields([
+        (1, texts(&["wide", "absent"])),
+        (2, parent("Standard2", None)),
+        (3, slice(b"", b"", false, i32::MAX)),
+        (4, Value::I32(ONE)),
+    ]);
+    let counted = client.call("multiget_count", &many);
+    assert_eq!(counted.value().at("wide").int(), i64::try_from(WIDE_COLUMNS).unwrap());
+    assert_eq!(counted.value().at("absent").int(), 0);
+    check_alive(&mut client);
     server.stop();
 }
 

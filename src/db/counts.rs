@@ -18,6 +18,11 @@ use crate::util::{Release, meter};
 /// Columns of a page, at least.
 const PAGE_MIN: i32 = 2;
 
+/// What it costs to look for a row, in cells, and most cells that are counted on the thread of the request: more are counted
+/// elsewhere.
+const ROW_WORK: usize = 8;
+const LONG_COUNT: usize = 512;
+
 /// Columns that a cluster is asked for at once where they are only counted.
 const COUNTED_AT_ONCE: usize = 2_000;
 
@@ -127,7 +132,11 @@ impl Database {
     ) -> Result<usize, Error> {
         let asked = match &command.predicate {
             Predicate::Range(range) if self.store().remote().is_some() => range.count,
-            _ => return Ok(self.store().count(key.clone(), command, consistency).await?),
+            _ => {
+                let counted = self.store().count(key.clone(), command, consistency).await?;
+                meter::breathe(ROW_WORK + counted.min(LONG_COUNT)).await?;
+                return Ok(counted);
+            }
         };
         let mut counted = 0;
         let mut last: Option<Bytes> = None;
@@ -138,7 +147,9 @@ impl Database {
                 range.count = wanted;
                 range.start = last.clone().unwrap_or_else(|| range.start.clone());
             }
+            let before = meter::mark();
             let page = self.store().read(key.clone(), command.clone(), consistency).await?;
+            before.restore();
             meter::breathe(page.len()).await?;
             let (first, end) = ends(&page);
             counted += page.len() - usize::from(last.is_some() && first == last);

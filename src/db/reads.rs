@@ -193,6 +193,26 @@ impl Database {
         self.count_columns(key, command, asker.consistency).await
     }
 
+    /// How many columns a slice has in each of many rows: every key once.
+    pub async fn multiget_count(
+        &self,
+        keyspace: &[u8],
+        keys: &[Bytes],
+        parent: &ColumnParent,
+        predicate: &SlicePredicate,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<(Bytes, usize)>, Error> {
+        let catalog = self.catalog();
+        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.column_parent(keyspace, parent)?;
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
+        let keys = self.unique_keys(asker, keys, &command)?;
+        self.count_each(keys, &command, consistency).await
+    }
+
     /// Reads the same of many rows, each key once.
     async fn read_rows(
         &self,
@@ -200,6 +220,22 @@ impl Database {
         keys: &[Bytes],
         command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        if let [key] = keys {
+            self.check_rows(asker, keys, &command.cf)?;
+            let columns = self.store().read(key.clone(), command, asker.consistency).await?;
+            return Ok(vec![(key.clone(), columns)]);
+        }
+        let keys = self.unique_keys(asker, keys, &command)?;
+        self.read_each(keys, &command, asker.consistency).await
+    }
+
+    /// The keys of the rows that a command may read, each once.
+    fn unique_keys(
+        &self,
+        asker: Asker<'_>,
+        keys: &[Bytes],
+        command: &ReadCommand,
+    ) -> Result<Vec<Bytes>, Error> {
         self.check_rows(asker, keys, &command.cf)?;
         if keys.is_empty() && asker.behaviour.reads_need_a_key {
             // They look at the first key to know the column family, and fail inside.
@@ -213,15 +249,10 @@ impl Database {
                 "SERIAL/LOCAL_SERIAL consistency may only be requested for one row at a time",
             ));
         }
-        if let [key] = keys {
-            let columns = self.store().read(key.clone(), command, asker.consistency).await?;
-            return Ok(vec![(key.clone(), columns)]);
-        }
         let mut unique: Vec<&Bytes> = keys.iter().collect();
         unique.sort();
         unique.dedup();
-        let keys: Vec<Bytes> = unique.into_iter().cloned().collect();
-        self.read_each(keys, &command, asker.consistency).await
+        Ok(unique.into_iter().cloned().collect())
     }
 
     /// Whether rows can be read at this level.

@@ -124,3 +124,51 @@ impl AsyncWrite for ClientStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn pair() -> (TcpStream, ClientStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        (client, ClientStream::Plain(listener.accept().await.unwrap().0))
+    }
+
+    /// Watches a connection until its client has left, or for a short time.
+    async fn has_left(stream: &ClientStream) -> bool {
+        let client = ClientPresence::default();
+        let watching = async {
+            while !client.has_left() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::select! {
+            never = stream.watch(&client) => match never {},
+            () = watching => true,
+            () = tokio::time::sleep(Duration::from_millis(500)) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_broken_connection_is_noted_even_behind_what_was_sent() {
+        for sent in [&b""[..], b"the next call"] {
+            let (mut client, stream) = pair().await;
+            client.write_all(sent).await.unwrap();
+            assert!(!has_left(&stream).await, "it is there and waits");
+            // It is closed by a reset.
+            socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO)).unwrap();
+            drop(client);
+            assert!(has_left(&stream).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_only_reads_on_is_waited_for() {
+        let (mut client, stream) = pair().await;
+        client.shutdown().await.unwrap();
+        assert!(!has_left(&stream).await);
+    }
+}

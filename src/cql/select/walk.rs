@@ -287,6 +287,7 @@ impl Walk<'_> {
         while !self.is_full() {
             let asked = (&index.column, &index.value[..]);
             let page = (after.as_ref(), PARTITIONS_PER_PAGE);
+            let before = (meter::mark(), self.answered_memory);
             let keys = database.indexed_keys(&self.cf, asked, page, levels).await?;
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
@@ -303,6 +304,7 @@ impl Walk<'_> {
                     database.remove_stale_entries(&self.cf, asked, key, levels).await?;
                 }
             }
+            self.holds_only_answers(before);
             after = keys.into_iter().next_back();
             if is_last {
                 break;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use scylla::response::PagingState;
+use scylla::response::query_result::QueryRowsResult;
 
 use super::link::{Link, level};
 use super::paging::Paging;
@@ -12,6 +13,7 @@ use super::values::Values;
 use crate::marshal;
 use crate::model::{Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
 use crate::storage::{StoreError, within_limit};
+use crate::util::meter;
 
 /// Columns that are asked for at first for each super column: how many it has is not known.
 const COLUMNS_PER_SUPER: usize = 16;
@@ -74,6 +76,7 @@ impl Gathered {
             statement.set_page_size(paging.rows());
             let (page, next) = link.page(&statement, &values, from).await?;
             self.bytes = within_limit(self.bytes + page.rows_bytes_size())?;
+            charge_page(&page)?;
             for found in reading.cells(&page)? {
                 self.add(found);
             }
@@ -163,6 +166,13 @@ fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Valu
             vec![(shape(Which::Run { from: !low.is_empty(), to: !high.is_empty() }), values)]
         }
     }
+}
+
+/// Counts a page of an answer against the request's memory, as it came and in the reply, and asks whether the request should go
+/// on.
+pub(super) fn charge_page(page: &QueryRowsResult) -> Result<(), StoreError> {
+    meter::charge(2 * (page.rows_bytes_size() + page.rows_num() * size_of::<Cell>()))?;
+    Ok(meter::check()?)
 }
 
 #[cfg(test)]

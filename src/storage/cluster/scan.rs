@@ -6,7 +6,7 @@ use scylla::response::PagingState;
 
 use super::link::{Link, level};
 use super::paging::Paging;
-use super::read::{Gathered, read};
+use super::read::{Gathered, charge_page, read};
 use super::rows::{Reading, keys};
 use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
@@ -100,6 +100,7 @@ impl Scan<'_> {
             statement.set_page_size(paging.rows());
             let (page, next) = self.link.page(&statement, &values, from).await?;
             bytes = within_limit(bytes + page.rows_bytes_size())?;
+            charge_page(&page)?;
             let cells = reading.cells(&page)?;
             if limit.is_some() && cells.len() < page.rows_num() {
                 // Columns that a CQL client has left without a value have taken places of the limit.

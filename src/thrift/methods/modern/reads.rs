@@ -1,7 +1,10 @@
 //! get, slices and counts.
 
+use bytes::Bytes;
+
 use super::{consistency, data, since};
-use crate::model::RowColumns;
+use crate::db::{ColumnParent, SlicePredicate};
+use crate::model::{ConsistencyLevel, RowColumns};
 use crate::thrift::args::consistency_of;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
@@ -78,19 +81,33 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 /// What multiget_slice and multiget_count share.
-async fn slices(call: &Call<'_>) -> Result<Vec<(bytes::Bytes, RowColumns)>, Failure> {
-    let keys = types::byte_strings(&mut call.args.required(1)?)?;
-    let parent = types::column_parent(&mut call.args.required(2)?)?;
-    let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
-    let consistency = call.args.consistency(4, false, call.behaviour)?;
-    let keyspace = call.keyspace_to_read(&parent.column_family)?;
-    let database = call.database;
-    Ok(database.multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour).await?)
+/// What multiget_slice and multiget_count ask.
+struct Slices {
+    keyspace: Bytes,
+    keys: Vec<Bytes>,
+    parent: ColumnParent,
+    predicate: SlicePredicate,
+    consistency: ConsistencyLevel,
+}
+
+impl Slices {
+    fn of(call: &Call<'_>) -> Result<Slices, Failure> {
+        let keys = types::byte_strings(&mut call.args.required(1)?)?;
+        let parent = types::column_parent(&mut call.args.required(2)?)?;
+        let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
+        let consistency = call.args.consistency(4, false, call.behaviour)?;
+        let keyspace = call.keyspace_to_read(&parent.column_family)?;
+        Ok(Slices { keyspace, keys, parent, predicate, consistency })
+    }
 }
 
 fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let rows = slices(&call).await?;
+        let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
+        let rows = call
+            .database
+            .multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
+            .await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
@@ -120,12 +137,16 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
 
 fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        let rows = slices(&call).await?;
+        let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
+        let counts = call
+            .database
+            .multiget_count(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
+            .await?;
         let mut writer = call.writer();
-        writer.field_map(0, TType::String, TType::I32, rows.len());
-        for (key, columns) in &rows {
+        writer.field_map(0, TType::String, TType::I32, counts.len());
+        for (key, count) in &counts {
             writer.bytes(key);
-            writer.i32(i32::try_from(columns.len()).unwrap_or(i32::MAX));
+            writer.i32(i32::try_from(*count).unwrap_or(i32::MAX));
         }
         Ok(())
     })
