@@ -12,7 +12,7 @@ use std::thread;
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::native::NativeClient;
-use support::server::{Server, storage_conf};
+use support::server::{MemoryLimit, Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::wire::TType;
 
@@ -33,7 +33,8 @@ const HOSTILE: usize = 4;
 fn start() -> (Server, SocketAddr, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let more = ["--cache-mb", "16", "--request-memory-mb", REQUEST_MIB, "--cql", "127.0.0.1:0"];
-    let mut server = Server::start_within(directory.path(), MEMORY_KIB, &storage_conf(""), &more);
+    let mut server =
+        Server::start_within(directory.path(), MemoryLimit::DataKib(MEMORY_KIB), &storage_conf(""), &more);
     let native = server.native_address();
     let mut client = server.client(Style::FRAMED);
     // A table cannot compress what looks random.

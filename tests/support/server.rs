@@ -19,6 +19,15 @@ const LISTENING: &str = "listening for Thrift clients on ";
 const LISTENING_FOR_CQL: &str = "listening for CQL clients on ";
 const LISTENING_FOR_HTTP: &str = "listening for HTTP clients on ";
 
+/// What a server may have of memory.
+#[derive(Debug, Clone, Copy)]
+pub enum MemoryLimit {
+    /// RLIMIT_DATA: what it allocates.
+    DataKib(u64),
+    /// RLIMIT_AS: that and all that it maps, also where nothing lies behind the addresses.
+    AddressesKib(u64),
+}
+
 /// A running server. It is killed when it is dropped.
 pub struct Server {
     child: Child,
@@ -117,12 +126,16 @@ impl Server {
         Server::launch(directory, command(directory, more))
     }
 
-    /// Writes the configuration into the directory and starts with so many KiB of memory for its data (RLIMIT_DATA).
-    pub fn start_within(directory: &Path, kib: u64, config: &str, more: &[&str]) -> Server {
+    /// Writes the configuration into the directory and starts with so little memory.
+    pub fn start_within(directory: &Path, limit: MemoryLimit, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();
         let unlimited = command(directory, more);
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -d $0 && exec \"$@\"", &kib.to_string()]);
+        let limit = match limit {
+            MemoryLimit::DataKib(kib) => format!("ulimit -d {kib}"),
+            MemoryLimit::AddressesKib(kib) => format!("ulimit -v {kib}"),
+        };
+        command.args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
         command.arg(unlimited.get_program()).args(unlimited.get_args());
         command.current_dir(directory).stdin(Stdio::null());
         Server::launch(directory, command)
@@ -241,8 +254,17 @@ impl Server {
 
     /// Physical memory in use, in bytes; `None` where there is no /proc.
     pub fn resident_bytes(&self) -> Option<u64> {
+        self.status_bytes("VmRSS:")
+    }
+
+    /// Addresses that are mapped, in bytes; `None` where there is no /proc.
+    pub fn address_bytes(&self) -> Option<u64> {
+        self.status_bytes("VmSize:")
+    }
+
+    fn status_bytes(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
         let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kilobytes * 1024)
     }
