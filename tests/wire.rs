@@ -154,6 +154,7 @@ fn cut(transport: Transport, stream: &[u8], step: usize) -> Result<Vec<Bytes>, F
                     assert!(arrived >= needed_total, "a message came before what it needed");
                     messages.push(message);
                 }
+                NextMessage::TooLong { .. } => unreachable!("no smaller limit is set"),
                 NextMessage::Needed(count) => {
                     assert!(count > 0);
                     needed_total = arrived + count;

@@ -2,10 +2,9 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use crate::native::NativeService;
-use crate::server::{Admission, BusyPoll, Encryption, Listener, Shutdown, StatusService};
+use crate::server::{Admission, Listener, Shutdown, ShutdownSignal, StatusService};
 use crate::thrift::Service;
 
 /// What is bound to what.
@@ -44,16 +43,15 @@ impl Ports {
         })
     }
 
-    /// Serves until the end, and tells where.
+    /// Serves until the end, and prints where. `admission` makes what the ports that clients use let in.
     pub fn serve(
         self,
         services: Services,
-        encryption: Option<Arc<Encryption>>,
-        busy_poll: BusyPoll,
+        admission: impl FnOnce(ShutdownSignal) -> Admission,
         shutdown: &Shutdown,
     ) {
         let Some(signal) = shutdown.signal() else { return };
-        let admission = Admission::new(signal.clone()).with_encryption(encryption).with_busy_poll(busy_poll);
+        let admission = admission(signal.clone());
         let mut bound = vec![("Thrift", self.thrift.address)];
         tokio::spawn(self.thrift.run(services.thrift, admission.clone()));
         if let Some(listener) = self.native {

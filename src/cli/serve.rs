@@ -20,7 +20,7 @@ use crate::config::{self, Config};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
+use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
@@ -57,6 +57,10 @@ pub struct ServeArgs {
     limits: LimitArgs,
     #[command(flatten)]
     status: StatusArgs,
+    /// Close a connection whose client has been silent for so long between two requests; clients that wait for events
+    /// of the native protocol are not closed [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    idle_timeout: Option<u64>,
     /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
     /// for the next
     #[arg(long)]
@@ -162,8 +166,12 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         tokio::spawn(reload_at_hangup(hangup()?, encryption.clone()));
     }
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
+    let admission = |signal| {
+        let admission = Admission::new(signal).with_encryption(encryption).with_busy_poll(busy_poll);
+        admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs))
+    };
     let status = StatusService::new(database.clone(), &described).with_token(status_token);
-    ports.serve(services(args, compat, &database, (status, &limits)), encryption, busy_poll, &shutdown);
+    ports.serve(services(args, compat, &database, (status, &limits)), admission, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
     if !shutdown.end(PATIENCE).await {

@@ -1,7 +1,5 @@
 //! One request in, one reply out.
 
-use std::sync::Arc;
-
 use super::body_reader::BodyReader;
 use super::compression::Compression;
 use super::error::NativeError;
@@ -48,8 +46,8 @@ pub fn open_body(
 
 /// Answers a request with statements. Any number of them may be under way on one connection.
 pub async fn answer(
-    service: NativeService,
-    identity: Arc<Identity>,
+    service: &NativeService,
+    identity: &Identity,
     code: RequestCode,
     (stream, flags): (i16, u8),
     body: BodyReader,
@@ -60,7 +58,7 @@ pub async fn answer(
         _ => Tracer::begin(&service.database, code, identity.address),
     };
     let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()));
-    let outcome = metered(meter, statements::run(&service, &identity, code, body, &mut tracer)).await;
+    let outcome = metered(meter, statements::run(service, identity, code, body, &mut tracer)).await;
     let reply = match outcome {
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {

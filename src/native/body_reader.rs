@@ -15,6 +15,7 @@ const NULL: i32 = -1;
 const UNSET: i32 = -2;
 
 /// Takes a body apart from its front. Nothing is copied but texts.
+#[derive(Clone)]
 pub struct BodyReader {
     rest: Bytes,
     pub version: ProtocolVersion,

@@ -8,7 +8,6 @@ use super::version::ProtocolVersion;
 use crate::cql::{self, CqlError};
 use crate::db;
 use crate::model::ConsistencyLevel;
-use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
 use crate::util::meter::MeterError;
 
 mod code {
@@ -77,11 +76,6 @@ impl NativeError {
 
     pub fn unprepared(id: impl Into<Bytes>) -> NativeError {
         NativeError::Unprepared(id.into())
-    }
-
-    /// A frame that is longer than may be.
-    pub fn too_long(length: usize) -> NativeError {
-        NativeError::longer(length, NATIVE_FRAME_BYTES_MAX)
     }
 
     /// A request that is longer than one of its kind may be.

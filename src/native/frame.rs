@@ -67,6 +67,8 @@ pub struct FrameCutter {
     /// The version of the connection's first frame, which all others have to have.
     version: Option<ProtocolVersion>,
     highest: ProtocolVersion,
+    /// Longest body that is handed out, in bytes.
+    bytes_max: usize,
     /// Bytes of a body that is too long, still to come.
     to_skip: usize,
 }
@@ -80,12 +82,45 @@ impl Default for FrameCutter {
 impl FrameCutter {
     /// For a server that speaks no newer version than this.
     pub fn up_to(highest: ProtocolVersion) -> FrameCutter {
-        FrameCutter { version: None, highest, to_skip: 0 }
+        FrameCutter { version: None, highest, bytes_max: NATIVE_FRAME_BYTES_MAX, to_skip: 0 }
     }
 
     /// The version in which to answer: the client's, or as long as it has none that is spoken here, the newest.
     pub fn version(&self) -> ProtocolVersion {
         self.version.unwrap_or(self.highest)
+    }
+
+    /// Passes over bodies of more than so many bytes from now on.
+    pub fn refuse_above(&mut self, bytes: usize) {
+        self.bytes_max = bytes.min(NATIVE_FRAME_BYTES_MAX);
+    }
+
+    /// Longest body that is handed out, in bytes.
+    pub fn bytes_max(&self) -> usize {
+        self.bytes_max
+    }
+
+    /// The stream of the frame that has begun, and how many of its bytes are missing. `None` before its header has come.
+    pub fn begun(&self, buffer: &[u8]) -> Option<(i16, usize)> {
+        let version = self.version.filter(|_| self.to_skip == 0)?;
+        let mut rest = buffer.get(2..version.header_bytes())?;
+        let stream = if version < ProtocolVersion::V3 { i16::from(rest.get_i8()) } else { rest.get_i16() };
+        let length = (&rest[1..]).get_u32() as usize;
+        Some((stream, (version.header_bytes() + length).saturating_sub(buffer.len())))
+    }
+
+    /// Gives up the frame that has begun and is all that the buffer holds, with the buffer's memory. Returns its stream;
+    /// the rest is passed over. `None` if its header has not come.
+    pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<i16> {
+        let (stream, missing) = self.begun(buffer)?;
+        self.to_skip = missing;
+        *buffer = BytesMut::new();
+        Some(stream)
+    }
+
+    /// Whether part of a frame has come, and the rest has not.
+    pub fn is_within_frame(&self, buffer: &[u8]) -> bool {
+        self.to_skip > 0 || !buffer.is_empty()
     }
 
     pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, FrameError> {
@@ -113,7 +148,7 @@ impl FrameCutter {
             return Err(FrameError::OtherVersion { got: version, expected, stream });
         }
         self.version = Some(version);
-        if length > NATIVE_FRAME_BYTES_MAX {
+        if length > self.bytes_max {
             buffer.advance(version.header_bytes());
             self.to_skip = length;
             return Ok(NextFrame::TooLong { version, stream, length });
@@ -211,6 +246,26 @@ mod tests {
             error.to_string(),
             "Invalid message version. Got 3/v3 but previous messages on this connection had version 4/v4"
         );
+    }
+
+    #[test]
+    fn a_frame_that_has_begun_may_be_given_up() {
+        for head in [&b"\x04\0\0\x07\x05\0\0\0\x05"[..], b"\x02\0\x07\x05\0\0\0\x05"] {
+            let mut cutter = FrameCutter::default();
+            let mut buffer = BytesMut::from(&head[..4]);
+            assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
+            assert_eq!(cutter.give_up(&mut buffer), None, "nothing tells where it ends");
+            buffer.extend_from_slice(&head[4..]);
+            buffer.put_slice(b"ab");
+            assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
+            assert_eq!(cutter.begun(&buffer), Some((7, 3)));
+            assert_eq!(cutter.give_up(&mut buffer), Some(7));
+            assert!(buffer.is_empty() && cutter.is_within_frame(&buffer));
+            assert_eq!(cutter.give_up(&mut buffer), None);
+            buffer.put_slice(b"cde");
+            assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
+            assert!(!cutter.is_within_frame(&buffer));
+        }
     }
 
     #[test]

@@ -55,6 +55,11 @@ impl Handshake {
         self.phase != Phase::New
     }
 
+    /// Whether statements may come.
+    pub fn is_ready(&self) -> bool {
+        self.phase == Phase::Ready
+    }
+
     /// Whether a request may come now; the words are Cassandra's.
     pub fn check(&self, code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
         use RequestCode::{AuthResponse, Credentials, Options, Startup};

@@ -64,6 +64,11 @@ impl Reply {
         Reply { warnings, ..self }
     }
 
+    /// Memory that it takes, in bytes.
+    pub fn bytes_held(&self) -> usize {
+        self.body.capacity()
+    }
+
     pub fn is_error(&self) -> bool {
         self.opcode == ResponseCode::Error
     }

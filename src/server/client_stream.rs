@@ -19,7 +19,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// First room of a connection's buffers, in bytes.
 pub const BUFFER_BYTES: usize = 4 * 1024;
 /// Room that there is for what a client sends, in bytes.
-const ROOM_MIN: usize = 1024;
+pub const ROOM_MIN: usize = 1024;
 
 /// A client's stream. What is written to it may wait for a flush.
 #[derive(Debug)]
@@ -34,6 +34,14 @@ impl ClientStream {
         matches!(self, ClientStream::Tls(_))
     }
 
+    /// The connection below.
+    pub fn socket(&self) -> &TcpStream {
+        match self {
+            ClientStream::Plain(stream) => stream,
+            ClientStream::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
     /// Waits for bytes and appends them; 0 when there will be none. A read that does not take all that has come costs
     /// another one, so there is room for a little request at least. That costs nothing as long as the messages before are
     /// gone: their room is taken again.
@@ -46,10 +54,7 @@ impl ClientStream {
 
     /// Notes when the client stops sending, or the connection breaks, and takes nothing that it has sent. It never ends.
     pub async fn watch(&self, client: &ClientPresence) -> Infallible {
-        let stream = match self {
-            ClientStream::Plain(stream) => stream,
-            ClientStream::Tls(stream) => stream.get_ref().0,
-        };
+        let stream = self.socket();
         match stream.peek(&mut [0]).await {
             Ok(0) => client.stops_sending(),
             // Behind what it has sent its end cannot be seen.

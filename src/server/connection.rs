@@ -1,40 +1,37 @@
 //! One Thrift connection, from its first byte to its last.
 
-use std::io;
-
-use bytes::BytesMut;
-use tokio::io::AsyncWriteExt;
+use bytes::{Bytes, BytesMut};
 
 use super::busy_poll::BusyPoll;
-use super::client_stream::{BUFFER_BYTES, ClientStream};
+use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
+use super::client_stream::BUFFER_BYTES;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::memory_budget::Share;
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
-use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, detect};
+use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Refusal, Transport, detect};
 use crate::thrift::wire::WireError;
-use crate::thrift::{Service, Session, answer};
-use crate::util::limits::{IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH};
+use crate::thrift::{Service, Session, answer, refuse_long, refuse_overloaded};
+use crate::util::limits::{
+    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH,
+};
 
 /// Why a connection ends before its client ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Link(#[from] LinkError),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
     Frame(#[from] FrameError),
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("all connections together hold more unfinished messages and unread replies than may be")]
-    OutOfMemory,
 }
 
 impl From<ConnectionError> for ConnectionEnd {
     fn from(error: ConnectionError) -> ConnectionEnd {
         match error {
-            ConnectionError::Io(error) => ConnectionEnd::Lost(error),
+            ConnectionError::Link(LinkError::Io(error)) => ConnectionEnd::Lost(error),
             error => ConnectionEnd::Closed(error.into()),
         }
     }
@@ -48,26 +45,28 @@ impl ConnectionHandler for Service {
 
 /// A client's connection.
 pub struct Connection {
-    stream: ClientStream,
+    link: ClientLink,
     service: Service,
     session: Session,
+    /// A login is asked for, and has not succeeded.
+    needs_login: bool,
     input: BytesMut,
     output: BytesMut,
-    share: Share,
     shutdown: ShutdownSignal,
     busy_poll: BusyPoll,
 }
 
 impl Connection {
     pub fn new(client: Client, service: Service) -> Connection {
-        let Client { stream, peer, share, shutdown, busy_poll, .. } = client;
+        let Client { stream, peer, place, limits, budget, shutdown, busy_poll, .. } = client;
+        let share = budget.share(place.give_way());
         Connection {
-            stream,
+            link: ClientLink::new(stream, limits, place, share),
+            needs_login: service.database.requires_login(),
             service,
             session: Session::from_address(peer.ip()),
             input: BytesMut::with_capacity(BUFFER_BYTES),
             output: BytesMut::with_capacity(BUFFER_BYTES),
-            share,
             shutdown,
             busy_poll,
         }
@@ -77,51 +76,83 @@ impl Connection {
     /// whole is answered first, whatever follows it.
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
-        let flushed = self.flush().await;
-        self.stream.close().await;
+        let flushed = match &end {
+            Err(ConnectionError::Link(error)) if !error.leaves_time_for_a_reply() => Ok(()),
+            _ => self.flush().await,
+        };
+        if self.output.is_empty() {
+            self.link.close().await;
+        } else {
+            self.link.reset();
+        }
         end.and(flushed.map_err(ConnectionError::from))
     }
 
     async fn converse(&mut self) -> Result<(), ConnectionError> {
-        let Some(mut cutter) = self.detect().await? else { return Ok(()) };
+        let Some(transport) = self.detect().await? else { return Ok(()) };
+        let mut cutter = MessageCutter::new(transport, MESSAGE_BYTES_MAX);
+        if self.needs_login {
+            cutter.refuse_above(HANDSHAKE_BYTES_MAX);
+        }
         loop {
             match cutter.next_message(&mut self.input)? {
                 NextMessage::Message(message) => {
-                    let transport = cutter.transport();
-                    let (service, session) = (&self.service, &mut self.session);
-                    let client = session.meter.client().clone();
-                    tokio::select! {
-                        biased;
-                        answered = answer(service, session, &message, transport, &mut self.output) => answered?,
-                        // Only to tell the request that its client has gone.
-                        never = self.stream.watch(&client) => match never {},
-                    }
+                    self.link.end_message();
+                    self.answer(message, transport).await?;
+                    self.note_request(&mut cutter);
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
-                        self.check_memory()?;
                         self.flush().await?;
                     }
                 }
-                NextMessage::Needed(_) => {
+                NextMessage::TooLong { front, length } => {
+                    let why = format!(
+                        "a message of {length} bytes before the login, the limit is {HANDSHAKE_BYTES_MAX}: log in first"
+                    );
+                    refuse_long(&front, transport, &why, &mut self.output)?;
+                }
+                NextMessage::Needed(missing) => {
                     self.flush().await?;
                     self.give_back();
-                    if !self.receive().await? {
-                        return Ok(());
+                    let has_begun = cutter.is_within_message(&self.input);
+                    match self.receive(missing, has_begun).await {
+                        Ok(true) => {}
+                        Ok(false) => return Ok(()),
+                        Err(error) => self.give_up(&mut cutter, error)?,
                     }
                 }
             }
         }
     }
 
+    /// Refuses the message that has begun, if there is no memory for it and its end is known. Other errors end the
+    /// connection.
+    fn give_up(&mut self, cutter: &mut MessageCutter, error: ConnectionError) -> Result<(), ConnectionError> {
+        let ConnectionError::Link(LinkError::Full(full)) = error else { return Err(error) };
+        let Some(front) = cutter.give_up(&mut self.input) else { return Err(error) };
+        refuse_long(&front, cutter.transport(), &full.to_string(), &mut self.output)?;
+        Ok(())
+    }
+
+    /// Notes that a request has been answered: a client that had to log in first may have done so.
+    fn note_request(&mut self, cutter: &mut MessageCutter) {
+        if self.needs_login && (self.session.is_logged_in || self.session.user.is_some()) {
+            self.needs_login = false;
+            cutter.refuse_above(MESSAGE_BYTES_MAX);
+        }
+        if !self.needs_login {
+            self.link.prove();
+        }
+    }
+
     /// Tells the transport from the first bytes; `None` when the client leaves before it can be told.
-    async fn detect(&mut self) -> Result<Option<MessageCutter>, ConnectionError> {
+    async fn detect(&mut self) -> Result<Option<Transport>, ConnectionError> {
         loop {
             match detect(&self.input, MESSAGE_BYTES_MAX) {
-                Detection::Found(transport) => {
-                    return Ok(Some(MessageCutter::new(transport, MESSAGE_BYTES_MAX)));
-                }
+                Detection::Found(transport) => return Ok(Some(transport)),
                 Detection::Refused(refusal) => return Err(refusal.into()),
-                Detection::Needed(_) => {
-                    if !self.receive().await? {
+                Detection::Needed(missing) => {
+                    let has_begun = !self.input.is_empty();
+                    if !self.receive(missing, has_begun).await? {
                         return Ok(None);
                     }
                 }
@@ -129,15 +160,73 @@ impl Connection {
         }
     }
 
-    /// Waits for more bytes. False when there will be none.
-    async fn receive(&mut self) -> Result<bool, ConnectionError> {
+    /// Answers a message. A reply that all connections together have no memory for is given up, and the message is
+    /// answered once more when there is memory: only messages that change nothing have replies that count.
+    async fn answer(&mut self, message: Bytes, transport: Transport) -> Result<(), ConnectionError> {
+        let start = self.output.len();
+        self.make_reply(&message, transport).await?;
+        let received = message.len() + self.input.capacity();
+        let held = HeldBytes { received, replies: self.output.capacity() };
+        if !self.link.share.try_hold(held.counted()) {
+            self.output = BytesMut::from(&self.output[..start]);
+            self.flush().await?;
+            self.answer_in_turn(&message, transport, held).await?;
+        }
+        let is_large = message.len() > IDLE_BUFFER_BYTES_MAX;
+        drop(message);
+        if is_large && self.input.len() <= BUFFER_BYTES {
+            // The buffer would keep the memory of the message.
+            self.input = BytesMut::from(&self.input[..]);
+        }
+        Ok(())
+    }
+
+    /// Appends the reply to a message. The request is told when its client goes.
+    async fn make_reply(&mut self, message: &Bytes, transport: Transport) -> Result<(), WireError> {
+        let client = self.session.meter.client().clone();
+        tokio::select! {
+            biased;
+            answered = answer(&self.service, &mut self.session, message, transport, &mut self.output) => answered,
+            never = self.link.watch(&client) => match never {},
+        }
+    }
+
+    /// Waits for the memory of a reply before it makes it.
+    async fn answer_in_turn(
+        &mut self,
+        message: &Bytes,
+        transport: Transport,
+        held: HeldBytes,
+    ) -> Result<(), ConnectionError> {
+        let why = match self.link.hold(held.counted()).await {
+            Err(LinkError::Full(error)) => error.to_string(),
+            has_room => {
+                has_room?;
+                self.output = BytesMut::with_capacity(held.replies);
+                self.make_reply(message, transport).await?;
+                let held = HeldBytes { replies: self.output.capacity(), ..held };
+                if self.link.share.try_hold(held.counted()) {
+                    return Ok(());
+                }
+                "the reply has grown, and there is no memory for it: try again".to_owned()
+            }
+        };
+        self.output = BytesMut::with_capacity(BUFFER_BYTES);
+        let refused = (message, transport);
+        Ok(refuse_overloaded(&self.service, &mut self.session, refused, &why, &mut self.output)?)
+    }
+
+    /// Waits for more bytes, of which so many are missing. False when there will be none.
+    async fn receive(&mut self, missing: usize, has_begun: bool) -> Result<bool, ConnectionError> {
         if self.shutdown.is_ending() {
             return Ok(false);
         }
-        self.check_memory()?;
+        let expected = if has_begun { Expected::Rest } else { Expected::Message };
+        let others = HeldBytes { received: 0, replies: self.output.capacity() };
+        self.link.make_room(&mut self.input, missing, others).await?;
         let read = tokio::select! {
             biased;
-            read = self.stream.receive(&mut self.input) => read?,
+            read = self.link.receive(&mut self.input, expected) => read?,
             () = self.shutdown.told() => return Ok(false),
         };
         if read > 0 {
@@ -146,21 +235,14 @@ impl Connection {
         Ok(read > 0)
     }
 
-    /// Counts the buffers against what all connections may hold. A reply that would be too much is dropped: its
-    /// client may never read it.
-    fn check_memory(&mut self) -> Result<(), ConnectionError> {
-        if self.share.fit([self.input.capacity(), self.output.capacity()]) {
-            return Ok(());
-        }
-        self.output = BytesMut::new();
-        Err(ConnectionError::OutOfMemory)
-    }
-
-    async fn flush(&mut self) -> io::Result<()> {
+    async fn flush(&mut self) -> Result<(), LinkError> {
         if !self.output.is_empty() {
             let_others_go_first().await;
-            self.stream.write_all(&self.output).await?;
-            self.stream.flush().await?;
+            let mut sent = 0;
+            while sent < self.output.len() {
+                sent += self.link.send_some(&self.output[sent..]).await?;
+            }
+            self.link.flush().await?;
             self.output.clear();
         }
         Ok(())

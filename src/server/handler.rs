@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 
 use super::busy_poll::BusyPoll;
 use super::client_stream::ClientStream;
-use super::memory_budget::Share;
+use super::connection_limits::ConnectionLimits;
+use super::connections::Place;
+use super::memory_budget::MemoryBudget;
 use super::shutdown::ShutdownSignal;
 
 /// A client that has been let in, and what its connection shares with all others.
@@ -14,8 +16,11 @@ pub struct Client {
     pub peer: SocketAddr,
     /// The address of ours that it has come to.
     pub local: SocketAddr,
-    /// Its part of the memory for unfinished messages and unread replies.
-    pub share: Share,
+    /// Its place among all connections.
+    pub place: Place,
+    pub limits: ConnectionLimits,
+    /// The memory for messages and replies of all connections.
+    pub budget: MemoryBudget,
     pub shutdown: ShutdownSignal,
     /// Is to hear of what the client sends.
     pub busy_poll: BusyPoll,

@@ -1,14 +1,19 @@
 //! Accepts connections.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::admission::Admission;
+use super::client_link::LinkError;
 use super::client_stream::ClientStream;
+use super::connections::Place;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
+use super::repeated_lines::{Line, RepeatedLines};
+use crate::util::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
 
 /// Connections that the operating system keeps waiting.
 const BACKLOG: i32 = 4096;
@@ -48,12 +53,11 @@ impl Listener {
         Err(failed(last))
     }
 
-    /// Accepts until the server ends, and lets the handler speak with those who come. A permit is taken before a
-    /// connection is, so that no more are open than can be served.
+    /// Accepts until the server ends, and serves each connection with the handler. A connection that finds no place
+    /// waits for one, and so do those behind it, in the operating system's queue.
     pub async fn run(self, handler: impl ConnectionHandler, mut admission: Admission) {
         let mut pause = Duration::from_millis(1);
         loop {
-            let Ok(permit) = admission.permits.clone().acquire_owned().await else { return };
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
                 () = admission.shutdown.told() => return,
@@ -61,14 +65,24 @@ impl Listener {
             match accepted {
                 Ok((stream, peer)) => {
                     pause = Duration::from_millis(1);
+                    let connections = admission.connections.clone();
+                    let place = tokio::select! {
+                        biased;
+                        place = connections.enter() => place,
+                        () = admission.shutdown.told() => return,
+                    };
+                    let Some(place) = place else { return };
                     let (handler, admission) = (handler.clone(), admission.clone());
                     tokio::spawn(async move {
-                        log_end(peer, serve(stream, peer, handler, admission).await);
-                        drop(permit);
+                        let lines = admission.lines.clone();
+                        log_end(peer, serve(stream, (peer, place), handler, admission).await, &lines);
                     });
                 }
                 Err(error) => {
-                    tracing::warn!("cannot accept a connection: {error}; next try in {pause:?}");
+                    let line = format!("cannot accept a connection: {error}");
+                    if !is_counted(&line, &admission.lines) {
+                        tracing::warn!("{line}; next try in {pause:?}");
+                    }
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSE_MAX);
                 }
@@ -89,12 +103,15 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
 /// A connection, from its acceptance to its end.
 async fn serve(
     stream: TcpStream,
-    peer: SocketAddr,
+    (peer, place): (SocketAddr, Place),
     handler: impl ConnectionHandler,
     mut admission: Admission,
 ) -> Result<(), ConnectionEnd> {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("cannot send small replies at once: {error}");
+    }
+    if let Err(error) = keep_alive(&stream) {
+        tracing::debug!("cannot ask for TCP keepalive: {error}");
     }
     let local = stream.local_addr()?;
     let stream = match admission.encryption {
@@ -102,22 +119,54 @@ async fn serve(
         Some(encryption) => {
             let admitted = tokio::select! {
                 admitted = encryption.admit(stream) => admitted?,
+                scarcity = place.give_way().told() => {
+                    return Err(ConnectionEnd::Closed(LinkError::from(scarcity).into()));
+                }
                 () = admission.shutdown.told() => None,
             };
             let Some(stream) = admitted else { return Ok(()) };
             stream
         }
     };
-    let Admission { budget, shutdown, busy_poll, .. } = admission;
-    handler.serve(Client { stream, peer, local, share: budget.share(), shutdown, busy_poll }).await
+    let Admission { limits, budget, shutdown, busy_poll, .. } = admission;
+    handler.serve(Client { stream, peer, local, place, limits, budget, shutdown, busy_poll }).await
+}
+
+/// Has TCP notice that a client's machine is gone, although nothing is sent to it.
+fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
+    let keepalive = TcpKeepalive::new()
+        .with_time(Duration::from_secs(KEEPALIVE_IDLE_S))
+        .with_interval(Duration::from_secs(KEEPALIVE_INTERVAL_S))
+        .with_retries(KEEPALIVE_PROBES);
+    SockRef::from(stream).set_tcp_keepalive(&keepalive)
+}
+
+/// Whether a line like this has been logged a moment ago, so that this one is only counted. What is counted is logged
+/// when the period ends.
+fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
+    let line = lines.note(kind);
+    if line == Line::BeginsPeriod {
+        let lines = lines.clone();
+        tokio::spawn(async move {
+            let period = Duration::from_secs(LOG_PERIOD_S);
+            tokio::time::sleep(period).await;
+            lines.end_period(period).iter().for_each(|line| tracing::info!("{line}"));
+        });
+    }
+    line == Line::Counted
 }
 
 /// Logs why a connection ended: clients that go away are no news, strange bytes are worth a line.
-fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>) {
+fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>, lines: &Arc<RepeatedLines>) {
     match end {
         Ok(()) => tracing::debug!(%peer, "connection closed"),
         Err(ConnectionEnd::Lost(error)) => tracing::debug!(%peer, "connection lost: {error}"),
         Err(ConnectionEnd::OtherVersion(error)) => tracing::debug!(%peer, "connection closed: {error}"),
-        Err(ConnectionEnd::Closed(error)) => tracing::info!(%peer, "connection closed: {error}"),
+        Err(ConnectionEnd::Closed(error)) => {
+            let line = format!("connection closed: {error}");
+            if !is_counted(&line, lines) {
+                tracing::info!(%peer, "{line}");
+            }
+        }
     }
 }

@@ -1,80 +1,442 @@
-//! One budget for the memory of all unfinished messages and unread replies, so that many connections together
-//! cannot take what one alone may not.
+//! One budget for the memory of all messages and replies, so that many connections together cannot take what one alone
+//! may not.
+//!
+//! A buffer grows only after its share of the budget has. Where too little is left, shares wait in order, for a limited
+//! time, and meanwhile connections are told to give way:
+//!
+//! 1. those whose clients stall: they have neither sent the rest of a message nor read a reply fast enough, and the one
+//!    that has stalled longest goes first;
+//! 2. if what the waiting shares hold themselves is what is missing, so that all of them would wait for each other, the
+//!    one that came last.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crate::util::limits::{MESSAGE_BYTES_FREE, MESSAGES_BYTES_MAX};
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep_until};
 
-/// What is left of the budget, shared by all connections.
-#[derive(Debug, Clone)]
-pub struct MemoryBudget {
-    left: Arc<AtomicUsize>,
+use super::give_way::{GiveWay, Scarcity};
+use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX};
+
+/// How often those who wait look for connections that stall.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A share's `stalls_at_ms` while the server does not wait for the client.
+const NEVER: u64 = u64::MAX;
+
+/// Why a share has not become larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HoldError {
+    #[error(
+        "messages and replies of all clients take {0} bytes of memory, which is the limit: try again later"
+    )]
+    Full(usize),
+    /// The connection has been told to end.
+    #[error("others need the memory of this connection")]
+    GaveWay,
 }
 
-/// One connection's part. Given back when it is dropped.
+/// The budget, shared by all connections. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct MemoryBudget {
+    pool: Arc<Pool>,
+}
+
+#[derive(Debug)]
+struct Pool {
+    bytes_max: usize,
+    wait: Duration,
+    /// A permit for each byte. Shares that wait for permits get them in order.
+    left: Semaphore,
+    started: Instant,
+    holders: Mutex<Holders>,
+}
+
+/// Shares that hold something or wait, by a number that grows.
+#[derive(Debug, Default)]
+struct Holders {
+    next_number: u64,
+    by_number: BTreeMap<u64, Arc<Holder>>,
+    looked_at: Option<Instant>,
+}
+
+/// What others see of a share.
+#[derive(Debug)]
+struct Holder {
+    number: u64,
+    give_way: Arc<GiveWay>,
+    bytes: AtomicUsize,
+    /// Bytes that it waits for; 0 while it does not wait.
+    wants: AtomicUsize,
+    /// Shares that wait, by who came first.
+    turn: AtomicU64,
+    /// From when on its client stalls, in milliseconds since the pool's start.
+    stalls_at_ms: AtomicU64,
+}
+
+/// Part of the budget. It is given back when this is dropped.
 #[derive(Debug)]
 pub struct Share {
-    budget: MemoryBudget,
+    pool: Arc<Pool>,
+    give_way: Arc<GiveWay>,
     held: usize,
+    /// While it holds something or waits.
+    holder: Option<Arc<Holder>>,
+}
+
+impl Default for MemoryBudget {
+    fn default() -> MemoryBudget {
+        MemoryBudget::new(MESSAGES_BYTES_MAX, Duration::from_secs(MEMORY_WAIT_S))
+    }
 }
 
 impl MemoryBudget {
-    pub fn new() -> MemoryBudget {
-        MemoryBudget { left: Arc::new(AtomicUsize::new(MESSAGES_BYTES_MAX)) }
+    /// A budget of so many bytes, for which a share waits at most so long.
+    pub fn new(bytes_max: usize, wait: Duration) -> MemoryBudget {
+        let bytes_max = bytes_max.min(Semaphore::MAX_PERMITS);
+        let left = Semaphore::new(bytes_max);
+        let started = Instant::now();
+        MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, started, holders: Mutex::default() }) }
     }
 
-    pub fn share(&self) -> Share {
-        Share { budget: self.clone(), held: 0 }
+    /// A share that holds nothing yet, of a connection with this signal.
+    pub fn share(&self, give_way: &Arc<GiveWay>) -> Share {
+        Share { pool: self.pool.clone(), give_way: give_way.clone(), held: 0, holder: None }
+    }
+}
+
+impl Pool {
+    fn milliseconds(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.started).as_millis()).unwrap_or(NEVER - 1)
+    }
+
+    /// Tells connections to give way, as far as what shares wait for is not on its way already. Does nothing if
+    /// somebody has looked a moment ago: thousands may wait.
+    fn reclaim(&self, now: Instant) {
+        let mut holders = self.holders.lock();
+        if holders.looked_at.is_some_and(|last| now < last + LOOK_EVERY / 2) {
+            return;
+        }
+        holders.looked_at = Some(now);
+        let now_ms = self.milliseconds(now);
+        let (mut wanted, mut coming) = (0, 0);
+        let mut stalled = Vec::new();
+        for holder in holders.by_number.values() {
+            let bytes = holder.bytes.load(Ordering::Relaxed);
+            let stalls_at = holder.stalls_at_ms.load(Ordering::Relaxed);
+            if holder.give_way.is_told() {
+                coming += bytes;
+            } else if stalls_at <= now_ms && bytes > 0 {
+                stalled.push((stalls_at, bytes, holder));
+            } else {
+                wanted += holder.wants.load(Ordering::Relaxed);
+            }
+        }
+        stalled.sort_unstable_by_key(|(stalls_at, ..)| *stalls_at);
+        for (_, bytes, holder) in stalled {
+            if coming >= wanted {
+                return;
+            }
+            holder.give_way.tell(Scarcity::Memory);
+            coming += bytes;
+        }
+        if coming == 0
+            && let Some(last) = self.last_of_a_deadlock(&holders)
+        {
+            last.give_way.tell(Scarcity::Memory);
+        }
+    }
+
+    /// The share that came last of those that wait, if the first of them cannot get what it waits for unless one of the
+    /// others gives up.
+    fn last_of_a_deadlock<'a>(&self, holders: &'a Holders) -> Option<&'a Arc<Holder>> {
+        let mut waiting: Vec<_> = holders.by_number.values().filter(|holder| holder.is_waiting()).collect();
+        waiting.sort_unstable_by_key(|holder| holder.turn.load(Ordering::Relaxed));
+        let held: usize = waiting.iter().map(|holder| holder.bytes.load(Ordering::Relaxed)).sum();
+        let (first, others) = waiting.split_first()?;
+        if self.bytes_max.saturating_sub(held) >= first.wants.load(Ordering::Relaxed) {
+            return None;
+        }
+        others.iter().rev().find(|holder| holder.bytes.load(Ordering::Relaxed) > 0).copied()
+    }
+}
+
+impl Holder {
+    fn is_waiting(&self) -> bool {
+        self.wants.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Ends a share's wait, also if the wait is given up.
+struct Waiting(Arc<Holder>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.wants.store(0, Ordering::Relaxed);
     }
 }
 
 impl Share {
-    /// Makes the share fit buffers of so many bytes; small buffers are free. False when too little is left.
-    pub fn fit(&mut self, buffers: [usize; 2]) -> bool {
-        let wanted = buffers.iter().filter(|bytes| **bytes > MESSAGE_BYTES_FREE).sum::<usize>();
-        if wanted == self.held {
-            // Nearly always, and who does not write to what all share need not wait for it.
+    /// Bytes that it holds.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Makes the share so large, if that is possible at once. A share that becomes smaller always does.
+    pub fn try_hold(&mut self, bytes: usize) -> bool {
+        if bytes == self.held {
+            // Nearly always: what all connections share is not written to.
             return true;
         }
-        if wanted < self.held {
-            self.budget.left.fetch_add(self.held - wanted, Ordering::Relaxed);
-            self.held = wanted;
+        if bytes < self.held {
+            self.pool.left.add_permits(self.held - bytes);
+            self.note(bytes);
             return true;
         }
-        let more = wanted - self.held;
-        let taken = self
-            .budget
-            .left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(more));
-        if taken.is_ok() {
-            self.held = wanted;
+        let Ok(more) = u32::try_from(bytes - self.held) else { return false };
+        match self.pool.left.try_acquire_many(more) {
+            Ok(permit) => permit.forget(),
+            Err(_) => return false,
         }
-        taken.is_ok()
+        self.note(bytes);
+        true
+    }
+
+    /// Makes the share so large, and waits for that in order. If the wait is given up nothing has changed.
+    ///
+    /// Errors: `Full` after the budget's longest wait, or at once if the budget is never so large; `GaveWay` if the
+    /// connection has been told to end meanwhile.
+    pub async fn hold(&mut self, bytes: usize) -> Result<(), HoldError> {
+        if self.try_hold(bytes) {
+            return Ok(());
+        }
+        let pool = self.pool.clone();
+        let more = u32::try_from(bytes - self.held).map_err(|_| HoldError::Full(pool.bytes_max))?;
+        if bytes > pool.bytes_max {
+            return Err(HoldError::Full(pool.bytes_max));
+        }
+        let _waiting = self.begin_to_wait(bytes - self.held);
+        let ends_at = Instant::now() + pool.wait;
+        let acquire = pool.left.acquire_many(more);
+        tokio::pin!(acquire);
+        loop {
+            let now = Instant::now();
+            pool.reclaim(now);
+            tokio::select! {
+                biased;
+                permit = &mut acquire => {
+                    permit.map_err(|_| HoldError::Full(pool.bytes_max))?.forget();
+                    self.note(bytes);
+                    return Ok(());
+                }
+                _ = self.give_way.told() => return Err(HoldError::GaveWay),
+                () = sleep_until(ends_at.min(now + LOOK_EVERY)) => {
+                    if Instant::now() >= ends_at {
+                        return Err(HoldError::Full(pool.bytes_max));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes over what another share of this budget holds.
+    pub fn absorb(&mut self, mut other: Share) {
+        let bytes = self.held + other.held;
+        other.held = 0;
+        if bytes != self.held {
+            self.note(bytes);
+        }
+    }
+
+    /// Notes that the server waits for the client, which stalls from this moment on unless it does something before;
+    /// `None`: the server does not wait.
+    pub fn wait_for_client(&self, stalls_at: Option<Instant>) {
+        if let Some(holder) = &self.holder {
+            let milliseconds = stalls_at.map_or(NEVER, |at| self.pool.milliseconds(at));
+            holder.stalls_at_ms.store(milliseconds, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes how much the share holds now.
+    fn note(&mut self, bytes: usize) {
+        self.held = bytes;
+        if bytes == 0 {
+            self.leave();
+        } else {
+            self.enter().bytes.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn begin_to_wait(&mut self, wants: usize) -> Waiting {
+        let turn = {
+            let mut holders = self.pool.holders.lock();
+            holders.next_number += 1;
+            holders.next_number
+        };
+        let holder = self.enter();
+        holder.stalls_at_ms.store(NEVER, Ordering::Relaxed);
+        holder.turn.store(turn, Ordering::Relaxed);
+        holder.wants.store(wants, Ordering::Relaxed);
+        Waiting(holder)
+    }
+
+    /// Lets others see the share.
+    fn enter(&mut self) -> Arc<Holder> {
+        let Share { pool, give_way, holder, .. } = self;
+        let entered = holder.get_or_insert_with(|| {
+            let mut holders = pool.holders.lock();
+            holders.next_number += 1;
+            let holder = Arc::new(Holder {
+                number: holders.next_number,
+                give_way: give_way.clone(),
+                bytes: AtomicUsize::new(0),
+                wants: AtomicUsize::new(0),
+                turn: AtomicU64::new(0),
+                stalls_at_ms: AtomicU64::new(NEVER),
+            });
+            holders.by_number.insert(holder.number, holder.clone());
+            holder
+        });
+        entered.clone()
+    }
+
+    fn leave(&mut self) {
+        if let Some(holder) = self.holder.take() {
+            self.pool.holders.lock().by_number.remove(&holder.number);
+        }
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.budget.left.fetch_add(self.held, Ordering::Relaxed);
+        if self.held > 0 {
+            self.pool.left.add_permits(self.held);
+        }
+        self.leave();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+
+    const MIB: usize = 1024 * 1024;
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn share(budget: &MemoryBudget) -> Share {
+        budget.share(&Arc::default())
+    }
+
+    /// A share that holds so much.
+    fn holding(budget: &MemoryBudget, bytes: usize) -> Share {
+        let mut share = share(budget);
+        assert!(share.try_hold(bytes));
+        share
+    }
+
+    /// Runs on a clock that jumps to the next timer.
+    fn run(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(test);
+    }
 
     #[test]
     fn shares_are_given_back() {
-        let budget = MemoryBudget::new();
-        let mut one = budget.share();
-        assert!(one.fit([MESSAGES_BYTES_MAX, 0]));
-        let mut other = budget.share();
-        assert!(other.fit([MESSAGE_BYTES_FREE; 2]), "small buffers are always possible");
-        assert!(!other.fit([0, MESSAGE_BYTES_FREE + 1]));
+        let budget = MemoryBudget::new(MIB, SECOND);
+        let mut one = holding(&budget, MIB);
+        let mut other = share(&budget);
+        assert!(!other.try_hold(1));
+        assert!(one.try_hold(MIB - 1) && other.try_hold(1));
         drop(one);
-        assert!(other.fit([MESSAGES_BYTES_MAX, 0]));
-        assert!(other.fit([0; 2]));
-        assert!(budget.share().fit([MESSAGES_BYTES_MAX, 0]));
+        assert!(other.try_hold(MIB));
+        assert!(other.try_hold(0));
+        let mut whole = holding(&budget, MIB / 2);
+        whole.absorb(holding(&budget, MIB / 2));
+        assert_eq!(whole.held(), MIB);
+        assert!(!other.try_hold(1));
+        drop(whole);
+        holding(&budget, MIB);
+        assert!(budget.pool.holders.lock().by_number.is_empty() || other.holder.is_none());
+    }
+
+    #[test]
+    fn a_share_waits_in_order_and_for_a_limited_time() {
+        run(async {
+            let budget = MemoryBudget::new(MIB, SECOND / 5);
+            let first = holding(&budget, MIB);
+            assert_eq!(share(&budget).hold(MIB + 1).await, Err(HoldError::Full(MIB)), "it is never so large");
+            assert_eq!(share(&budget).hold(1).await, Err(HoldError::Full(MIB)));
+            let (mut large, mut small) = (share(&budget), share(&budget));
+            let mut both = Box::pin(async {
+                tokio::join!(async { large.hold(MIB).await.map(|()| drop(large)) }, small.hold(1))
+            });
+            assert_eq!((&mut both).now_or_never(), None);
+            drop(first);
+            assert_eq!(both.await, (Ok(()), Ok(())));
+            // A wait that is given up leaves nothing behind.
+            let rest = holding(&budget, MIB - 1);
+            assert_eq!(share(&budget).hold(2).now_or_never(), None);
+            drop(rest);
+            drop(small);
+            assert_eq!(budget.pool.left.available_permits(), MIB);
+            assert!(budget.pool.holders.lock().by_number.is_empty());
+        });
+    }
+
+    #[test]
+    fn what_has_stalled_longest_gives_way_and_what_makes_progress_does_not() {
+        run(async {
+            let budget = MemoryBudget::new(4 * MIB, 60 * SECOND);
+            let now = Instant::now();
+            let [mut working, mut moving, mut stalled, mut longest] = [0; 4].map(|_| holding(&budget, MIB));
+            working.wait_for_client(None);
+            moving.wait_for_client(Some(now + 60 * SECOND));
+            stalled.wait_for_client(Some(now + SECOND / 10));
+            longest.wait_for_client(Some(now));
+            let mut newcomer = share(&budget);
+            let giving_way = async {
+                let told = longest.give_way.clone();
+                assert_eq!(told.told().await, Scarcity::Memory);
+                tokio::time::sleep(SECOND / 2).await;
+                assert!(!stalled.give_way.is_told(), "one is enough");
+                drop(longest);
+            };
+            let (held, ()) = tokio::join!(newcomer.hold(MIB), giving_way);
+            assert_eq!(held, Ok(()));
+            let mut second = share(&budget);
+            let giving_way = async {
+                stalled.give_way.told().await;
+                assert!(stalled.try_hold(0));
+            };
+            let (held, ()) = tokio::join!(second.hold(MIB), giving_way);
+            assert_eq!(held, Ok(()));
+            for share in [&mut working, &mut moving, &mut newcomer, &mut second] {
+                assert!(!share.give_way.is_told());
+            }
+        });
+    }
+
+    #[test]
+    fn of_shares_that_wait_for_each_other_the_last_gives_way() {
+        run(async {
+            let budget = MemoryBudget::new(3 * MIB, 60 * SECOND);
+            let [mut first, mut second, mut third] = [0; 3].map(|_| holding(&budget, MIB));
+            let first_then_gone = async {
+                let held = first.hold(2 * MIB).await;
+                drop(first);
+                held
+            };
+            let third_until_told = async {
+                let held = third.hold(2 * MIB).await;
+                drop(third);
+                held
+            };
+            let (one, two, three) = tokio::join!(first_then_gone, second.hold(2 * MIB), third_until_told);
+            assert_eq!((one, two, three), (Ok(()), Ok(()), Err(HoldError::GaveWay)));
+        });
     }
 }

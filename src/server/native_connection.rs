@@ -3,67 +3,73 @@
 //! Requests of a connection run at the same time, each with its stream's number, and are answered as they are done. Those
 //! that change the connection itself (STARTUP, login) are answered before the next frame is looked at.
 
-use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tokio::io::AsyncWriteExt;
 use tokio::sync::broadcast;
 
 use super::busy_poll::BusyPoll;
-use super::client_stream::{BUFFER_BYTES, ClientStream};
+use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
+use super::client_stream::BUFFER_BYTES;
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::memory_budget::Share;
+use super::native_answering::{Answered, NativeRequest, ReplyShares};
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
+use crate::db;
 use crate::native::{
     BodyReader, Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError,
-    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, answer,
-    open_body,
+    NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, open_body,
 };
 use crate::schema::SchemaChange;
 use crate::util::limits::{
-    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, NATIVE_FRAME_BYTES_MAX,
-    NATIVE_REQUESTS_MAX, REPLY_BYTES_BEFORE_FLUSH,
+    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, NATIVE_FRAME_BYTES_MAX, NATIVE_REQUESTS_MAX,
+    REPLY_BYTES_BEFORE_FLUSH,
 };
 
 /// Why a connection ends before its client ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeConnectionError {
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Link(#[from] LinkError),
     #[error(transparent)]
     Frame(#[from] FrameError),
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    #[error("all connections together hold more unfinished messages and unread replies than may be")]
-    OutOfMemory,
     #[error("the client reads too slowly for the events that it has registered for, and has missed some")]
     Behind,
 }
 
 impl NativeConnectionError {
-    /// The last words to a client whose bytes cannot be read: a stream, and the reason.
-    fn last_words(&self) -> Option<(i16, String)> {
+    /// The last words to a client whose bytes cannot be read any more: a stream, and the reason.
+    fn last_words(&self) -> Option<(i16, NativeError)> {
+        let protocol = |stream, why: String| Some((stream, NativeError::protocol(why)));
         match self {
             NativeConnectionError::Frame(error @ FrameError::OtherVersion { stream, .. }) => {
-                Some((*stream, error.to_string()))
+                protocol(*stream, error.to_string())
             }
-            NativeConnectionError::Frame(error) => Some((0, error.to_string())),
-            NativeConnectionError::Segment(error) => Some((0, error.to_string())),
+            NativeConnectionError::Frame(error) => protocol(0, error.to_string()),
+            NativeConnectionError::Segment(error) => protocol(0, error.to_string()),
+            NativeConnectionError::Link(error @ LinkError::Full(_)) => {
+                Some((0, db::Error::Overloaded(error.to_string()).into()))
+            }
             _ => None,
         }
+    }
+
+    /// Whether the client may still be sent something.
+    fn leaves_time_for_a_reply(&self) -> bool {
+        !matches!(self, NativeConnectionError::Link(error) if !error.leaves_time_for_a_reply())
     }
 }
 
 impl From<NativeConnectionError> for ConnectionEnd {
     fn from(error: NativeConnectionError) -> ConnectionEnd {
         match error {
-            NativeConnectionError::Io(error) => ConnectionEnd::Lost(error),
+            NativeConnectionError::Link(LinkError::Io(error)) => ConnectionEnd::Lost(error),
             NativeConnectionError::Frame(FrameError::Version { .. }) => {
                 ConnectionEnd::OtherVersion(error.into())
             }
@@ -78,12 +84,14 @@ impl ConnectionHandler for NativeService {
     }
 }
 
-type Answering = Pin<Box<dyn Future<Output = (usize, Reply)> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 /// What a connection waits for.
 enum Happened {
-    Answered(usize, Reply),
+    Answered(Answered),
     Written,
+    /// There is memory for what the connection holds.
+    Fitted,
     Read(usize),
     Changed(Arc<[SchemaChange]>),
     /// The schema has changed more often than could be told.
@@ -93,7 +101,7 @@ enum Happened {
 
 /// A client's connection.
 struct NativeConnection {
-    stream: ClientStream,
+    link: ClientLink,
     address: SocketAddr,
     service: NativeService,
     handshake: Handshake,
@@ -114,7 +122,9 @@ struct NativeConnection {
     /// Bytes of the requests that are being answered.
     asked_bytes: usize,
     changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
-    share: Share,
+    /// What the connection holds is more than its share of memory: it does not read until the share has grown.
+    is_short: bool,
+    reply_shares: Arc<ReplyShares>,
     shutdown: ShutdownSignal,
     busy_poll: BusyPoll,
     is_ending: bool,
@@ -122,11 +132,15 @@ struct NativeConnection {
 
 impl NativeConnection {
     fn new(client: Client, service: NativeService) -> NativeConnection {
-        let Client { stream, peer, share, shutdown, local: address, busy_poll } = client;
+        let Client { stream, peer, place, limits, budget, shutdown, local: address, busy_poll } = client;
+        let give_way = place.give_way().clone();
+        let share = budget.share(&give_way);
+        let mut cutter = FrameCutter::up_to(service.highest_version());
+        cutter.refuse_above(HANDSHAKE_BYTES_MAX);
         NativeConnection {
-            stream,
+            link: ClientLink::new(stream, limits, place, share).with_handshake(),
             address,
-            cutter: FrameCutter::up_to(service.highest_version()),
+            cutter,
             service: service.reached_at(address),
             handshake: Handshake::new(peer.ip()),
             segments: None,
@@ -138,7 +152,8 @@ impl NativeConnection {
             answering: FuturesUnordered::new(),
             asked_bytes: 0,
             changes: None,
-            share,
+            is_short: false,
+            reply_shares: Arc::new(ReplyShares { budget, give_way }),
             shutdown,
             busy_poll,
             is_ending: false,
@@ -149,14 +164,27 @@ impl NativeConnection {
     /// answered first.
     async fn serve(mut self) -> Result<(), NativeConnectionError> {
         let end = self.converse().await;
-        if let Err(error) = &end {
-            self.tell_end(error);
+        let told = match &end {
+            Err(error) if !error.leaves_time_for_a_reply() => Ok(()),
+            Err(error) => {
+                self.tell_end(error);
+                self.send_all().await
+            }
+            Ok(()) => self.send_all().await,
+        };
+        let is_sent = self.output.is_empty();
+        for buffer in [&mut self.input, &mut self.frames, &mut self.replies, &mut self.output] {
+            *buffer = BytesMut::new();
         }
-        let told = self.send_all().await;
+        self.link.share.try_hold(0);
         // What has begun to write is done to its end, as if the client had waited for it; reads end soon.
         self.handshake.identity.client.leaves();
         while self.answering.next().await.is_some() {}
-        self.stream.close().await;
+        if is_sent {
+            self.link.close().await;
+        } else {
+            self.link.reset();
+        }
         end.and(told.map_err(NativeConnectionError::from))
     }
 
@@ -177,10 +205,18 @@ impl NativeConnection {
             if self.is_ending && self.answering.is_empty() && self.output.is_empty() && !self.needs_flush {
                 return end;
             }
-            self.fit()?;
-            match self.wait().await? {
-                Happened::Answered(bytes, reply) => self.push_answers(bytes, reply),
+            self.fit();
+            let happened = match self.wait().await {
+                Err(NativeConnectionError::Link(LinkError::Full(full))) => {
+                    self.give_up(LinkError::Full(full))?;
+                    continue;
+                }
+                happened => happened?,
+            };
+            match happened {
+                Happened::Answered(answered) => self.push_answers(answered),
                 Happened::Written => self.give_back(),
+                Happened::Fitted => {}
                 Happened::Read(0) => {
                     self.is_ending = true;
                     self.handshake.identity.client.stops_sending();
@@ -198,14 +234,40 @@ impl NativeConnection {
         }
     }
 
-    /// Keeps within the memory that all connections share.
-    fn fit(&mut self) -> Result<(), NativeConnectionError> {
-        let received = self.input.capacity() + self.frames.capacity() + self.asked_bytes;
-        if self.share.fit([received, self.replies.capacity() + self.output.capacity()]) {
-            return Ok(());
+    /// Memory that the connection takes beside what it reads into.
+    fn held_beside_input(&self) -> HeldBytes {
+        HeldBytes {
+            received: self.frames.capacity() + self.asked_bytes,
+            replies: self.replies.capacity() + self.output.capacity(),
         }
-        self.output = BytesMut::new();
-        Err(NativeConnectionError::OutOfMemory)
+    }
+
+    /// Memory that the connection takes, as the budget counts it.
+    fn held(&self) -> usize {
+        self.held_beside_input().with_received(self.input.capacity()).counted()
+    }
+
+    /// Makes the share of memory fit what the connection holds.
+    fn fit(&mut self) {
+        if self.held() > 0 {
+            self.give_back();
+        }
+        let held = self.held();
+        self.is_short = !self.link.share.try_hold(held);
+    }
+
+    /// Refuses the request that has begun, if there is no memory for it and its header has come. Other errors end the
+    /// connection.
+    fn give_up(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
+        let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
+        let Some(stream) = self.cutter.give_up(source) else {
+            // What is being answered gives memory back.
+            return if self.answering.is_empty() { Err(error.into()) } else { Ok(()) };
+        };
+        let version = self.cutter.version();
+        let error = db::Error::Overloaded(error.to_string()).into();
+        self.push(Reply::error(stream, &error, Doing::default(), version));
+        Ok(())
     }
 
     /// Whether more answers may be made before some are sent.
@@ -216,30 +278,54 @@ impl NativeConnection {
     /// Waits for the next thing to happen. Answers that are ready come first, so that they are sent together.
     async fn wait(&mut self) -> Result<Happened, NativeConnectionError> {
         let has_room = self.has_room();
+        let others = self.held_beside_input();
+        let expected = self.expected();
         let may_read = has_room && !self.is_ending && self.answering.len() < NATIVE_REQUESTS_MAX;
         // They go on when their answers have to wait, too: others may wait for what they hold.
         let may_answer = !self.answering.is_empty();
         let has_output = !self.output.is_empty() || self.needs_flush;
+        self.link.share.wait_for_client(None);
+        if has_output || !may_read {
+            self.link.end_message();
+        }
         // A client that does not read its answers is not asked for more requests.
         let moving = async {
             if has_output {
                 self.needs_flush = true;
                 let_others_go_first().await;
-                send(&mut self.stream, &mut self.output).await?;
+                send(&mut self.link, &mut self.output).await?;
                 self.needs_flush = false;
                 return Ok(Happened::Written);
             }
-            self.stream.receive(&mut self.input).await.map(Happened::Read)
+            if self.is_short {
+                self.link.hold(others.with_received(self.input.capacity()).counted()).await?;
+                return Ok(Happened::Fitted);
+            }
+            let begun = self.cutter.begun(&self.input).filter(|_| self.segments.is_none());
+            let missing = begun.map_or(BUFFER_BYTES, |(_, missing)| missing);
+            self.link.make_room(&mut self.input, missing, others).await?;
+            self.link.receive(&mut self.input, expected).await.map(Happened::Read)
         };
         tokio::select! {
             biased;
-            Some((bytes, reply)) = self.answering.next(), if may_answer => Ok(Happened::Answered(bytes, reply)),
-            moved = moving, if has_output || may_read => Ok(moved?),
+            Some(answered) = self.answering.next(), if may_answer => Ok(Happened::Answered(answered)),
+            moved = moving, if has_output || may_read => moved.map_err(NativeConnectionError::Link),
             change = next_change(&mut self.changes), if has_room => {
                 Ok(change.map_or(Happened::Missed, Happened::Changed))
             }
             () = self.shutdown.told(), if !self.is_ending => Ok(Happened::Ending),
         }
+    }
+
+    /// What the client sends next.
+    fn expected(&self) -> Expected {
+        let is_within = self.segments.is_some() && !self.frames.is_empty();
+        if is_within || self.cutter.is_within_frame(&self.input) {
+            return Expected::Rest;
+        }
+        // A client that has registered for events waits for them, and one that has asked for its answer.
+        let may_be_silent = self.changes.is_some() || !self.answering.is_empty();
+        if may_be_silent { Expected::MessageAtAnyTime } else { Expected::Message }
     }
 
     /// Takes up what has come whole, as far as there is room for answers.
@@ -251,9 +337,16 @@ impl NativeConnection {
             let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
             match self.cutter.next_frame(source)? {
                 NextFrame::Incomplete => return Ok(()),
-                NextFrame::Frame(frame) => self.take_up(frame).await?,
+                NextFrame::Frame(frame) => {
+                    if frame.body.len() > IDLE_BUFFER_BYTES_MAX && source.len() <= BUFFER_BYTES {
+                        // The buffer would keep the memory of the frame.
+                        *source = BytesMut::from(&source[..]);
+                    }
+                    self.link.end_message();
+                    self.take_up(frame).await;
+                }
                 NextFrame::TooLong { version, stream, length } => {
-                    let error = NativeError::too_long(length);
+                    let error = NativeError::longer(length, self.cutter.bytes_max());
                     self.push(Reply::error(stream, &error, Doing::default(), version));
                 }
             }
@@ -262,13 +355,13 @@ impl NativeConnection {
     }
 
     /// Answers a frame, or begins to.
-    async fn take_up(&mut self, frame: Frame) -> Result<(), NativeConnectionError> {
+    async fn take_up(&mut self, frame: Frame) {
         let (version, stream, flags) = (frame.version, frame.stream, frame.flags);
         let (code, body) = match self.open(&frame) {
             Ok(opened) => opened,
             Err(error) => {
                 self.push(Reply::error(stream, &error, Doing::default(), version));
-                return Ok(());
+                return;
             }
         };
         // One that was packed is not kept beside what was in it.
@@ -277,18 +370,12 @@ impl NativeConnection {
             let reply = self.handshake.answer(&self.service, code, stream, body).await;
             self.push(reply);
             self.follow(version);
-            return Ok(());
+            return;
         }
-        let bytes = body.bytes_left();
-        self.asked_bytes += bytes;
-        if bytes > MESSAGE_BYTES_FREE {
-            self.fit()?;
-        }
+        self.asked_bytes += body.bytes_left();
         let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
-        self.answering.push(Box::pin(async move {
-            (bytes, answer(service, identity, code, (stream, flags), body).await)
-        }));
-        Ok(())
+        let request = NativeRequest { service, identity, code, stream, flags, body };
+        self.answering.push(Box::pin(request.answer_within(self.reply_shares.clone())));
     }
 
     /// What a frame is, and its body, if it may come here and now.
@@ -302,6 +389,10 @@ impl NativeConnection {
 
     /// Does what the handshake has decided.
     fn follow(&mut self, version: ProtocolVersion) {
+        if self.handshake.is_ready() {
+            self.link.prove();
+            self.cutter.refuse_above(NATIVE_FRAME_BYTES_MAX);
+        }
         if version.has_segments() && self.segments.is_none() && self.handshake.has_started() {
             // The answer to STARTUP is the last that is in no segment.
             self.fill_output();
@@ -313,11 +404,14 @@ impl NativeConnection {
     }
 
     /// Takes an answer, and those that are ready as well: they are sent together.
-    fn push_answers(&mut self, bytes: usize, reply: Reply) {
-        let mut next = Some((bytes, reply));
-        while let Some((bytes, reply)) = next {
-            self.asked_bytes = self.asked_bytes.saturating_sub(bytes);
+    fn push_answers(&mut self, answered: Answered) {
+        let mut next = Some(answered);
+        while let Some(Answered { asked_bytes, reply, share }) = next {
+            self.asked_bytes = self.asked_bytes.saturating_sub(asked_bytes);
             self.push(reply);
+            if let Some(share) = share {
+                self.link.share.absorb(share);
+            }
             next = if self.has_room() { self.answering.next().now_or_never().flatten() } else { None };
         }
     }
@@ -337,9 +431,8 @@ impl NativeConnection {
     /// The last words to a client whose frames cannot be read. One that speaks a version that is too high learns from
     /// the header which would do.
     fn tell_end(&mut self, error: &NativeConnectionError) {
-        let Some((stream, why)) = error.last_words() else { return };
+        let Some((stream, error)) = error.last_words() else { return };
         let version = self.cutter.version();
-        let error = NativeError::protocol(why);
         self.push(Reply::error(stream, &error, Doing::default(), version));
         self.fill_output();
     }
@@ -362,8 +455,8 @@ impl NativeConnection {
         }
     }
 
-    async fn send_all(&mut self) -> io::Result<()> {
-        send(&mut self.stream, &mut self.output).await
+    async fn send_all(&mut self) -> Result<(), LinkError> {
+        send(&mut self.link, &mut self.output).await
     }
 
     /// Lets go of buffers that a large message has left behind.
@@ -377,13 +470,12 @@ impl NativeConnection {
 }
 
 /// Sends what there is; what has been sent is taken off, even where this is not waited for to its end.
-async fn send(writer: &mut (impl AsyncWriteExt + Unpin), output: &mut BytesMut) -> io::Result<()> {
+async fn send(link: &mut ClientLink, output: &mut BytesMut) -> Result<(), LinkError> {
     while !output.is_empty() {
-        if writer.write_buf(output).await? == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
+        let sent = link.send_some(output).await?;
+        output.advance(sent);
     }
-    writer.flush().await
+    link.flush().await
 }
 
 /// The next change of the schema; `None` where some were missed. Never returns for those that want none.

@@ -19,6 +19,9 @@ use bytes::{Buf, Bytes, BytesMut};
 use super::wire::{MessageScanner, Scan, WireError};
 use crate::util::limits::METHOD_NAME_BYTES_MAX;
 
+/// Longest header of a message, in bytes: a version, the name's length, the name, and the sequence number.
+const HEADER_BYTES_MAX: usize = 4 + 4 + METHOD_NAME_BYTES_MAX + 4;
+
 /// How messages are told apart on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
@@ -77,6 +80,9 @@ pub enum NextMessage {
     /// At least this many more bytes must arrive; trying earlier is useless, but harmless. The number is what the
     /// client announced: make room for what arrives, not for it.
     Needed(usize),
+    /// A framed message longer than [`MessageCutter::refuse_above`]: its front, with the whole header. The rest is passed
+    /// over as it arrives.
+    TooLong { front: Bytes, length: usize },
 }
 
 /// Tells the transport from the first bytes of a connection, which stay where they are. `limit` is the longest
@@ -128,12 +134,43 @@ pub struct MessageCutter {
     transport: Transport,
     /// Longest message in bytes, without the frame.
     limit: usize,
+    /// Longest message that is handed out. Frames between this and the limit are passed over.
+    handed_out_max: usize,
+    /// Bytes of a frame that is passed over, still to come.
+    to_skip: usize,
     scanner: MessageScanner,
 }
 
 impl MessageCutter {
     pub fn new(transport: Transport, limit: usize) -> MessageCutter {
-        MessageCutter { transport, limit, scanner: MessageScanner::new(limit) }
+        let scanner = MessageScanner::new(limit);
+        MessageCutter { transport, limit, handed_out_max: limit, to_skip: 0, scanner }
+    }
+
+    /// Refuses messages of more than so many bytes from now on. A frame's length is known, so that the next frame can
+    /// be found; an unframed message that is too long is an error.
+    pub fn refuse_above(&mut self, bytes: usize) {
+        self.handed_out_max = bytes.min(self.limit);
+        self.scanner.set_limit(self.handed_out_max);
+    }
+
+    /// Gives up the framed message that has begun and is all that the buffer holds, with the buffer's memory. Returns
+    /// its front, or what has come of it; the rest is passed over. `None` if the end of the message is not known.
+    pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
+        let (head, body) = buffer.split_first_chunk::<4>()?;
+        if self.transport != Transport::Framed || self.to_skip > 0 {
+            return None;
+        }
+        let length = frame_length(*head, self.limit).ok()?;
+        let front = Bytes::copy_from_slice(&body[..body.len().min(length).min(HEADER_BYTES_MAX)]);
+        self.to_skip = length.saturating_sub(body.len());
+        *buffer = BytesMut::new();
+        Some(front)
+    }
+
+    /// Whether part of a message has come, and the rest has not.
+    pub fn is_within_message(&self, buffer: &[u8]) -> bool {
+        self.to_skip > 0 || !buffer.is_empty()
     }
 
     pub fn transport(&self) -> Transport {
@@ -152,11 +189,28 @@ impl MessageCutter {
         }
     }
 
-    fn next_frame(&self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {
+    fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {
+        if self.to_skip > 0 {
+            let skipped = self.to_skip.min(buffer.len());
+            buffer.advance(skipped);
+            self.to_skip -= skipped;
+            if self.to_skip > 0 {
+                return Ok(NextMessage::Needed(self.to_skip));
+            }
+        }
         let Some((head, body)) = buffer.split_first_chunk::<4>() else {
             return Ok(NextMessage::Needed(4 - buffer.len()));
         };
         let length = frame_length(*head, self.limit)?;
+        if length > self.handed_out_max {
+            let front = HEADER_BYTES_MAX.min(length);
+            if front > body.len() {
+                return Ok(NextMessage::Needed(front - body.len()));
+            }
+            buffer.advance(4);
+            self.to_skip = length;
+            return Ok(NextMessage::TooLong { front: Bytes::copy_from_slice(&buffer[..front]), length });
+        }
         if let Some(missing) = length.checked_sub(body.len())
             && missing > 0
         {
@@ -237,6 +291,47 @@ mod tests {
         let message = Bytes::from_static(b"abc");
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Message(message)));
         assert_eq!(buffer, b"\0"[..]);
+    }
+
+    #[test]
+    fn frames_above_a_smaller_limit_are_passed_over() {
+        let mut cutter = MessageCutter::new(Transport::Framed, 2000);
+        cutter.refuse_above(10);
+        let mut buffer = BytesMut::from(&b"\0\0\x03\xe8ab"[..]);
+        let front = HEADER_BYTES_MAX;
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(front - 2)));
+        buffer.resize(4 + front, b'c');
+        let refused = cutter.next_message(&mut buffer);
+        assert!(
+            matches!(&refused, Ok(NextMessage::TooLong { front, length: 1000 }) if front.starts_with(b"abc"))
+        );
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(1000 - front)));
+        assert!(buffer.is_empty() && cutter.is_within_message(&buffer));
+        buffer.resize(1000 - front, b'd');
+        buffer.extend_from_slice(b"\0\0\0\x02xy");
+        let next = NextMessage::Message(Bytes::from_static(b"xy"));
+        assert_eq!(cutter.next_message(&mut buffer), Ok(next));
+        assert!(!cutter.is_within_message(&buffer));
+        cutter.refuse_above(usize::MAX);
+        let mut buffer = BytesMut::from(&b"\0\0\x03\xe8"[..]);
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(1000)));
+        let too_long = FrameError::TooLong { length: 2001, limit: 2000 };
+        assert_eq!(cutter.next_message(&mut BytesMut::from(&b"\0\0\x07\xd1"[..])), Err(too_long));
+    }
+
+    #[test]
+    fn a_frame_that_has_begun_may_be_given_up() {
+        let mut cutter = MessageCutter::new(Transport::Framed, 100);
+        let mut buffer = BytesMut::from(&b"\0\0\0\x05ab"[..]);
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
+        assert_eq!(cutter.give_up(&mut buffer), Some(Bytes::from_static(b"ab")));
+        assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
+        assert_eq!(cutter.give_up(&mut buffer), None, "it has been given up already");
+        buffer.extend_from_slice(b"cde\0\0\0\x01x");
+        let next = NextMessage::Message(Bytes::from_static(b"x"));
+        assert_eq!(cutter.next_message(&mut buffer), Ok(next));
+        let mut unframed = MessageCutter::new(Transport::Unframed, 100);
+        assert_eq!(unframed.give_up(&mut BytesMut::from(&b"\x80\x01\0\x01"[..])), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod java_map;
 pub mod methods;
 mod own_statements;
 mod query_text;
+mod refusal;
 pub mod replies;
 mod request_kind;
 mod results;
@@ -23,3 +24,4 @@ pub mod wire;
 
 pub use answer::{Service, answer};
 pub use dialect::{Compat, Session};
+pub use refusal::{refuse_long, refuse_overloaded};

@@ -75,8 +75,47 @@ pub const CELLS_PER_CHECK: usize = 256;
 pub const SCAN_PIECE_BYTES: usize = 1024 * 1024;
 pub const SCAN_PIECE_ROWS: usize = 4_096;
 
-/// Connections that are served at one time. One more waits in the operating system's queue.
+/// How long a message waits for its part of `MESSAGES_BYTES_MAX`, in seconds, before it is refused: as long as old clients
+/// wait for an answer (the default socket timeout of most libraries is 10 s or less).
+pub const MEMORY_WAIT_S: u64 = 10;
+
+/// Connections that are served at one time. One more waits until one of them ends.
 pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Connections among these that have not completed their TLS handshake, their login or their first request. If one more
+/// comes, the oldest of them is closed: connections that do nothing must leave room for those that work. A client that
+/// opens a pool sends its first requests long before 5,000 other connections have come.
+pub const UNPROVEN_CONNECTIONS_MAX: usize = CONNECTIONS_MAX / 2;
+
+/// How long a client of the native protocol may take until it may send statements, in seconds. Drivers send STARTUP at
+/// once, so this is generous. Thrift clients have no such limit: pools open connections long before they use them.
+pub const NATIVE_HANDSHAKE_S: u64 = 60;
+
+/// How long a message that has begun may stop arriving, and a reply may stop being read, in seconds. Longer than a slow
+/// network needs to find another route, and than the longest pause of most garbage collectors.
+pub const PROGRESS_GRACE_S: u64 = 60;
+
+/// Slowest rate at which a message arrives or a reply is read in the long run, in bytes a second: half of what a modem
+/// of 14,400 bit/s carries. A client that is slower uses up `PROGRESS_GRACE_S`, and is closed then.
+pub const PROGRESS_BYTES_PER_S: u64 = 1024;
+
+/// The same two limits for a connection that must give way if it is slower, while others wait for the memory that it
+/// holds: a pause in milliseconds and a rate in bytes a second. Any local network is a hundred times as fast.
+pub const SCARCE_GRACE_MS: u64 = 2_000;
+pub const SCARCE_BYTES_PER_S: u64 = 64 * 1024;
+
+/// When TCP asks whether a silent client's machine is still there, in seconds, how often it repeats that, and how many
+/// questions remain unanswered before the connection is closed. The first comes before firewalls forget a connection,
+/// which most do after an hour, and some after five minutes.
+pub const KEEPALIVE_IDLE_S: u64 = 240;
+pub const KEEPALIVE_INTERVAL_S: u64 = 30;
+pub const KEEPALIVE_PROBES: u32 = 8;
+
+/// How long log lines about connections that are alike are counted instead of repeated, in seconds, how many different
+/// ones are remembered for that time, and how many bytes of each: clients decide what is in them.
+pub const LOG_PERIOD_S: u64 = 60;
+pub const LOG_KINDS_MAX: usize = 32;
+pub const LOG_KIND_BYTES_MAX: usize = 256;
 
 /// Connections to the status port at one time, and the longest request there, in bytes: who looks asks for one line.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;

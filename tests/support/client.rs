@@ -122,6 +122,7 @@ impl<S: Read + Write> Client<S> {
         loop {
             match self.cutter.next_message(&mut self.input).map_err(|error| error.to_string())? {
                 NextMessage::Message(message) => return Ok(message),
+                NextMessage::TooLong { .. } => unreachable!("no smaller limit is set"),
                 NextMessage::Needed(_) => match self.stream.read(&mut chunk) {
                     Ok(0) => return Err("the server closed the connection".to_owned()),
                     Ok(count) => self.input.extend_from_slice(&chunk[..count]),

@@ -62,6 +62,11 @@ impl MessageScanner {
         MessageScanner { limit, at: 0, pending: None, open: Vec::new() }
     }
 
+    /// Changes the longest message, from the next one on or from the place that the walk has reached.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Goes on with the walk. `buffer` starts with the message, and holds what the last call saw and more. After
     /// `Complete` the next call starts at a new message; after an error the connection is of no more use.
     pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {

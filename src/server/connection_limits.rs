@@ -1,0 +1,48 @@
+//! The limits of connections, as one value: tests serve with smaller ones.
+
+use std::time::Duration;
+
+use super::pace::PaceLimits;
+use crate::util::limits;
+
+/// What connections may take. The default is what `util::limits` defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Connections that are served at one time.
+    pub connections_max: usize,
+    /// Connections among these that have completed no handshake, login or request.
+    pub unproven_max: usize,
+    /// Memory of all messages and replies, in bytes.
+    pub messages_bytes_max: usize,
+    /// How long a message waits for memory.
+    pub memory_wait: Duration,
+    /// Slowest rate of a message or a reply.
+    pub pace: PaceLimits,
+    /// Slowest rate of a message or a reply whose memory others wait for.
+    pub scarce_pace: PaceLimits,
+    /// How long a client of the native protocol may take until it is ready.
+    pub native_handshake: Duration,
+    /// How long a client may be silent between two requests; `None` for ever.
+    pub idle: Option<Duration>,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> ConnectionLimits {
+        ConnectionLimits {
+            connections_max: limits::CONNECTIONS_MAX,
+            unproven_max: limits::UNPROVEN_CONNECTIONS_MAX,
+            messages_bytes_max: limits::MESSAGES_BYTES_MAX,
+            memory_wait: Duration::from_secs(limits::MEMORY_WAIT_S),
+            pace: PaceLimits {
+                grace: Duration::from_secs(limits::PROGRESS_GRACE_S),
+                bytes_per_s: limits::PROGRESS_BYTES_PER_S,
+            },
+            scarce_pace: PaceLimits {
+                grace: Duration::from_millis(limits::SCARCE_GRACE_MS),
+                bytes_per_s: limits::SCARCE_BYTES_PER_S,
+            },
+            native_handshake: Duration::from_secs(limits::NATIVE_HANDSHAKE_S),
+            idle: None,
+        }
+    }
+}

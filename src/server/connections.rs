@@ -1,0 +1,168 @@
+//! The places of connections, shared by all ports.
+//!
+//! A connection is *unproven* until it has completed its handshake, its login or its first request, whichever its
+//! protocol and the server's configuration ask for. Unproven connections may take only a part of the places, and the
+//! oldest of them gives way to a newcomer, both when their part is used up and when all places are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::give_way::{GiveWay, Scarcity};
+
+/// How long a connection that was told to end may take before the next is told.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// All places. Give a clone of it to each listener.
+#[derive(Debug, Clone)]
+pub struct Connections {
+    table: Arc<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    free: Arc<Semaphore>,
+    unproven_max: usize,
+    unproven: Mutex<Unproven>,
+}
+
+/// Unproven connections by their number, the oldest first.
+#[derive(Debug, Default)]
+struct Unproven {
+    next_number: u64,
+    by_number: BTreeMap<u64, Arc<GiveWay>>,
+}
+
+impl Unproven {
+    /// Tells the oldest connection to end. It is told once.
+    fn tell_oldest(&mut self) {
+        if let Some((_, oldest)) = self.by_number.pop_first() {
+            oldest.tell(Scarcity::Connections);
+        }
+    }
+}
+
+/// The place of one connection. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct Place {
+    table: Arc<Table>,
+    /// `None` once the connection is proven.
+    number: Option<u64>,
+    give_way: Arc<GiveWay>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Connections {
+    /// So many places, and so many of them for unproven connections.
+    pub fn new(connections_max: usize, unproven_max: usize) -> Connections {
+        let free = Arc::new(Semaphore::new(connections_max.clamp(1, Semaphore::MAX_PERMITS)));
+        Connections { table: Arc::new(Table { free, unproven_max, unproven: Mutex::default() }) }
+    }
+
+    /// Waits for a place for a new connection. `None` never happens while the server runs.
+    pub async fn enter(&self) -> Option<Place> {
+        let permit = self.permit().await?;
+        let give_way = Arc::<GiveWay>::default();
+        let mut unproven = self.table.unproven.lock();
+        let number = unproven.next_number;
+        unproven.next_number += 1;
+        unproven.by_number.insert(number, give_way.clone());
+        if unproven.by_number.len() > self.table.unproven_max {
+            unproven.tell_oldest();
+        }
+        Some(Place { table: self.table.clone(), number: Some(number), give_way, _permit: permit })
+    }
+
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        let free = &self.table.free;
+        if let Ok(permit) = free.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        let acquire = free.clone().acquire_owned();
+        tokio::pin!(acquire);
+        loop {
+            self.table.unproven.lock().tell_oldest();
+            if let Ok(permit) = timeout(AGAIN_AFTER, &mut acquire).await {
+                return permit.ok();
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Notes that the client has completed what an unproven connection has not.
+    pub fn prove(&mut self) {
+        if let Some(number) = self.number.take() {
+            self.table.unproven.lock().by_number.remove(&number);
+        }
+    }
+
+    pub fn is_proven(&self) -> bool {
+        self.number.is_none()
+    }
+
+    /// The signal that tells this connection to end.
+    pub fn give_way(&self) -> &Arc<GiveWay> {
+        &self.give_way
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.prove();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// Enters where there is a place.
+    fn enter(connections: &Connections) -> Place {
+        connections.enter().now_or_never().flatten().unwrap()
+    }
+
+    #[test]
+    fn the_oldest_unproven_connection_gives_way_to_a_newcomer() {
+        let connections = Connections::new(10, 2);
+        let mut first = enter(&connections);
+        first.prove();
+        let second = enter(&connections);
+        let third = enter(&connections);
+        assert!(!second.give_way().is_told());
+        let fourth = enter(&connections);
+        assert!(second.give_way().is_told());
+        assert!(!first.give_way().is_told() && !third.give_way().is_told() && !fourth.give_way().is_told());
+        // One that has left takes no part any more.
+        drop(third);
+        let _fifth = enter(&connections);
+        assert!(!fourth.give_way().is_told());
+    }
+
+    #[tokio::test]
+    async fn a_newcomer_waits_for_a_place_and_proven_connections_keep_theirs() {
+        let connections = Connections::new(2, 2);
+        let mut proven = enter(&connections);
+        proven.prove();
+        let silent = enter(&connections);
+        let newcomer = tokio::spawn({
+            let connections = connections.clone();
+            async move { connections.enter().await.unwrap() }
+        });
+        assert_eq!(silent.give_way().told().await, Scarcity::Connections);
+        assert!(!proven.give_way().is_told() && !newcomer.is_finished());
+        drop(silent);
+        let mut newcomer = newcomer.await.unwrap();
+        newcomer.prove();
+        assert!(connections.enter().now_or_never().is_none(), "both places are taken");
+        assert!(!proven.give_way().is_told() && !newcomer.give_way().is_told());
+        drop(proven);
+        enter(&connections);
+    }
+}

@@ -1,0 +1,72 @@
+//! One request of a native connection, from its body to its reply and the memory that the reply takes.
+
+use std::sync::Arc;
+
+use super::give_way::GiveWay;
+use super::memory_budget::{MemoryBudget, Share};
+use crate::db;
+use crate::native::{BodyReader, Doing, Identity, NativeService, Reply, RequestCode, answer};
+use crate::util::limits::MESSAGE_BYTES_FREE;
+
+/// The shares of a connection's replies. Each belongs to its reply until the connection takes it over.
+#[derive(Debug)]
+pub struct ReplyShares {
+    pub budget: MemoryBudget,
+    pub give_way: Arc<GiveWay>,
+}
+
+/// A request that is answered beside others of its connection.
+pub struct NativeRequest {
+    pub service: NativeService,
+    pub identity: Arc<Identity>,
+    pub code: RequestCode,
+    pub stream: i16,
+    pub flags: u8,
+    pub body: BodyReader,
+}
+
+/// What has come of a request.
+pub struct Answered {
+    /// Bytes of its body.
+    pub asked_bytes: usize,
+    pub reply: Reply,
+    /// The memory of the reply, unless it is small.
+    pub share: Option<Share>,
+}
+
+impl NativeRequest {
+    async fn answer(&self) -> Reply {
+        let frame = (self.stream, self.flags);
+        answer(&self.service, &self.identity, self.code, frame, self.body.clone()).await
+    }
+
+    /// Answers the request. A reply that all connections together have no memory for is given up, and made once more when
+    /// there is memory: only requests that change nothing have replies that count.
+    pub async fn answer_within(self, shares: Arc<ReplyShares>) -> Answered {
+        let asked_bytes = self.body.bytes_left();
+        let reply = self.answer().await;
+        let bytes = reply.bytes_held();
+        if bytes <= MESSAGE_BYTES_FREE {
+            return Answered { asked_bytes, reply, share: None };
+        }
+        let mut share = shares.budget.share(&shares.give_way);
+        if share.try_hold(bytes) {
+            return Answered { asked_bytes, reply, share: Some(share) };
+        }
+        drop(reply);
+        let why = match share.hold(bytes).await {
+            Ok(()) => {
+                let reply = self.answer().await;
+                if share.try_hold(reply.bytes_held()) {
+                    return Answered { asked_bytes, reply, share: Some(share) };
+                }
+                "the result has grown, and there is no memory for it: try again, or ask for it in pages"
+                    .to_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        let error = db::Error::Overloaded(why).into();
+        let reply = Reply::error(self.stream, &error, Doing::default(), self.body.version);
+        Answered { asked_bytes, reply, share: None }
+    }
+}

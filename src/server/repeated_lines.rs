@@ -1,0 +1,99 @@
+//! Log lines that come again and again are counted.
+//!
+//! The first of each kind in a period is logged. The others are counted, and logged as one line when the period ends.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::util::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX};
+
+/// What is said of lines of more kinds than are remembered.
+const OTHERS: &str = "connections closed for other reasons";
+
+/// Lines of one subject, such as connections that ended.
+#[derive(Debug, Default)]
+pub struct RepeatedLines {
+    /// How often each kind has come since it was logged.
+    kinds: Mutex<HashMap<String, usize>>,
+}
+
+/// What to do with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    /// Log it, and have a task call [`RepeatedLines::end_period`] later: no period was running.
+    BeginsPeriod,
+    Log,
+    Counted,
+}
+
+impl RepeatedLines {
+    /// Notes a line of a kind.
+    pub fn note(&self, kind: &str) -> Line {
+        let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
+        while !kind.is_char_boundary(end) {
+            end -= 1;
+        }
+        let kind = &kind[..end];
+        let mut kinds = self.kinds.lock();
+        if let Some(count) = kinds.get_mut(kind) {
+            *count += 1;
+            return Line::Counted;
+        }
+        let is_first = kinds.is_empty();
+        if kinds.len() >= LOG_KINDS_MAX {
+            *kinds.entry(OTHERS.to_owned()).or_default() += 1;
+            return Line::Counted;
+        }
+        kinds.insert(kind.to_owned(), 0);
+        if is_first { Line::BeginsPeriod } else { Line::Log }
+    }
+
+    /// Ends the period: the lines that sum it up, of a period that was so long.
+    pub fn end_period(&self, period: Duration) -> Vec<String> {
+        let mut repeated: Vec<_> = self.kinds.lock().drain().filter(|(_, count)| *count > 0).collect();
+        repeated.sort_unstable();
+        let seconds = period.as_secs();
+        let line = |(kind, count)| format!("{kind}: and {count} more like it in the last {seconds} s");
+        repeated.into_iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_first_line_of_a_period_is_logged_and_the_others_are_counted() {
+        let lines = RepeatedLines::default();
+        for _ in 0..2 {
+            assert_eq!(lines.note("a"), Line::BeginsPeriod);
+            assert_eq!(lines.note("b"), Line::Log);
+            for _ in 0..3212 {
+                assert_eq!(lines.note("a"), Line::Counted);
+            }
+            assert_eq!(lines.end_period(MINUTE), ["a: and 3212 more like it in the last 60 s"]);
+        }
+        assert!(lines.end_period(MINUTE).is_empty());
+    }
+
+    #[test]
+    fn the_memory_of_lines_is_bounded() {
+        let lines = RepeatedLines::default();
+        for number in 0..10_000 {
+            lines.note(&format!("{number} {}", "\u{fc}".repeat(10_000)));
+        }
+        let kinds = lines.kinds.lock().len();
+        assert_eq!(kinds, LOG_KINDS_MAX + 1);
+        let longest = lines.kinds.lock().keys().map(String::len).max();
+        assert!(longest <= Some(LOG_KIND_BYTES_MAX), "{longest:?}");
+        let summary = lines.end_period(MINUTE);
+        assert_eq!(
+            summary,
+            [format!("{OTHERS}: and {} more like it in the last 60 s", 10_000 - LOG_KINDS_MAX)]
+        );
+    }
+}

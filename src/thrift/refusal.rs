@@ -1,0 +1,59 @@
+//! Replies to calls that are not run.
+
+use bytes::{Bytes, BytesMut};
+
+use super::answer::Service;
+use super::args::Args;
+use super::dialect::{self, Session};
+use super::failure::{Failure, write_failure};
+use super::frame::Transport;
+use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use crate::db;
+
+/// Refuses a whole message because the server has too much to do: with the method's UnavailableException, or with
+/// Thrift's own exception if the method declares none. A one-way call gets no reply.
+///
+/// Errors: the message has no header that can be read.
+pub fn refuse_overloaded(
+    service: &Service,
+    session: &mut Session,
+    message: (&Bytes, Transport),
+    why: &str,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
+    let (message, transport) = message;
+    let mut reader = Reader::new(message);
+    let header = MessageHeader::read(&mut reader)?;
+    if header.kind == MessageKind::Oneway {
+        return Ok(());
+    }
+    let args = Args::find(&mut reader)?;
+    let Some(method) = dialect::find_method(header.name, &args, &service.compat, session, transport) else {
+        return refuse_long(message, transport, why, out);
+    };
+    let failure = Failure::Failed(db::Error::Overloaded(why.to_owned()));
+    let mut writer = Writer::new(out);
+    let mark = writer.frame_begin(transport);
+    write_failure(&mut writer, method.name, header.seqid, &failure, method.throws);
+    writer.frame_end(mark)
+}
+
+/// Refuses a message of which only the front was kept, with Thrift's own exception: what the method is depends on the
+/// arguments. A one-way call gets no reply.
+///
+/// Errors: the front has no header that can be read.
+pub fn refuse_long(
+    front: &Bytes,
+    transport: Transport,
+    why: &str,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
+    let header = MessageHeader::read(&mut Reader::new(front))?;
+    if header.kind == MessageKind::Oneway {
+        return Ok(());
+    }
+    let mut writer = Writer::new(out);
+    let mark = writer.frame_begin(transport);
+    writer.application_exception(header.name, header.seqid, ApplicationError::ProtocolError, why);
+    writer.frame_end(mark)
+}
