@@ -16,6 +16,7 @@ pub mod native;
 pub mod native_body;
 pub mod recording;
 pub mod server;
+pub mod serving;
 pub mod value;
 
 pub use chance::Chance;
