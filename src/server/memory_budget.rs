@@ -392,7 +392,7 @@ mod tests {
         run(async {
             let budget = MemoryBudget::new(4 * MIB, 60 * SECOND);
             let now = Instant::now();
-            let [mut working, mut moving, mut stalled, mut longest] = [0; 4].map(|_| holding(&budget, MIB));
+            let [working, moving, mut stalled, longest] = [0; 4].map(|_| holding(&budget, MIB));
             working.wait_for_client(None);
             moving.wait_for_client(Some(now + 60 * SECOND));
             stalled.wait_for_client(Some(now + SECOND / 10));
@@ -414,7 +414,7 @@ mod tests {
             };
             let (held, ()) = tokio::join!(second.hold(MIB), giving_way);
             assert_eq!(held, Ok(()));
-            for share in [&mut working, &mut moving, &mut newcomer, &mut second] {
+            for share in [&working, &moving, &newcomer, &second] {
                 assert!(!share.give_way.is_told());
             }
         });
