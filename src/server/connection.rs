@@ -202,8 +202,10 @@ impl Connection {
             Err(LinkError::Full(error)) => error.to_string(),
             has_room => {
                 has_room?;
+                let turn = self.link.share.turn().await;
                 self.output = BytesMut::with_capacity(held.replies);
                 self.make_reply(message, transport).await?;
+                drop(turn);
                 let held = HeldBytes { replies: self.output.capacity(), ..held };
                 if self.link.share.try_hold(held.counted()) {
                     return Ok(());

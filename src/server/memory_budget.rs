@@ -15,14 +15,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use super::give_way::{GiveWay, Scarcity};
-use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX};
+use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX, REPLIES_MADE_AGAIN_MAX};
 
 /// How often those who wait look for connections that stall.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What part of the budget is taken from stalled connections at one look, unless the first share that waits wants more.
+const PART_AT_ONCE: usize = 16;
 /// A share's `stalls_at_ms` while the server does not wait for the client.
 const NEVER: u64 = u64::MAX;
 
@@ -50,6 +52,8 @@ struct Pool {
     wait: Duration,
     /// A permit for each byte. Shares that wait for permits get them in order.
     left: Semaphore,
+    /// A permit for each large reply that may be made again at one time.
+    turns: Arc<Semaphore>,
     started: Instant,
     holders: Mutex<Holders>,
 }
@@ -97,8 +101,9 @@ impl MemoryBudget {
     pub fn new(bytes_max: usize, wait: Duration) -> MemoryBudget {
         let bytes_max = bytes_max.min(Semaphore::MAX_PERMITS);
         let left = Semaphore::new(bytes_max);
-        let started = Instant::now();
-        MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, started, holders: Mutex::default() }) }
+        let turns = Arc::new(Semaphore::new(REPLIES_MADE_AGAIN_MAX));
+        let (started, holders) = (Instant::now(), Mutex::default());
+        MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, turns, started, holders }) }
     }
 
     /// A share that holds nothing yet, of a connection with this signal.
@@ -122,6 +127,8 @@ impl Pool {
         holders.looked_at = Some(now);
         let now_ms = self.milliseconds(now);
         let (mut wanted, mut coming) = (0, 0);
+        // Of the share that has waited longest: its turn and what it waits for.
+        let mut first = (u64::MAX, 0);
         let mut stalled = Vec::new();
         for holder in holders.by_number.values() {
             let bytes = holder.bytes.load(Ordering::Relaxed);
@@ -130,10 +137,14 @@ impl Pool {
                 coming += bytes;
             } else if stalls_at <= now_ms && bytes > 0 {
                 stalled.push((stalls_at, bytes, holder));
-            } else {
-                wanted += holder.wants.load(Ordering::Relaxed);
+            } else if holder.is_waiting() {
+                let wants = holder.wants.load(Ordering::Relaxed);
+                wanted += wants;
+                first = first.min((holder.turn.load(Ordering::Relaxed), wants));
             }
         }
+        // Not everything at once: the allocator needs a while to give memory back to the operating system.
+        let wanted = wanted.min(first.1.max(self.bytes_max / PART_AT_ONCE));
         stalled.sort_unstable_by_key(|(stalls_at, ..)| *stalls_at);
         for (_, bytes, holder) in stalled {
             if coming >= wanted {
@@ -239,6 +250,12 @@ impl Share {
                 }
             }
         }
+    }
+
+    /// Waits for the turn to make a reply for which the share has memory already. The turn ends when what is returned is
+    /// dropped.
+    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.pool.turns.clone().acquire_owned().await.ok()
     }
 
     /// Takes over what another share of this budget holds.

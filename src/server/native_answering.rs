@@ -56,7 +56,9 @@ impl NativeRequest {
         drop(reply);
         let why = match share.hold(bytes).await {
             Ok(()) => {
+                let turn = share.turn().await;
                 let reply = self.answer().await;
+                drop(turn);
                 if share.try_hold(reply.bytes_held()) {
                     return Answered { asked_bytes, reply, share: Some(share) };
                 }

@@ -79,6 +79,10 @@ pub const SCAN_PIECE_ROWS: usize = 4_096;
 /// wait for an answer (the default socket timeout of most libraries is 10 s or less).
 pub const MEMORY_WAIT_S: u64 = 10;
 
+/// Large replies that are made again at one time, once there is memory for them: beside each of them are the rows that it
+/// is made of.
+pub const REPLIES_MADE_AGAIN_MAX: usize = 2;
+
 /// Connections that are served at one time. One more waits until one of them ends.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
