@@ -74,8 +74,11 @@ fn read_to_end(stream: &mut TcpStream) -> usize {
         match stream.read(&mut part) {
             Ok(0) => return count,
             Ok(more) => count += more,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return count,
-            Err(error) => panic!("the server does not end the connection: {error}"),
+            Err(error) => {
+                let is_reset = error.kind() == ErrorKind::ConnectionReset;
+                assert!(is_reset, "the server does not end the connection: {error}");
+                return count;
+            }
         }
     }
 }
