@@ -1,5 +1,7 @@
 //! One request in, one reply out.
 
+use std::sync::Arc;
+
 use super::body_reader::BodyReader;
 use super::compression::Compression;
 use super::error::NativeError;
