@@ -63,6 +63,7 @@ impl Manifest {
     /// Reads the manifest of a data directory. What an earlier one has left beside it is removed.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
         let path = directory.join(FILE);
+        sync_changes(&*disk, &path)?;
         let Read { contents, number, is_cut, .. } = read_once(&*disk, &path)?;
         if let Some(number) = number.filter(|_| is_cut) {
             tracing::warn!(
@@ -182,4 +183,18 @@ fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Makes the file of changes durable: a process that was killed may have left a change that a power failure would still
+/// undo. What is done from here on relies on it.
+fn sync_changes(disk: &dyn Disk, path: &Path) -> Result<(), StoreError> {
+    let (_, number) = decode(&read_whole(disk, path)?).map_err(|why| unreadable(path, &why))?;
+    let Some(number) = number else { return Ok(()) };
+    let path = changes_path(path, number);
+    match disk.open(&path).and_then(|file| file.sync()) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::Io(format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
 }
