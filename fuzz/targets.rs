@@ -142,7 +142,7 @@ async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame:
         Err(error) => NativeReply::error(frame.stream, &error, Doing::default(), frame.version),
         Ok((code, body)) if code.has_statement() => {
             let (identity, head) = (handshake.identity.clone(), (frame.stream, frame.flags));
-            native::answer(service.clone(), identity, code, head, body).await
+            native::answer(service, &identity, code, head, body).await
         }
         Ok((code, body)) => handshake.answer(service, code, frame.stream, body).await,
     }
