@@ -183,14 +183,18 @@ fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
     is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
 }
 
-/// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it.
+/// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it. Of a checksum that goes
+/// over the end of a page, what is in the second page is enough: that page may not have reached the disk.
 fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     let written = written(bytes);
     let is_head = |place: usize| {
         let head = bytes[place..].first_chunk::<HEAD>();
         head.is_some_and(|head| read_head(number, place as u64, head).is_some())
     };
-    bytes[at + HEAD_SUM..at + HEAD] == [0; HEAD - HEAD_SUM] && !(at + 1..written).any(is_head)
+    let next_page = at + PAGE - at % PAGE;
+    let sum = at + HEAD_SUM..at + HEAD;
+    let lost = if sum.contains(&next_page) { next_page..sum.end } else { sum };
+    bytes[lost].iter().all(|byte| *byte == 0) && !(at + 1..written).any(is_head)
 }
 
 /// Whether a part of what stands from here to there was never written: it is zero up to the next page, or a whole page
@@ -239,9 +243,14 @@ mod tests {
     use crate::storage::embedded::log::{ChangeList, CommitLog, RecordBuilder};
 
     fn record(log: &CommitLog, number: u8) {
+        record_of(log, number, 100);
+    }
+
+    /// A record with a value of so many bytes.
+    fn record_of(log: &CommitLog, number: u8, bytes: usize) {
         let mut record = RecordBuilder::default();
         let mut changes = ChangeList::default();
-        changes.add(&[number], Some(&[number; 100]));
+        changes.add(&[number], Some(&vec![number; bytes]));
         record.row(1 << 32 | 1, &[number], &changes);
         log.append(&record.seal().unwrap()).unwrap();
     }
@@ -306,6 +315,35 @@ mod tests {
         fs::write(path, bytes).unwrap();
         let (found, end) = replayed(directory.path(), (1, 2)).unwrap();
         assert_eq!((found, end.number), (vec![0, 1], 1));
+    }
+
+    /// Of a head that lies in two pages, one may reach the disk without the other.
+    #[test]
+    fn a_head_of_which_a_page_was_lost_ends_the_log() {
+        let beside_value = {
+            let directory = tempfile::tempdir().unwrap();
+            let log = CommitLog::create(Arc::new(RealDisk), directory.path(), 1).unwrap();
+            record_of(&log, 1, 0);
+            replayed(directory.path(), (1, 1)).unwrap().1.length as usize
+        };
+        for in_first_page in 1..HEAD {
+            let directory = tempfile::tempdir().unwrap();
+            let log = CommitLog::create(Arc::new(RealDisk), directory.path(), 1).unwrap();
+            record_of(&log, 1, PAGE - in_first_page - beside_value);
+            record_of(&log, 2, 9);
+            drop(log);
+            let path = path_of(directory.path(), 1);
+            let whole = fs::read(&path).unwrap();
+            for (lost, what) in [(PAGE - in_first_page..PAGE, "first"), (PAGE..whole.len(), "second")] {
+                let mut bytes = whole.clone();
+                bytes[lost].fill(0);
+                bytes.resize(3 * PAGE, 0);
+                fs::write(&path, bytes).unwrap();
+                let (found, end) = replayed(directory.path(), (1, 1)).unwrap();
+                let expected = (vec![1], PAGE - in_first_page);
+                assert_eq!((found, end.length as usize), expected, "{in_first_page}, {what}");
+            }
+        }
     }
 
     /// A page reached the disk after the payload was written and before the head was.
