@@ -24,7 +24,7 @@ use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, as
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
-use crate::util::{Clock, Release};
+use crate::util::{Clock, Release, process_memory};
 
 /// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
 /// cannot connect is said by ourselves.
@@ -129,8 +129,14 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let authenticator = args.login.authenticator(&config)?;
     let status_token = args.status.token()?;
     let encryption = encryption(args, &config)?;
-    let limits = args.limits.limits(&config, if is_front { 0 } else { args.store.cache_bytes() });
-    tracing::info!("requests may hold {} MB", limits.memory.total() >> 20);
+    let cache_bytes = if is_front { 0 } else { args.store.cache_bytes() };
+    let limits = args.limits.limits(&config, cache_bytes);
+    let message_memory = process_memory::for_messages(usize::try_from(cache_bytes).unwrap_or(usize::MAX));
+    tracing::info!(
+        "requests may hold {} MB, messages and replies on their way {} MB",
+        limits.memory.total() >> 20,
+        message_memory >> 20
+    );
     let mut stop = StopSignals::listen()?;
     let clock = Arc::new(Clock::system());
     let opened = tokio::select! {
@@ -168,6 +174,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let busy_poll = if args.no_busy_poll { BusyPoll::off() } else { BusyPoll::start() };
     let admission = |signal| {
         let admission = Admission::new(signal).with_encryption(encryption).with_busy_poll(busy_poll);
+        let admission = admission.with_message_memory(message_memory);
         admission.with_idle_timeout(args.idle_timeout.map(Duration::from_secs))
     };
     let status = StatusService::new(database.clone(), &described).with_token(status_token);

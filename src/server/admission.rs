@@ -69,9 +69,9 @@ impl Admission {
         Admission { limits: ConnectionLimits { idle, ..self.limits }, ..self }
     }
 
-    /// The same with a budget that others use, too.
+    /// The same with so many bytes of memory for all messages and replies.
     #[must_use]
-    pub fn with_budget(self, budget: MemoryBudget) -> Admission {
-        Admission { budget, ..self }
+    pub fn with_message_memory(self, bytes: usize) -> Admission {
+        Admission { budget: MemoryBudget::new(bytes, self.limits.memory_wait), ..self }
     }
 }

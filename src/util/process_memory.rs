@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::limits::{REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
+use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
 
 /// Memory that the process takes beside its cache and its requests, in bytes: code, threads, tables' filters, buffers of
 /// connections.
@@ -20,6 +20,13 @@ pub fn limit() -> Option<usize> {
 pub fn for_requests(cache_bytes: usize) -> usize {
     let Some(limit) = limit() else { return REQUEST_MEMORY_BYTES_MAX / 4 };
     part_of(limit, cache_bytes)
+}
+
+/// Memory for messages that are received and replies that wait to be read, beside a cache of so many bytes: a quarter of
+/// what is left, within limits.
+pub fn for_messages(cache_bytes: usize) -> usize {
+    let half = limit().map_or(MESSAGES_BYTES_MAX, |limit| part_of(limit, cache_bytes));
+    (half / 2).clamp(REQUEST_MEMORY_BYTES_MIN, MESSAGES_BYTES_MAX)
 }
 
 fn part_of(limit: usize, cache_bytes: usize) -> usize {
