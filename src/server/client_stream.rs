@@ -55,11 +55,12 @@ impl ClientStream {
     /// Notes when the client stops sending, or the connection breaks, and takes nothing that it has sent. It never ends.
     pub async fn watch(&self, client: &ClientPresence) -> Infallible {
         let stream = self.socket();
-        match stream.peek(&mut [0]).await {
-            Ok(0) => client.stops_sending(),
-            // Behind what it has sent its end cannot be seen.
-            Ok(_) => {}
-            Err(_) => client.leaves(),
+        // What it has sent already makes it readable, and its end shows beside that. If it sends more before it ends, only
+        // a reset is noted.
+        if let Ok(ready) = stream.ready(Interest::READABLE).await
+            && ready.is_read_closed()
+        {
+            client.stops_sending();
         }
         if stream.ready(Interest::ERROR).await.is_ok() {
             client.leaves();

@@ -1,5 +1,6 @@
 //! One message in, one reply out.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -146,8 +147,11 @@ async fn run(
         match check_login(service, session, method, args) {
             Ok(()) => {
                 let meter = session.meter.begin(&service.limits);
-                let outcome =
-                    metered(meter, run_on_newest(service, session, method, args, behaviour, out)).await;
+                let outcome = {
+                    // Pinned here, as it is large and would be moved with each layer around it.
+                    let request = pin!(run_on_newest(service, session, method, args, behaviour, out));
+                    metered(meter, request).await
+                };
                 session.meter.end();
                 outcome
             }

@@ -69,4 +69,19 @@ mod tests {
         assert!(own.get(id_of(&text(0))).unwrap_err().to_string().starts_with("Prepared query with ID"));
         assert_eq!(own.get(id_of(&text(1))).unwrap().markers, 1);
     }
+
+    #[test]
+    fn a_text_that_is_too_long_is_refused() {
+        let mut own = OwnStatements::default();
+        let select = "SELECT * FROM cf WHERE KEY = ?";
+        let longest = format!("{select}{}", " ".repeat(CQL2_PREPARED_BYTES_MAX - select.len()));
+        let (id, _) = own.prepare(&longest).unwrap();
+        let why = own.prepare(&format!("{longest} ")).unwrap_err().to_string();
+        assert_eq!(
+            why,
+            "Prepared statement of size 65537 bytes is larger than allowed maximum of 65536 bytes."
+        );
+        own.prepare(select).unwrap();
+        assert!(own.get(id).is_err(), "both texts together are too long");
+    }
 }

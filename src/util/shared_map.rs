@@ -67,11 +67,16 @@ impl<K: Ord, V> SharedMap<K, V> {
     where
         K: Borrow<Q>,
     {
+        let in_chunk = |chunk: &Chunk<K, V>| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key));
+        // Nearly always. Every request looks here.
+        if let [chunk] = &self.chunks[..]
+            && let Ok(place) = in_chunk(chunk)
+        {
+            return (0, Ok(place));
+        }
         let is_before = |chunk: &Chunk<K, V>| chunk.last().is_some_and(|(last, _)| last.borrow() < key);
         let at = self.chunks.partition_point(is_before);
-        let place =
-            self.chunks.get(at).map(|chunk| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key)));
-        (at, place.unwrap_or(Err(0)))
+        (at, self.chunks.get(at).map_or(Err(0), in_chunk))
     }
 
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>

@@ -17,7 +17,11 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Milliseconds since the process first asked.
 pub(super) fn now_ms() -> u64 {
-    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
+    ms_at(Instant::now())
+}
+
+fn ms_at(time: Instant) -> u64 {
+    u64::try_from(time.saturating_duration_since(*START).as_millis()).unwrap_or(u64::MAX)
 }
 
 /// One request: what it holds, and how long it may run. What it holds is given back when it is dropped.
@@ -151,8 +155,9 @@ impl RequestMeter {
         self.ends_with_client.store(only_reads, Ordering::Relaxed);
         let limit_ms = self.times.of(kind)?.get();
         self.limit_ms.store(limit_ms, Ordering::Relaxed);
-        self.deadline_ms.store(now_ms().saturating_add(limit_ms).max(1), Ordering::Relaxed);
-        Instant::now().checked_add(std::time::Duration::from_millis(limit_ms))
+        let now = Instant::now();
+        self.deadline_ms.store(ms_at(now).saturating_add(limit_ms).max(1), Ordering::Relaxed);
+        now.checked_add(std::time::Duration::from_millis(limit_ms))
     }
 
     /// The error of a request that took too long.
