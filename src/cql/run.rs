@@ -118,6 +118,10 @@ impl Prepared {
         }
     }
 
+    pub fn is_truncate(&self) -> bool {
+        matches!(self.parsed.statement, Statement::Truncate(_))
+    }
+
     /// Named values in the order of the markers. A marker without one is left out, so that the number of values tells.
     fn ordered(&self, options: &QueryOptions) -> Vec<BoundValue> {
         let places: HashMap<&str, usize> =

@@ -16,6 +16,7 @@ mod code {
     pub const BAD_CREDENTIALS: i32 = 0x0100;
     pub const UNAVAILABLE: i32 = 0x1000;
     pub const OVERLOADED: i32 = 0x1001;
+    pub const TRUNCATE: i32 = 0x1003;
     pub const WRITE_TIMEOUT: i32 = 0x1100;
     pub const READ_TIMEOUT: i32 = 0x1200;
     pub const SYNTAX: i32 = 0x2000;
@@ -61,11 +62,12 @@ pub struct Doing {
     pub consistency: ConsistencyLevel,
     /// The kind of write, as the protocol names it; `None` for a read.
     pub write_type: Option<&'static str>,
+    pub is_truncate: bool,
 }
 
 impl Default for Doing {
     fn default() -> Doing {
-        Doing { consistency: ConsistencyLevel::One, write_type: None }
+        Doing { consistency: ConsistencyLevel::One, write_type: None, is_truncate: false }
     }
 }
 
@@ -99,6 +101,7 @@ impl NativeError {
                 CqlError::Failed(error) => match error {
                     db::Error::InvalidRequest(_) | db::Error::Unknown(_) => code::INVALID,
                     db::Error::Unavailable { .. } => code::UNAVAILABLE,
+                    db::Error::TimedOut(_) if doing.is_truncate => code::TRUNCATE,
                     db::Error::TimedOut(_) if doing.write_type.is_some() => code::WRITE_TIMEOUT,
                     db::Error::TimedOut(_) => code::READ_TIMEOUT,
                     db::Error::Authentication(_) => code::BAD_CREDENTIALS,
@@ -147,6 +150,25 @@ impl NativeError {
             }
             (NativeError::Unprepared(id), _) => writer.short_bytes(id),
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_have_the_code_of_what_was_done() {
+        let code = |error: db::Error, doing: Doing| NativeError::from(error).code(doing);
+        let read = Doing::default();
+        let write = Doing { write_type: Some("SIMPLE"), ..read };
+        let truncate = Doing { is_truncate: true, ..write };
+        let codes = [read, write, truncate].map(|doing| code(db::Error::TimedOut(String::new()), doing));
+        assert_eq!(codes, [0x1200, 0x1100, 0x1003]);
+        for doing in [read, write, truncate] {
+            assert_eq!(code(db::Error::Overloaded(String::new()), doing), 0x1001);
+            assert_eq!(code(db::Error::invalid("why"), doing), 0x2200);
         }
     }
 }

@@ -79,7 +79,11 @@ fn enter(identity: &Identity, outcome: &Outcome) {
 }
 
 fn doing(options: &QueryOptions, prepared: &Prepared) -> Doing {
-    Doing { consistency: options.consistency, write_type: prepared.write_type() }
+    Doing {
+        consistency: options.consistency,
+        write_type: prepared.write_type(),
+        is_truncate: prepared.is_truncate(),
+    }
 }
 
 fn prepare(
@@ -187,5 +191,5 @@ fn doing_batch(
         BatchKind::Unlogged => "UNLOGGED_BATCH",
         BatchKind::Counter => "COUNTER",
     };
-    Doing { consistency: options.consistency, write_type: Some(write_type) }
+    Doing { consistency: options.consistency, write_type: Some(write_type), is_truncate: false }
 }
