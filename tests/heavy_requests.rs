@@ -3,10 +3,10 @@
 //! throughout; the server stays within its limit.
 //!
 //! `HEAVY_SECONDS=n` goes on for so long, `HEAVY_DATA_MB=n` asks of a store of this size, `HEAVY_CLIENTS=n` has so many
-//! clients, `HEAVY_LIMIT_MB=n` lets the server use so much address space beside what it has when it is idle, `HEAVY_SEED=n`
+//! clients, `HEAVY_PIPELINE=n` has some send so many requests at once, `HEAVY_LIMIT_MB=n` lets the server use so much address space beside what it has when it is idle, `HEAVY_SEED=n`
 //! chooses the same requests again.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod support;
 
@@ -199,8 +199,10 @@ fn printable(bytes: &[u8]) -> String {
 
 /// Asks by Thrift until the time is over: one call, or several at once, and now and then without waiting for an answer.
 fn be_heavy_by_thrift(address: SocketAddr, mut chance: Chance, tally: &Tally) {
+    let pipeline = setting("HEAVY_PIPELINE", 1);
     while !tally.is_over.load(Ordering::Relaxed) {
-        let calls: Vec<_> = (0..*chance.pick(&[1, 1, 1, 3])).map(|_| thrift_call(&mut chance)).collect();
+        let calls: Vec<_> =
+            (0..*chance.pick(&[1, 1, 1, pipeline])).map(|_| thrift_call(&mut chance)).collect();
         let leaves = chance.below(10) == 0;
         let kind = calls[0].0;
         let ask = || {

@@ -6,13 +6,19 @@ mod support;
 
 use std::io::Write;
 
+use support::calls::{column, everything, parent};
 use support::client::{Client, Reply, Style};
+use support::native::NativeClient;
+use support::native::opcode::PREPARE;
+use support::native_body::{Asked, Body, Bound};
 use support::server::Server;
-use support::value::{Value, fields, text, texts};
+use support::value::{Value, fields, structs, text, texts};
 
 const ONE: Value = Value::I32(1);
 const GZIP: Value = Value::I32(1);
 const NONE: Value = Value::I32(2);
+/// The native protocol's code of an invalid request.
+const INVALID: i32 = 0x2200;
 
 fn cql(client: &mut Client, statement: &str) -> Reply {
     client.call("execute_cql3_query", &fields([(1, text(statement)), (2, NONE), (3, ONE)]))
@@ -209,4 +215,63 @@ fn markers_are_told_as_2_1_notes_them() {
     let (types, names) = named_by("1.2", "SELECT * FROM c2.o WHERE k = ? AND c = ?");
     assert_eq!(types, [int, &reversed]);
     assert_eq!(names, ["k", "c"]);
+}
+
+/// CQL 3 statements are shared by all connections, those of CQL 2 belong to one.
+#[test]
+fn prepared_statements_have_so_many_bytes_and_no_more() {
+    let (mut server, _directory, mut client) = with_table();
+    let statement = "SELECT v FROM c2.t3";
+    let select = |bytes: usize| format!("{statement}{}", " ".repeat(bytes - statement.len()));
+    let too_large = |bytes: usize, limit: usize| {
+        format!("Prepared statement of size {bytes} bytes is larger than allowed maximum of {limit} bytes.")
+    };
+    let longest = 1024 * 1024;
+    prepare(&mut client, &select(longest));
+    let args = |bytes: usize| fields([(1, text(select(bytes))), (2, NONE)]);
+    let refused = client.call("prepare_cql3_query", &args(longest + 1));
+    assert_eq!(refused.why(), too_large(longest + 1, longest));
+    client.call("prepare_cql_query", &args(64 * 1024)).value();
+    let refused = client.call("prepare_cql_query", &args(64 * 1024 + 1));
+    assert_eq!(refused.why(), too_large(64 * 1024 + 1, 64 * 1024));
+    done(&mut client, "SELECT v FROM t3");
+
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.prepare(&select(longest));
+    let refused = native.call(PREPARE, Body::new().long_string(&select(longest + 1)));
+    assert_eq!(refused.refused(INVALID), too_large(longest + 1, longest));
+    server.stop();
+}
+
+#[test]
+fn values_of_an_index_have_so_many_bytes_and_no_more() {
+    let (mut server, _directory, mut client) = with_table();
+    done(&mut client, "CREATE TABLE flat (k blob PRIMARY KEY, v blob) WITH COMPACT STORAGE");
+    done(&mut client, "CREATE INDEX by_v ON flat (v)");
+    let insert = |client: &mut Client, bytes: usize| {
+        let value = vec![b'v'; bytes];
+        client.call(
+            "insert",
+            &fields([(1, text("k")), (2, parent("flat", None)), (3, column(b"v", &value, 1)), (4, ONE)]),
+        )
+    };
+    insert(&mut client, 65_535).void();
+    let refused = insert(&mut client, 65_536);
+    assert_eq!(refused.why(), "Can't index column value of size 65536 for index by_v in CF flat of KS c2");
+    let found = |client: &mut Client, bytes: usize| {
+        let condition = fields([(1, text("v")), (2, Value::I32(0)), (3, text(vec![b'v'; bytes]))]);
+        let clause = fields([(1, structs(vec![condition])), (2, text("")), (3, Value::I32(10))]);
+        client.call(
+            "get_indexed_slices",
+            &fields([(1, parent("flat", None)), (2, clause), (3, everything()), (4, ONE)]),
+        )
+    };
+    assert_eq!(found(&mut client, 65_535).value().items().len(), 1);
+    assert_eq!(found(&mut client, 65_536).why(), "Index expression values may not be larger than 64K");
+
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    let asked = Asked::values([Bound::Value(vec![b'v'; 65_536])]);
+    let refused = native.query_with("INSERT INTO c2.flat (k, v) VALUES (0x01, ?)", &asked).refused(INVALID);
+    assert_eq!(refused, "Can't index column value of size 65536 for index by_v on c2.flat");
+    server.stop();
 }

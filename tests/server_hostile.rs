@@ -13,7 +13,7 @@ use support::Chance;
 use support::calls::*;
 use support::client::{Client, PATIENCE, Style};
 use support::server::{Server, storage_conf};
-use support::value::{Value, fields};
+use support::value::{Value, fields, text};
 use tempfile::TempDir;
 use thriftstore::thrift::wire::MessageKind;
 
@@ -321,6 +321,33 @@ fn long_names_and_keys_are_refused_and_the_connection_goes_on() {
     let mut client = server.client(Style::UNFRAMED);
     assert!(client.try_call(&format!("{method}m"), &fields([])).is_err());
     check(&server);
+}
+
+/// 20 years, and in 2.1 no later than 2038.
+#[test]
+fn columns_live_so_long_and_no_longer() {
+    let longest = 20 * 365 * 24 * 60 * 60;
+    for (compat, passes) in [("1.0", longest), ("2.1", 24 * 60 * 60)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", compat]);
+        let mut client = server.client(Style::FRAMED);
+        client.call("set_keyspace", &fields([(1, text(KS))])).void();
+        let mut insert = |ttl_s: i32| {
+            let mut column = column(b"c", b"v", 1);
+            if let Value::Struct(fields) = &mut column {
+                fields.insert(4, Value::I32(ttl_s));
+            }
+            let args =
+                fields([(1, text("k")), (2, parent("Standard1", None)), (3, column), (4, Value::I32(ONE))]);
+            client.call("insert", &args)
+        };
+        insert(passes).void();
+        let refused = insert(longest + 1);
+        assert_eq!(refused.why(), "ttl is too large. requested (630720001) maximum (630720000)");
+        if compat == "2.1" {
+            assert!(insert(longest).why().contains("exceeds maximum supported expiration date"));
+        }
+        check_alive(&mut server.client(Style::FRAMED));
+    }
 }
 
 #[test]

@@ -157,6 +157,75 @@ fn a_batch_that_takes_too_much_is_refused_before_it_is_written() {
     assert!(value_of(&mut client, b"row", b"00000000").is_some());
 }
 
+/// A row of 270 MB, and requests that may hold 1 GB.
+#[test]
+fn a_reply_has_so_many_bytes_and_no_more() {
+    let (mut server, _directory) =
+        Server::ephemeral(&["--request-memory-mb", "4096", "--cql", "127.0.0.1:0"]);
+    let native = server.native_address();
+    let mut client = server.client(Style::FRAMED);
+    let value = vec![b'v'; 90 * 1000 * 1000];
+    for name in [b"a", b"b", b"c"] {
+        let column = path("Standard1", None, Some(name));
+        client.call("insert", &insert_args(KS, b"row", column, &value, 1, ONE)).void();
+    }
+    drop(value);
+    let slice =
+        |count| get_slice_args(KS, b"row", parent("Standard1", None), slice(b"", b"", false, count), ONE);
+    for style in [Style::FRAMED, Style::UNFRAMED] {
+        let mut client = server.client(style);
+        let refused = client.call("get_slice", &slice(3));
+        assert!(refused.why().contains("the reply has more than 268435456 bytes"), "{:?}", refused.why());
+        check_alive(&mut client);
+    }
+    assert_eq!(columns(client.call("get_slice", &slice(1)).value()).len(), 1);
+    let mut native = NativeClient::ready(native, 4);
+    // One value, three times.
+    let three =
+        r#"SELECT value, value, value FROM "Keyspace1"."Standard1" WHERE key = 0x726f77 AND column1 = 0x61"#;
+    let why = native.query(three).refused(0x2200);
+    assert!(why.contains("the result has more than 268435456 bytes"), "{why}");
+    assert_eq!(
+        native.rows(r#"SELECT column1 FROM "Keyspace1"."Standard1" WHERE key = 0x726f77"#).rows.len(),
+        3
+    );
+    server.stop();
+}
+
+#[test]
+fn reads_and_writes_that_take_too_long_time_out() {
+    let more = ["--read-timeout-ms", "1", "--write-timeout-ms", "1", "--cql", "127.0.0.1:0"];
+    let (mut server, _directory) = Server::ephemeral(&more);
+    let native = server.native_address();
+    let mut client = server.client(Style::FRAMED);
+    let keys: Vec<String> = (0..50_000).map(|at| format!("key{at}")).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let all = slice(b"", b"", false, 100);
+    client.call("multiget_slice", &multiget_slice_args(KS, &keys, parent("Standard1", None), all)).thrown(3);
+    let written = |key: &&str| {
+        let columns = vec![write(column(b"a", b"1", 1))];
+        (text(key), map(TType::List, vec![("Standard1", structs(columns))]))
+    };
+    let rows = Value::Map(TType::String, TType::Map, keys.iter().map(written).collect());
+    client.call("batch_mutate", &batch_mutate_args(KS, rows, ONE)).thrown(3);
+    // A scan has no limit here, and the connection is as good as before.
+    let range = range_slices_args(KS, parent("Standard1", None), everything(), key_range("", "", 10), ONE);
+    client.call("get_range_slices", &range).value();
+
+    let mut native = NativeClient::ready(native, 4);
+    let keys: Vec<String> = (0..50_000).map(|at| format!("0x{at:08x}")).collect();
+    let table = r#""Keyspace1"."Standard1""#;
+    let refused = native.query(&format!("SELECT * FROM {table} WHERE key IN ({})", keys.join(",")));
+    assert_eq!(refused.error().0, 0x1200, "{}", refused.why());
+    let insert =
+        |key: &String| format!("INSERT INTO {table} (key, column1, value) VALUES ({key}, 0x01, 0x02);");
+    let batch: String = keys.iter().take(20_000).map(insert).collect();
+    let refused = native.query(&format!("BEGIN UNLOGGED BATCH {batch} APPLY BATCH"));
+    assert_eq!(refused.error().0, 0x1100, "{}", refused.why());
+    assert_eq!(native.rows("SELECT key FROM system.local").rows.len(), 1);
+    server.stop();
+}
+
 #[test]
 fn requests_that_take_too_long_time_out() {
     let (server, _directory) = Server::ephemeral(&["--range-timeout-ms", "1"]);

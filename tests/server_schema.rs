@@ -150,3 +150,19 @@ fn columns_expire_before_the_end_of_time_in_2_1() {
         }
     }
 }
+
+#[test]
+fn names_have_so_many_characters_and_no_more() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = client_of(&server);
+    let (longest, longer) = ("n".repeat(48), "n".repeat(49));
+    let one = [("replication_factor", "1")];
+    client.call("system_add_keyspace", &keyspace(&longest, "SimpleStrategy", &one)).value();
+    client.call("system_add_column_family", &family(&longest, [])).value();
+    let why = "name must not be empty, more than 48 characters long, or contain";
+    let refused = client.call("system_add_keyspace", &keyspace(&longer, "SimpleStrategy", &one));
+    assert!(refused.why().contains(why), "{refused:?}");
+    let refused = client.call("system_add_column_family", &family(&longer, []));
+    assert!(refused.why().contains(why), "{refused:?}");
+    described(&mut client);
+}

@@ -43,8 +43,10 @@ pub(super) fn check_columns(cf: &CfDef) -> Result<(), Error> {
 mod tests {
     use std::sync::Arc;
 
+    use bytes::Bytes;
+
     use super::*;
-    use crate::schema::KeyspaceDef;
+    use crate::schema::{ColumnDef, KeyspaceDef};
 
     #[test]
     fn column_families_and_keyspaces_are_limited() {
@@ -61,5 +63,20 @@ mod tests {
             catalog.keyspaces.insert(number.to_string(), KeyspaceDef::new("Ks"));
         }
         assert!(check_keyspaces(&catalog).is_err());
+    }
+
+    #[test]
+    fn definitions_of_columns_are_limited() {
+        let mut family = CfDef::new("Ks", "F");
+        let validator = family.default_validator.clone();
+        let column = |number: usize| {
+            let name = Bytes::from(number.to_string());
+            (name.clone(), ColumnDef { name, validator: validator.clone(), index: None })
+        };
+        family.column_metadata.extend((0..TABLE_COLUMNS_MAX).map(column));
+        assert!(check_columns(&family).is_ok());
+        family.column_metadata.extend([column(TABLE_COLUMNS_MAX)]);
+        let why = check_columns(&family).unwrap_err().to_string();
+        assert!(why.contains("definitions of 10001 columns, and at most 10000 are allowed"), "{why}");
     }
 }

@@ -67,3 +67,36 @@ fn cut(text: &mut String) {
         text.shrink_to_fit();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::DatabaseParts;
+    use crate::partitioner;
+    use crate::schema::Catalog;
+    use crate::storage::EmbeddedStore;
+    use crate::util::Clock;
+
+    #[test]
+    fn the_last_traces_are_kept_and_their_texts_are_cut() {
+        let (catalog, clock) = (Arc::new(Catalog::default()), Arc::new(Clock::system()));
+        let random = partitioner::resolve("RandomPartitioner").unwrap();
+        let store = Arc::new(EmbeddedStore::in_memory(random.clone(), &catalog, clock.clone()).unwrap());
+        let database = Database::new(DatabaseParts::new(catalog, store, random, clock));
+        for number in 0..=TRACES_MAX {
+            database.keep_trace(Trace {
+                id: [0; 16],
+                client: IpAddr::from([127, 0, 0, 1]),
+                command: "QUERY",
+                request: "Execute CQL3 query",
+                parameters: BTreeMap::from([("query".to_owned(), "x".repeat(TRACE_TEXT_BYTES_MAX + 1))]),
+                started_at_ms: i64::try_from(number).unwrap(),
+                duration_us: 1,
+                events: Vec::new(),
+            });
+        }
+        let traces = database.traces();
+        assert_eq!((traces.len(), traces[0].started_at_ms), (TRACES_MAX, 1), "the oldest is gone");
+        assert_eq!(traces[0].parameters["query"], format!("{}...", "x".repeat(TRACE_TEXT_BYTES_MAX)));
+    }
+}

@@ -157,4 +157,12 @@ mod tests {
         assert!(DecimalType.parse_text("1.x").is_err());
         assert!(DecimalType.parse_text("1E-9223372036854775808").is_err());
     }
+
+    #[test]
+    fn a_number_has_so_many_bytes_and_no_more() {
+        assert!(DecimalType.validate(&[1; DECIMAL_BYTES_MAX]).is_ok());
+        let why = DecimalType.validate(&[1; DECIMAL_BYTES_MAX + 1]).unwrap_err().0;
+        assert_eq!(why, "Expected at most 4096 bytes (4097)");
+        assert!(DecimalType.parse_text(&"1".repeat(DECIMAL_BYTES_MAX + 1)).is_err());
+    }
 }

@@ -375,6 +375,22 @@ fn wrong_words_are_named_with_their_places() {
     }
 }
 
+#[test]
+fn batches_and_properties_have_an_end() {
+    let batch =
+        |count: usize| format!("BEGIN BATCH {} APPLY BATCH", "DELETE FROM t WHERE KEY = 'a' ".repeat(count));
+    prepare(&batch(65_535)).unwrap();
+    let why = prepare(&batch(65_536)).unwrap_err().to_string();
+    assert_eq!(why, "A batch can have 65535 statements at most");
+    let table = |count: usize| {
+        let properties: Vec<String> = (0..count).map(|number| format!("p{number} = 1")).collect();
+        format!("CREATE COLUMNFAMILY t (KEY varchar PRIMARY KEY) WITH {}", properties.join(" AND "))
+    };
+    prepare(&table(1_000)).unwrap();
+    let why = prepare(&table(1_001)).unwrap_err().to_string();
+    assert_eq!(why, "There can be 1000 properties at most");
+}
+
 proptest! {
     #[test]
     fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![

@@ -4,8 +4,10 @@ use crate::cql::syntax::{
     Alter, AlterType, CreateIndex, CreateTable, IndexTarget, Properties, PropertyValue, Statement,
 };
 use crate::marshal::PACKAGE;
-use crate::schema::TableDef;
+use crate::model::Behaviour;
+use crate::schema::{KeyspaceDef, TableDef};
 use crate::util::Release;
+use crate::util::limits::USER_TYPES_MAX;
 
 #[tokio::test]
 async fn keyspaces_are_made_once_and_dropped() {
@@ -169,6 +171,10 @@ async fn properties_are_checked() {
             with(&[("compaction", map(&[("class", "X")]))]),
             "Unable to find compaction strategy class 'org.apache.cassandra.db.compaction.X'",
         ),
+        (
+            with(&[("default_time_to_live", text("630720001"))]),
+            "default_time_to_live must be less than or equal to 630720000 (got 630720001)",
+        ),
         (with(&[("gc_grace_seconds", text("5")), ("default_time_to_live", text("7"))]), "done"),
     ];
     for (statement, expected) in cases {
@@ -297,4 +303,40 @@ async fn types_are_kept_while_they_are_used() {
     for (statement, expected) in cases {
         assert_eq!(said(&database, statement).await, expected);
     }
+}
+
+#[tokio::test]
+async fn statements_name_tables_with_so_many_characters_and_no_more() {
+    let database = with_keyspace().await;
+    let (longest, longer) = ("n".repeat(48), "n".repeat(49));
+    let one = [("class", "SimpleStrategy"), ("replication_factor", "1")];
+    let table = |name: &str| Statement::CreateTable(create(name, "k int", "k"));
+    for good in [keyspace(&longest, &one), table(&longest)] {
+        assert_eq!(said(&database, good).await, "done");
+    }
+    for (bad, what) in [(keyspace(&longer, &one), "Keyspace"), (table(&longer), "Column family")] {
+        let why = format!("{what} names shouldn't be more than 48 characters long (got \"{longer}\")");
+        assert_eq!(said(&database, bad).await, why);
+    }
+}
+
+#[tokio::test]
+async fn a_keyspace_has_so_many_user_types_and_no_more() {
+    let database = with_keyspace().await;
+    let create = |name: &str| Statement::CreateType {
+        name: in_k(name),
+        if_not_exists: false,
+        fields: vec![("a".to_owned(), type_name("int"))],
+    };
+    assert_eq!(said(&database, create("first")).await, "done");
+    let fill = |_: &_, keyspace: &mut KeyspaceDef| {
+        let first = keyspace.user_types["first"].clone();
+        let more = (2..USER_TYPES_MAX).map(|number| (format!("t{number}"), first.clone()));
+        keyspace.user_types.extend(more);
+        Ok::<bool, CqlError>(true)
+    };
+    database.edit_keyspace("k", Behaviour::of(Release::V2_1), fill).await.unwrap();
+    assert_eq!(said(&database, create("last")).await, "done");
+    let why = said(&database, create("one_more")).await;
+    assert!(why.starts_with("Keyspace k has 10000 user types, and more are not allowed"), "{why}");
 }

@@ -258,3 +258,14 @@ async fn a_password_is_no_longer_than_what_is_looked_at() {
         assert!(!hasher.is_of(None, wrong.as_bytes()).await.unwrap(), "{wrong:?}");
     }
 }
+
+#[test]
+fn there_are_so_many_roles_and_no_more() {
+    let mut roles = Roles::default();
+    for number in 0..crate::util::limits::ROLES_MAX {
+        roles.put(&format!("role{number}"), Role::default()).unwrap();
+    }
+    let error = roles.put("one_more", Role::default()).unwrap_err();
+    assert_eq!(error.to_string(), "this server keeps up to 2000 roles: drop some first");
+    roles.put("role7", Role::default()).unwrap();
+}

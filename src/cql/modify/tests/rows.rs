@@ -420,6 +420,35 @@ async fn many_values_are_taken_from_a_long_list() {
 }
 
 #[tokio::test]
+async fn elements_and_indexed_values_have_so_many_bytes_and_no_more() {
+    let bench = Bench::new(&[
+        "CREATE TABLE t (k int PRIMARY KEY, l list<blob>, s set<blob>, m map<int, blob>, f frozen<list<blob>>, v blob)",
+        "CREATE INDEX by_v ON t (v)",
+    ])
+    .await;
+    let blob = |bytes: usize| format!("0x{}", "ab".repeat(bytes));
+    let write = |column: &str, open: &str, close: &str, bytes: usize| {
+        format!("UPDATE t SET {column} = {open}{}{close} WHERE k = 1", blob(bytes))
+    };
+    let columns = [("l", "[", "]"), ("s", "{", "}"), ("m", "{1: ", "}"), ("v", "", "")];
+    for (column, open, close) in columns {
+        // An element of a set is a part of its cell's name, which has the same limit.
+        let bytes = if column == "s" { 65_000 } else { 65_535 };
+        bench.done(&write(column, open, close, bytes)).await;
+    }
+    bench.done(&write("f", "[", "]", 65_536)).await;
+    let refusals = [
+        "List value is too long. List values are limited to 65535 bytes but 65536 bytes value provided",
+        "Set value is too long. Set values are limited to 65535 bytes but 65536 bytes value provided",
+        "Map value is too long. Map values are limited to 65535 bytes but 65536 bytes value provided",
+        "Can't index column value of size 65536 for index by_v on k.t",
+    ];
+    for ((column, open, close), why) in columns.into_iter().zip(refusals) {
+        assert_eq!(bench.said(&write(column, open, close, 65_536)).await, why, "{column}");
+    }
+}
+
+#[tokio::test]
 async fn a_statement_has_so_many_conditions_and_no_more() {
     let bench = Bench::new(&["CREATE TABLE t (k int PRIMARY KEY, m map<int, int>)"]).await;
     let update = |count: usize| {

@@ -5,6 +5,7 @@ use crate::cql::syntax::{
     Assignment, Change, Conditions, ConstantKind, InValues, Modify, Operation, Operator, Relation, Selection,
     Selector, Term, hint,
 };
+use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX};
 
 fn read(text: &str) -> Parsed {
     parse(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
@@ -349,6 +350,37 @@ fn counts_have_an_end() {
     assert!(fault(&format!("SELECT * FROM t WHERE a IN ({markers})")).contains("markers"));
     let long = format!("SELECT * FROM t WHERE {}", "a b AND ".repeat(200_000));
     fault(&long);
+}
+
+#[test]
+fn a_statement_has_so_many_bytes_and_words_and_no_more() {
+    let longest = format!("SELECT a FROM t{}", " ".repeat(STATEMENT_BYTES_MAX - 15));
+    read(&longest);
+    assert_eq!(fault(&format!("{longest} ")), "A statement can have 16777216 bytes at most");
+    let words = "(".repeat(STATEMENT_TOKENS_MAX + 1);
+    assert_eq!(fault(&words), "A statement can have 2000000 words at most");
+}
+
+#[test]
+fn a_batch_has_so_many_statements_and_no_more() {
+    let batch = |count: usize| format!("BEGIN BATCH {}APPLY BATCH", "DELETE FROM t WHERE k=1;".repeat(count));
+    read(&batch(BATCH_STATEMENTS_MAX));
+    assert_eq!(fault(&batch(BATCH_STATEMENTS_MAX + 1)), "A batch can have 65535 statements at most");
+}
+
+#[test]
+fn a_table_has_so_many_properties_and_no_more() {
+    let pairs = |count: usize, between: &str, is: &str, quote: &str| {
+        let pairs: Vec<String> = (0..count).map(|number| format!("{quote}p{number}{quote}{is}1")).collect();
+        pairs.join(between)
+    };
+    let table = |properties: String| format!("CREATE TABLE t (k int PRIMARY KEY) WITH {properties}");
+    let why = "There can be 1000 properties at most";
+    read(&table(pairs(PROPERTIES_MAX, " AND ", " = ", "")));
+    assert_eq!(fault(&table(pairs(PROPERTIES_MAX + 1, " AND ", " = ", ""))), why);
+    let in_map = |count: usize| format!("caching = {{{}}}", pairs(count, ", ", ": ", "'"));
+    read(&table(in_map(PROPERTIES_MAX)));
+    assert_eq!(fault(&table(in_map(PROPERTIES_MAX + 1))), why);
 }
 
 proptest! {
