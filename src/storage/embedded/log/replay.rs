@@ -335,6 +335,10 @@ mod tests {
             let path = path_of(directory.path(), 1);
             let whole = fs::read(&path).unwrap();
             for (lost, what) in [(PAGE - in_first_page..PAGE, "first"), (PAGE..whole.len(), "second")] {
+                if whole[lost.clone()].iter().all(|byte| *byte == 0) {
+                    // The length begins with zeros: nothing is lost.
+                    continue;
+                }
                 let mut bytes = whole.clone();
                 bytes[lost].fill(0);
                 bytes.resize(3 * PAGE, 0);
