@@ -3,8 +3,8 @@
 //! throughout; the server stays within its limit.
 //!
 //! `HEAVY_SECONDS=n` goes on for so long, `HEAVY_DATA_MB=n` asks of a store of this size, `HEAVY_CLIENTS=n` has so many
-//! clients, `HEAVY_PIPELINE=n` has some send so many requests at once, `HEAVY_LIMIT_MB=n` lets the server use so much address space beside what it has when it is idle, `HEAVY_SEED=n`
-//! chooses the same requests again.
+//! clients, `HEAVY_PIPELINE=n` has some send so many requests at once, `HEAVY_LIMIT_MB=n` lets the server use so much
+//! address space beside what it has when it is idle, `HEAVY_SEED=n` chooses the same requests again.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should stop")]
 
@@ -94,7 +94,7 @@ fn size(chance: &mut Chance, most: usize) -> usize {
         0 => most,
         1 => chance.below(most),
         2 => most / 10,
-        _ => chance.below(100),
+        _ => chance.below(most.min(100)),
     }
 }
 
@@ -199,7 +199,7 @@ fn printable(bytes: &[u8]) -> String {
 
 /// Asks by Thrift until the time is over: one call, or several at once, and now and then without waiting for an answer.
 fn be_heavy_by_thrift(address: SocketAddr, mut chance: Chance, tally: &Tally) {
-    let pipeline = setting("HEAVY_PIPELINE", 1);
+    let pipeline = setting("HEAVY_PIPELINE", 3);
     while !tally.is_over.load(Ordering::Relaxed) {
         let calls: Vec<_> =
             (0..*chance.pick(&[1, 1, 1, pipeline])).map(|_| thrift_call(&mut chance)).collect();
