@@ -75,6 +75,19 @@ impl Database {
         command
     }
 
+    /// The command that reads a slice.
+    fn slice_command(
+        &self,
+        asker: Asker<'_>,
+        parent: &ColumnParent,
+        predicate: &SlicePredicate,
+    ) -> Result<ReadCommand, Error> {
+        let checks = self.validation(asker.catalog, asker.behaviour);
+        let cf = checks.column_parent(asker.keyspace, parent)?;
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        Ok(self.command(cf, parent.super_column.clone(), predicate, asker.behaviour))
+    }
+
     pub(super) fn command(
         &self,
         cf: &Arc<CfDef>,
@@ -105,10 +118,7 @@ impl Database {
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let catalog = self.catalog();
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
-        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
+        let command = self.slice_command(asker, parent, predicate)?;
         self.read_rows(asker, keys, command).await
     }
 
@@ -181,10 +191,7 @@ impl Database {
     ) -> Result<usize, Error> {
         let catalog = self.catalog();
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
-        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
+        let command = self.slice_command(asker, parent, predicate)?;
         self.count_row(asker, key, command).await
     }
 
@@ -205,10 +212,7 @@ impl Database {
     ) -> Result<Vec<(Bytes, usize)>, Error> {
         let catalog = self.catalog();
         let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.column_parent(keyspace, parent)?;
-        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
-        let command = self.command(cf, parent.super_column.clone(), predicate, behaviour);
+        let command = self.slice_command(asker, parent, predicate)?;
         let keys = self.unique_keys(asker, keys, &command)?;
         self.count_each(keys, &command, consistency).await
     }
