@@ -11,7 +11,6 @@ use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
 use super::methods::{self, Call, Method};
-use super::request_kind::request_kind;
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
@@ -199,7 +198,7 @@ async fn run_on_newest(
     if database.shares_schema() {
         let start = out.len();
         let call = Call { database, statements, session, args, behaviour, language, out };
-        match meter::within(request_kind(method.name), (method.run)(call)).await {
+        match meter::within(method.kind, (method.run)(call)).await {
             Err(Failure::Failed(db::Error::Unknown(_))) => {}
             outcome => return outcome,
         }
@@ -207,7 +206,7 @@ async fn run_on_newest(
         database.refresh_schema().await?;
     }
     let call = Call { database, statements, session, args, behaviour, language, out };
-    meter::within(request_kind(method.name), (method.run)(call)).await
+    meter::within(method.kind, (method.run)(call)).await
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

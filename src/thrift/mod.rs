@@ -16,7 +16,6 @@ mod own_statements;
 mod query_text;
 mod refusal;
 pub mod replies;
-mod request_kind;
 mod results;
 mod schema_types;
 mod types;

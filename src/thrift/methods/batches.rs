@@ -5,6 +5,7 @@ use crate::db::RowBatch;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub const BATCH_INSERT_0_4: Method =
     Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
@@ -21,6 +22,7 @@ pub const BATCH_INSERT: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Write),
     run: batch_insert,
 };
 
@@ -45,6 +47,7 @@ pub const BATCH_MUTATE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Write),
     run: batch_mutate,
 };
 

@@ -14,6 +14,7 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
     args: &[],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: describe_keyspaces,
 };
 
@@ -47,6 +48,7 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, Thrown::NotFound)],
     needs_login: false,
+    kind: None,
     run: describe_keyspace,
 };
 
@@ -87,6 +89,7 @@ pub const DESCRIBE_CLUSTER_NAME: Method = Method {
     args: &[],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: |mut call| {
         Box::pin(async move {
             let name = call.database.cluster_name().to_owned();
@@ -103,6 +106,7 @@ pub const DESCRIBE_VERSION: Method = Method {
     args: &[],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: |mut call| {
         Box::pin(async move {
             let version = db::api_version(call.behaviour.release);
@@ -119,6 +123,7 @@ pub const DESCRIBE_PARTITIONER: Method = Method {
     args: &[],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: |mut call| {
         Box::pin(async move {
             let name = call.database.partitioner_name();
@@ -135,6 +140,7 @@ pub const DESCRIBE_RING: Method = Method {
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, Thrown::InvalidRequest)],
     needs_login: false,
+    kind: None,
     run: describe_ring,
 };
 
@@ -195,6 +201,7 @@ pub const DESCRIBE_SPLITS: Method = Method {
     ],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: describe_splits,
 };
 

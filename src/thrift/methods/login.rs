@@ -13,6 +13,7 @@ pub const LOGIN: Method = Method {
     args: &[arg(1, "keyspace", TType::String), arg(2, "auth_request", TType::Struct)],
     throws: &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
     needs_login: false,
+    kind: None,
     run: login,
 };
 

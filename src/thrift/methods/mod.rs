@@ -26,6 +26,7 @@ use crate::cql::{Language, PreparedStatements};
 use crate::db::{self, Access, Database};
 use crate::model::Behaviour;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub use super::args::Arg;
 pub use super::failure::Thrown;
@@ -107,6 +108,9 @@ pub struct Method {
     /// also asks `Call::check` for the right to what it does. The others need either login, or none if
     /// `before_login::is_answered`.
     pub needs_login: bool,
+    /// What a call does, as far as time limits tell calls apart. `None` for those that have none (schema, login) and for
+    /// statements, which know it themselves.
+    pub kind: Option<RequestKind>,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }
 
@@ -172,3 +176,18 @@ static OLD_METHODS: &[Method] = &[
     describe::DESCRIBE_RING,
     describe::DESCRIBE_SPLITS,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_can_time_out_have_a_time_limit() {
+        let can_time_out =
+            |method: &Method| method.throws.iter().any(|(_, thrown)| *thrown == Thrown::TimedOut);
+        for method in METHODS.iter().filter(|method| !method.name.starts_with("execute_")) {
+            assert!(method.kind.is_some() || !can_time_out(method), "{}", method.name);
+            assert!(method.kind.is_none() || method.needs_login, "{}", method.name);
+        }
+    }
+}

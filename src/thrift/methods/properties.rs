@@ -11,6 +11,7 @@ pub const GET_STRING_PROPERTY: Method = Method {
     args: &[arg(1, "property", TType::String)],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: get_string_property,
 };
 
@@ -30,6 +31,7 @@ pub const GET_STRING_LIST_PROPERTY: Method = Method {
     args: &[arg(1, "property", TType::String)],
     throws: &[],
     needs_login: false,
+    kind: None,
     run: get_string_list_property,
 };
 

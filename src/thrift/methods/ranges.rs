@@ -6,6 +6,7 @@ use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub const GET_KEY_RANGE_0_4: Method =
     Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
@@ -24,6 +25,7 @@ pub const GET_KEY_RANGE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Range),
     run: get_key_range,
 };
 
@@ -61,6 +63,7 @@ pub const GET_RANGE_SLICE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Range),
     run: get_range_slice,
 };
 
@@ -85,6 +88,7 @@ pub const GET_RANGE_SLICES: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Range),
     run: get_range_slices,
 };
 

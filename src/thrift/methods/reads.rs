@@ -7,6 +7,7 @@ use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 const PATH_ARGS: &[Arg] = &[
     arg(1, "keyspace", TType::String),
@@ -35,6 +36,7 @@ pub const GET: Method = Method {
         (4, Thrown::TimedOut),
     ],
     needs_login: true,
+    kind: Some(RequestKind::Read),
     run: get,
 };
 
@@ -67,6 +69,7 @@ pub const MULTIGET: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Read),
     run: multiget,
 };
 
@@ -109,6 +112,7 @@ pub const GET_SLICE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Read),
     run: get_slice,
 };
 
@@ -144,6 +148,7 @@ pub const MULTIGET_SLICE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Read),
     run: multiget_slice,
 };
 
@@ -184,6 +189,7 @@ pub const GET_COUNT: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Read),
     run: get_count,
 };
 

@@ -4,6 +4,7 @@ use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub const INSERT_0_4: Method =
     Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..INSERT };
@@ -22,6 +23,7 @@ pub const INSERT: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Write),
     run: insert,
 };
 
@@ -52,6 +54,7 @@ pub const REMOVE: Method = Method {
     ],
     throws: WITH_TIMEOUT,
     needs_login: true,
+    kind: Some(RequestKind::Write),
     run: remove,
 };
 

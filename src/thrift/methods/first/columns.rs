@@ -12,30 +12,40 @@ use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
+use crate::util::meter::RequestKind;
 
 const PARENT: Arg = arg(3, "columnParent", TType::String);
 
 pub const ROWS: &[Method] = &[
-    data("get_column", &[TABLE, KEY, arg(3, "columnPath", TType::String)], INVALID_OR_ABSENT, get_column),
     data(
+        RequestKind::Read,
+        "get_column",
+        &[TABLE, KEY, arg(3, "columnPath", TType::String)],
+        INVALID_OR_ABSENT,
+        get_column,
+    ),
+    data(
+        RequestKind::Read,
         "get_slice",
         &[TABLE, KEY, PARENT, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
         INVALID_OR_ABSENT,
         get_slice,
     ),
     data(
+        RequestKind::Read,
         "get_slice_by_names",
         &[TABLE, KEY, PARENT, arg(4, "columnNames", TType::List)],
         INVALID_OR_ABSENT,
         get_slice_by_names,
     ),
     data(
+        RequestKind::Read,
         "get_columns_since",
         &[TABLE, KEY, PARENT, arg(4, "timeStamp", TType::I64)],
         INVALID_OR_ABSENT,
         get_columns_since,
     ),
-    data("get_column_count", &[TABLE, KEY, PARENT], INVALID, get_column_count),
+    data(RequestKind::Read, "get_column_count", &[TABLE, KEY, PARENT], INVALID, get_column_count),
 ];
 
 fn get_column(mut call: Call<'_>) -> CallFuture<'_> {

@@ -3,8 +3,10 @@
 use super::{INVALID, TABLE, data, i32_or};
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use crate::thrift::wire::TType;
+use crate::util::meter::RequestKind;
 
 pub const ROWS: &[Method] = &[data(
+    RequestKind::Range,
     "get_key_range",
     &[
         TABLE,

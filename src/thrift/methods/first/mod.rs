@@ -16,6 +16,7 @@ mod writes;
 use super::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::wire::{TType, WireError};
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 /// Every row.
 pub const ROWS: &[&[Method]] =
@@ -26,12 +27,14 @@ const INVALID_OR_ABSENT: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, T
 
 /// A call of data.
 const fn data(
+    kind: RequestKind,
     name: &'static str,
     args: &'static [Arg],
     throws: &'static [(i16, Thrown)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    Method { name, since: Release::V0_3, until: Release::V0_3, args, throws, needs_login: true, run }
+    let (since, until, kind) = (Release::V0_3, Release::V0_3, Some(kind));
+    Method { name, since, until, args, throws, needs_login: true, kind, run }
 }
 
 /// A call about the server. Its argument had no id in the interface's file, so that Thrift numbered it downwards.
@@ -40,7 +43,8 @@ const fn about(
     args: &'static [Arg],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    Method { needs_login: false, ..data(name, args, &[], run) }
+    let (since, until) = (Release::V0_3, Release::V0_3);
+    Method { name, since, until, args, throws: &[], needs_login: false, kind: None, run }
 }
 
 const TABLE: Arg = arg(1, "tablename", TType::String);

@@ -11,23 +11,27 @@ use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::{TType, Writer};
+use crate::util::meter::RequestKind;
 
 const FAMILY: Arg = arg(3, "columnFamily", TType::String);
 
 pub const ROWS: &[Method] = &[
     data(
+        RequestKind::Read,
         "get_superColumn",
         &[TABLE, KEY, arg(3, "superColumnPath", TType::String)],
         INVALID_OR_ABSENT,
         get_super_column,
     ),
     data(
+        RequestKind::Read,
         "get_slice_super",
         &[TABLE, KEY, FAMILY, arg(4, "start", TType::I32), arg(5, "count", TType::I32)],
         INVALID,
         get_slice_super,
     ),
     data(
+        RequestKind::Read,
         "get_slice_super_by_names",
         &[TABLE, KEY, FAMILY, arg(4, "superColumnNames", TType::List)],
         INVALID,

@@ -15,10 +15,12 @@ use crate::thrift::java_map::in_java_order;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
 use crate::thrift::wire::{Reader, TType, WireError};
+use crate::util::meter::RequestKind;
 use crate::util::{Release, trimmed};
 
 pub const ROWS: &[Method] = &[
     data(
+        RequestKind::Write,
         "insert",
         &[
             TABLE,
@@ -31,14 +33,22 @@ pub const ROWS: &[Method] = &[
         WITHOUT_TIMEOUT,
         insert,
     ),
-    data("batch_insert", &[arg(1, "batchMutation", TType::Struct), block(2)], WITHOUT_TIMEOUT, batch_insert),
     data(
+        RequestKind::Write,
+        "batch_insert",
+        &[arg(1, "batchMutation", TType::Struct), block(2)],
+        WITHOUT_TIMEOUT,
+        batch_insert,
+    ),
+    data(
+        RequestKind::Write,
         "batch_insert_superColumn",
         &[arg(1, "batchMutationSuper", TType::Struct), block(2)],
         WITHOUT_TIMEOUT,
         batch_insert_super_column,
     ),
     data(
+        RequestKind::Write,
         "remove",
         &[TABLE, KEY, arg(3, "columnPathOrParent", TType::String), arg(4, "timestamp", TType::I64), block(5)],
         WITHOUT_TIMEOUT,

@@ -5,9 +5,11 @@ use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub const ROWS: &[Method] = &[
     data(
+        RequestKind::Write,
         Release::V0_8,
         "add",
         &[
@@ -19,6 +21,7 @@ pub const ROWS: &[Method] = &[
         add,
     ),
     data(
+        RequestKind::Write,
         Release::V0_8,
         "remove_counter",
         &[arg(1, "key", TType::String), arg(2, "path", TType::Struct), consistency(3)],

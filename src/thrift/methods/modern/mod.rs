@@ -15,6 +15,7 @@ use super::{Arg, CallFuture, Method, Thrown, WITH_TIMEOUT, arg};
 use crate::thrift::methods::Call;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 /// A call that came with a release and has stayed.
 const fn since(
@@ -24,17 +25,18 @@ const fn since(
     throws: &'static [(i16, Thrown)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    Method { name, since, until: Release::V2_1, args, throws, needs_login: true, run }
+    Method { name, since, until: Release::V2_1, args, throws, needs_login: true, kind: None, run }
 }
 
 /// A call of data: it may be refused, find too few replicas or time out.
 const fn data(
+    kind: RequestKind,
     release: Release,
     name: &'static str,
     args: &'static [Arg],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    since(release, name, args, WITH_TIMEOUT, run)
+    Method { kind: Some(kind), ..since(release, name, args, WITH_TIMEOUT, run) }
 }
 
 const INVALID: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest)];

@@ -6,9 +6,11 @@ use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 pub const ROWS: &[Method] = &[
     data(
+        RequestKind::Range,
         Release::V0_7,
         "get_range_slices",
         &[
@@ -20,6 +22,7 @@ pub const ROWS: &[Method] = &[
         get_range_slices,
     ),
     data(
+        RequestKind::Range,
         Release::V1_1,
         "get_paged_slice",
         &[
@@ -31,6 +34,7 @@ pub const ROWS: &[Method] = &[
         get_paged_slice,
     ),
     data(
+        RequestKind::Range,
         Release::V0_7,
         "get_indexed_slices",
         &[

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{consistency, data, since};
+use super::{consistency, data};
 use crate::db::{ColumnParent, SlicePredicate};
 use crate::model::{ConsistencyLevel, RowColumns};
 use crate::thrift::args::consistency_of;
@@ -12,6 +12,7 @@ use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 const SLICE_ARGS: &[Arg] = &[
     arg(1, "key", TType::String),
@@ -27,23 +28,32 @@ const MULTI_ARGS: &[Arg] = &[
 ];
 
 pub const ROWS: &[Method] = &[
-    since(
-        Release::V0_7,
-        "get",
-        &[arg(1, "key", TType::String), arg(2, "column_path", TType::Struct), consistency(3)],
-        &[
+    Method {
+        throws: &[
             (1, Thrown::InvalidRequest),
             (2, Thrown::NotFound),
             (3, Thrown::Unavailable),
             (4, Thrown::TimedOut),
         ],
-        get,
+        ..data(
+            RequestKind::Read,
+            Release::V0_7,
+            "get",
+            &[arg(1, "key", TType::String), arg(2, "column_path", TType::Struct), consistency(3)],
+            get,
+        )
+    },
+    data(RequestKind::Read, Release::V0_7, "get_slice", SLICE_ARGS, get_slice),
+    data(RequestKind::Read, Release::V0_7, "multiget_slice", MULTI_ARGS, multiget_slice),
+    data(RequestKind::Read, Release::V0_7, "get_count", SLICE_ARGS, get_count),
+    data(RequestKind::Read, Release::V0_7, "multiget_count", MULTI_ARGS, multiget_count),
+    data(
+        RequestKind::Read,
+        Release::V2_1,
+        "get_multi_slice",
+        &[arg(1, "request", TType::Struct)],
+        get_multi_slice,
     ),
-    data(Release::V0_7, "get_slice", SLICE_ARGS, get_slice),
-    data(Release::V0_7, "multiget_slice", MULTI_ARGS, multiget_slice),
-    data(Release::V0_7, "get_count", SLICE_ARGS, get_count),
-    data(Release::V0_7, "multiget_count", MULTI_ARGS, multiget_count),
-    data(Release::V2_1, "get_multi_slice", &[arg(1, "request", TType::Struct)], get_multi_slice),
 ];
 
 fn get(mut call: Call<'_>) -> CallFuture<'_> {

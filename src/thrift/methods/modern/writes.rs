@@ -11,12 +11,15 @@ use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::meter::RequestKind;
 
 const BATCH_ARGS: &[Arg] = &[arg(1, "mutation_map", TType::Map), consistency(2)];
-const TRUNCATE: Method = data(Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
+const TRUNCATE: Method =
+    data(RequestKind::Truncate, Release::V1_1, "truncate", &[arg(1, "cfname", TType::String)], truncate);
 
 pub const ROWS: &[Method] = &[
     data(
+        RequestKind::Write,
         Release::V0_7,
         "insert",
         &[
@@ -27,9 +30,10 @@ pub const ROWS: &[Method] = &[
         ],
         insert,
     ),
-    data(Release::V0_7, "batch_mutate", BATCH_ARGS, batch_mutate),
-    data(Release::V1_2, "atomic_batch_mutate", BATCH_ARGS, atomic_batch_mutate),
+    data(RequestKind::Write, Release::V0_7, "batch_mutate", BATCH_ARGS, batch_mutate),
+    data(RequestKind::Write, Release::V1_2, "atomic_batch_mutate", BATCH_ARGS, atomic_batch_mutate),
     data(
+        RequestKind::Write,
         Release::V0_7,
         "remove",
         &[
@@ -41,6 +45,7 @@ pub const ROWS: &[Method] = &[
         remove,
     ),
     data(
+        RequestKind::Write,
         Release::V2_0,
         "cas",
         &[
