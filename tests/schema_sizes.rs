@@ -14,7 +14,7 @@ use store_support as stores;
 use thriftstore::cql::{Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState, query};
 use thriftstore::db::{CfRequest, Database, DatabaseParts};
 use thriftstore::marshal::{CqlType, UserType};
-use thriftstore::model::{Behaviour, ConsistencyLevel};
+use thriftstore::model::Behaviour;
 use thriftstore::schema::{Catalog, KeyspaceDef, keyspace_to_json};
 use thriftstore::storage::disk::{Disk, RealDisk};
 use thriftstore::storage::{EmbeddedStore, Store};
@@ -57,16 +57,7 @@ async fn run(database: &Arc<Database>, text: &str) -> Result<Outcome, CqlError> 
         keyspace: Some("k"),
         user: None,
     };
-    let options = QueryOptions {
-        consistency: ConsistencyLevel::One,
-        serial_consistency: ConsistencyLevel::Serial,
-        values: Vec::new(),
-        names: Vec::new(),
-        collection_form: CollectionForm::Long,
-        timestamp: None,
-        page_size: None,
-        paging_state: None,
-    };
+    let options = QueryOptions { collection_form: CollectionForm::Long, ..QueryOptions::default() };
     query(&state, text, &options).await
 }
 

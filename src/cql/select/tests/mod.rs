@@ -11,7 +11,7 @@ use crate::cql::{
     Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState, ResultSet, query,
 };
 use crate::db::{Database, DatabaseParts};
-use crate::model::{Behaviour, ConsistencyLevel};
+use crate::model::Behaviour;
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
 use crate::storage::EmbeddedStore;
@@ -26,16 +26,7 @@ struct Session {
 }
 
 fn options() -> QueryOptions {
-    QueryOptions {
-        consistency: ConsistencyLevel::One,
-        serial_consistency: ConsistencyLevel::Serial,
-        values: Vec::new(),
-        names: Vec::new(),
-        collection_form: CollectionForm::Long,
-        timestamp: None,
-        page_size: None,
-        paging_state: None,
-    }
+    QueryOptions { collection_form: CollectionForm::Long, ..QueryOptions::default() }
 }
 
 impl Session {
