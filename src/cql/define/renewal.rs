@@ -12,14 +12,15 @@ use crate::marshal::{CqlType, UserType};
 type Seen<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
 
 /// Finds out which types are made of a user type.
-pub struct Users<'a> {
-    user: &'a UserType,
+pub struct Users {
+    keyspace: String,
+    name: String,
     seen: Seen<bool>,
 }
 
-impl<'a> Users<'a> {
-    pub fn new(user: &'a UserType) -> Users<'a> {
-        Users { user, seen: HashMap::new() }
+impl Users {
+    pub fn new(user: &UserType) -> Users {
+        Users { keyspace: user.keyspace.clone(), name: user.name.clone(), seen: HashMap::new() }
     }
 
     /// Whether a type is made of the user type.
@@ -29,7 +30,7 @@ impl<'a> Users<'a> {
             CqlType::List { element, .. } | CqlType::Set { element, .. } => self.are_in(element),
             CqlType::Map { key, value, .. } => self.are_in(key) || self.are_in(value),
             CqlType::Tuple(fields) => fields.iter().any(|field| self.are_in(field)),
-            CqlType::User(other) if is_named_alike(other, self.user) => true,
+            CqlType::User(other) if self.is_of(other) => true,
             CqlType::User(other) => {
                 if let Some((_, is_in)) = self.seen.get(&Arc::as_ptr(other)) {
                     return *is_in;
@@ -40,32 +41,39 @@ impl<'a> Users<'a> {
             }
         }
     }
+
+    /// Whether a type is the user type itself, as it is now or was before.
+    fn is_of(&self, other: &UserType) -> bool {
+        (&other.keyspace, &other.name) == (&self.keyspace, &self.name)
+    }
 }
 
 /// Makes types anew, of a user type as it is now. What is not made of it stays the same, and shared.
 pub struct Renewal {
     user: Arc<UserType>,
+    users: Users,
     seen: Seen<Arc<UserType>>,
 }
 
 impl Renewal {
     pub fn of(user: &Arc<UserType>) -> Renewal {
-        Renewal { user: user.clone(), seen: HashMap::new() }
+        Renewal { user: user.clone(), users: Users::new(user), seen: HashMap::new() }
     }
 
-    pub fn user(&self) -> &Arc<UserType> {
-        &self.user
+    /// Whether a type is made of the user type.
+    pub fn changes(&mut self, cql_type: &CqlType) -> bool {
+        self.users.are_in(cql_type)
     }
 
     /// A user type, made of the type as it is now.
     pub fn of_user(&mut self, old: &Arc<UserType>) -> Arc<UserType> {
-        if is_named_alike(old, &self.user) {
+        if self.users.is_of(old) {
             return self.user.clone();
         }
         if let Some((_, new)) = self.seen.get(&Arc::as_ptr(old)) {
             return new.clone();
         }
-        let new = if old.fields.iter().any(|(_, field)| Users::new(&self.user).are_in(field)) {
+        let new = if old.fields.iter().any(|(_, field)| self.users.are_in(field)) {
             let fields = old.fields.iter().map(|(name, field)| (name.clone(), self.of_type(field)));
             let fields = fields.collect();
             Arc::new(UserType::new(&old.keyspace, &old.name, fields))
@@ -96,10 +104,6 @@ impl Renewal {
             CqlType::User(other) => CqlType::User(self.of_user(other)),
         }
     }
-}
-
-fn is_named_alike(one: &UserType, other: &UserType) -> bool {
-    (&one.keyspace, &one.name) == (&other.keyspace, &other.name)
 }
 
 #[cfg(test)]

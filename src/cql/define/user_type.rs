@@ -165,11 +165,10 @@ fn put(
         sizes::check_user_type(&user_type)?;
         keyspace.user_types.insert(user_type.name.clone(), user_type);
     }
-    let mut users = Users::new(user);
     let mut renewed = Vec::new();
     for cf in keyspace.column_families.values() {
         let table = TableDef::of(cf, release);
-        if table.columns().any(|column| users.are_in(&column.cql_type)) {
+        if table.columns().any(|column| renewal.changes(&column.cql_type)) {
             renewed.push(Arc::new(renewed_family(cf, &table, &mut renewal, types)?));
         }
     }
@@ -192,11 +191,9 @@ fn renewed_family(
     sizes::check_table(&table)?;
     let mut cf = cf.clone();
     cf.key_validator = Some(comparator::key_validator(&table, types)?);
-    let user = renewal.user().clone();
-    let mut users = Users::new(&user);
     let mut validator = |old: &TypeRef| {
         let old = CqlType::of(old);
-        users.are_in(&old).then(|| renewal.of_type(&old).type_ref(types))
+        renewal.changes(&old).then(|| renewal.of_type(&old).type_ref(types))
     };
     for definition in cf.column_metadata.values_mut() {
         if let Some(new) = validator(&definition.validator) {
