@@ -386,14 +386,14 @@ impl Database {
         let mut notes = notes;
         let before = catalog.keyspace(&keyspace.name);
         notes.extend(changed_notes(before, Some(&keyspace)));
-        let undo = Undo { before: before.cloned(), after: keyspace.clone() };
+        let (before, after) = (before.cloned(), keyspace.clone());
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
         self.note(notes).await?;
         if let Err(error) = self.store().alter(Arc::new(for_store)).await {
-            if let Err(error) = self.store().note(undo.notes()).await {
+            if let Err(error) = self.store().note(changed_notes(Some(&after), before.as_ref())).await {
                 tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
             }
             return Err(refusal(error));
@@ -439,22 +439,6 @@ impl Database {
     /// What is to be built and to be dropped of the indexes that we keep ourselves.
     pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
         if self.shares_schema() { Default::default() } else { index_changes(old, new) }
-    }
-}
-
-/// A keyspace before and after a change that may fail.
-struct Undo {
-    before: Option<KeyspaceDef>,
-    after: KeyspaceDef,
-}
-
-impl Undo {
-    /// The records as they were before.
-    fn notes(&self) -> Notes {
-        match &self.before {
-            Some(before) => changed_notes(Some(&self.after), Some(before)),
-            None => changed_notes(Some(&self.after), None),
-        }
     }
 }
 

@@ -63,14 +63,12 @@ pub(super) fn noted_in_full<'a>(
 ) -> impl Iterator<Item = NotedKeyspace<'a>> {
     let mut all: BTreeMap<&str, KeyspaceRecords<'_>> = BTreeMap::new();
     for (name, record) in notes {
+        let keyspace_of = |kind: &str| Some(name.strip_prefix(kind)?.split_once('/')?.0);
         if let Some(keyspace) = name.strip_prefix(KEYSPACE_NOTE) {
             all.entry(keyspace).or_default().keyspace = record;
-        } else if let Some((keyspace, _)) =
-            name.strip_prefix(FAMILY_NOTE).and_then(|rest| rest.split_once('/'))
-        {
+        } else if let Some(keyspace) = keyspace_of(FAMILY_NOTE) {
             all.entry(keyspace).or_default().column_families.push(record);
-        } else if let Some((keyspace, _)) = name.strip_prefix(TYPE_NOTE).and_then(|rest| rest.split_once('/'))
-        {
+        } else if let Some(keyspace) = keyspace_of(TYPE_NOTE) {
             all.entry(keyspace).or_default().user_types.push(record);
         }
     }

@@ -24,7 +24,7 @@ impl SchemaVersion {
         for (_, old, new) in catalog.keyspaces.changes_since(&before.keyspaces, |_, _| false) {
             // What is there afterwards of what has changed, and what of that was there before.
             let digests = |from, to| {
-                changed_notes(from, to).into_iter().filter_map(|(name, json)| digest(&name, &json?))
+                changed_notes(from, to).into_iter().filter_map(|(name, json)| Some(digest(&name, &json?)))
             };
             *sum = digests(new, old).fold(*sum, u128::wrapping_sub);
             *sum = digests(old, new).fold(*sum, u128::wrapping_add);
@@ -34,12 +34,12 @@ impl SchemaVersion {
     }
 }
 
-fn digest(name: &str, json: &[u8]) -> Option<u128> {
+fn digest(name: &str, json: &[u8]) -> u128 {
     let mut digest = Md5::new();
     digest.update((name.len() as u64).to_be_bytes());
     digest.update(name);
     digest.update(json);
-    Some(u128::from_be_bytes(digest.finalize().into()))
+    u128::from_be_bytes(digest.finalize().into())
 }
 
 impl Database {
