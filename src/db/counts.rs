@@ -13,14 +13,13 @@ use super::{Database, Error};
 use crate::model::{
     Behaviour, Cell, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
 };
+use crate::util::limits::ROW_WORK;
 use crate::util::{Release, meter};
 
 /// Columns of a page, at least.
 const PAGE_MIN: i32 = 2;
 
-/// What it costs to look for a row, in cells, and most cells that are counted on the thread of the request: more are counted
-/// elsewhere.
-const ROW_WORK: usize = 8;
+/// Most cells that are counted on the thread of the request: more are counted elsewhere.
 const LONG_COUNT: usize = 512;
 
 /// Columns that a cluster is asked for at once where they are only counted.

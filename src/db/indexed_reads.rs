@@ -15,10 +15,8 @@ use crate::model::{
 };
 use crate::schema::{CfDef, ColumnDef};
 use crate::storage::IndexLookup;
+use crate::util::limits::ROW_WORK;
 use crate::util::{Release, meter};
-
-/// What a look at a row costs, in cells.
-const ROW_WORK: usize = 8;
 
 /// Rows or index entries that are looked at in one go, at least and at most.
 const PAGE: (usize, usize) = (16, 1024);

@@ -6,10 +6,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::{Database, Error};
 use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
 use crate::storage::within_limit;
+use crate::util::limits::ROW_WORK;
 use crate::util::meter;
-
-/// What a look for a row costs, in cells.
-const ROW_WORK: usize = 8;
 
 impl Database {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster

@@ -68,6 +68,9 @@ pub const REQUEST_AFTER_CLIENT_MS: u64 = 2_000;
 /// Cells and rows that a request looks at on a thread that serves others, before these have a turn: a millisecond or less.
 pub const REQUEST_WORK_PER_TURN: usize = 1_024;
 
+/// What it costs to look for a row or a partition, in cells.
+pub const ROW_WORK: usize = 8;
+
 /// Cells that are read between two looks at the time and at the memory of a request.
 pub const CELLS_PER_CHECK: usize = 256;
 

@@ -14,13 +14,11 @@ use crate::cql::CqlError;
 use crate::marshal::{self, AbstractType};
 use crate::model::{Cell, Predicate, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{Layout, row_key_parts};
+use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
 /// Super columns that are read at a time: each comes whole.
 const SUPERS_PER_PAGE: usize = 16;
-
-/// What it costs to begin with a partition, in cells.
-const PARTITION_WORK: usize = 8;
 
 /// What a scan has already brought of a partition, and how much it asked for.
 #[derive(Debug)]
@@ -130,7 +128,7 @@ impl Walk<'_> {
         } else if !self.reads_statics_along() || partition.resume.is_some() {
             partition.statics = Some(Arc::new(self.read_statics(&partition.key).await?));
         }
-        meter::breathe(PARTITION_WORK).await?;
+        meter::breathe(ROW_WORK).await?;
         let before = (meter::mark(), self.answered_memory);
         match self.reads.clone() {
             Reads::Names(names) => self.names(&mut partition, names).await?,
