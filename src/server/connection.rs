@@ -135,7 +135,7 @@ impl Connection {
 
     /// Notes that a request has been answered: a client that had to log in first may have done so.
     fn note_request(&mut self, cutter: &mut MessageCutter) {
-        if self.needs_login && (self.session.is_logged_in || self.session.user.is_some()) {
+        if self.needs_login && self.session.has_logged_in() {
             self.needs_login = false;
             cutter.refuse_above(MESSAGE_BYTES_MAX);
         }
