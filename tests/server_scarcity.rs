@@ -19,7 +19,6 @@ use support::native_body::{Asked, Body, Bound};
 use support::server::{Server, logged, wait_for_log};
 use support::serving::Serving;
 use support::value::{Value, fields, map, text};
-use thriftstore::config::ClientEncryption;
 use thriftstore::db::{Authenticator, PasswordMode, SimpleAuthenticator};
 use thriftstore::server::{ConnectionLimits, Encryption, PaceLimits};
 use thriftstore::thrift::wire::{MessageKind, TType};
@@ -341,14 +340,7 @@ fn few_places() -> ConnectionLimits {
 fn encryption(optional: bool) -> (Encryption, Authority, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
-    let [certificate_file, key_file] = authority.sign().write(directory.path());
-    let options = ClientEncryption {
-        certificate_file,
-        key_file,
-        client_authorities: None,
-        require_client_auth: false,
-        optional,
-    };
+    let options = authority.server_in(directory.path(), optional);
     (Encryption::open(options).unwrap().with_patience(PATIENCE), authority, directory)
 }
 

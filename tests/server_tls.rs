@@ -17,7 +17,6 @@ use support::certificates::{Authority, TlsStream};
 use support::client::{Client, PATIENCE, Style};
 use support::server::{Server, logged, storage_conf, wait_for_log};
 use tempfile::TempDir;
-use thriftstore::config::ClientEncryption;
 use thriftstore::server::{
     Admission, Client as Connected, ConnectionEnd, ConnectionHandler, Encryption, Listener, Shutdown,
 };
@@ -306,14 +305,7 @@ impl ConnectionHandler for Echo {
 fn a_handshake_that_stalls_is_cut_off_and_holds_up_nobody() {
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new();
-    let [certificate_file, key_file] = authority.sign().write(directory.path());
-    let options = ClientEncryption {
-        certificate_file,
-        key_file,
-        client_authorities: None,
-        require_client_auth: false,
-        optional: false,
-    };
+    let options = authority.server_in(directory.path(), false);
     let patience = Duration::from_millis(200);
     let encryption = Encryption::open(options).unwrap().with_patience(patience);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

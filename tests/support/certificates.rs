@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
+use thriftstore::config::ClientEncryption;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -47,6 +48,18 @@ impl Authority {
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
         Identity { certificate: certificate.pem(), key: key.serialize_pem() }
+    }
+
+    /// Writes a new certificate of a server, and returns the settings of a server that has it.
+    pub fn server_in(&self, directory: &Path, optional: bool) -> ClientEncryption {
+        let [certificate_file, key_file] = self.sign().write(directory);
+        ClientEncryption {
+            certificate_file,
+            key_file,
+            client_authorities: None,
+            require_client_auth: false,
+            optional,
+        }
     }
 
     /// Connects as one who trusts this authority; what goes wrong with the handshake shows at the first message.
