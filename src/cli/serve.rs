@@ -59,7 +59,7 @@ pub struct ServeArgs {
     status: StatusArgs,
     /// Close a connection whose client has been silent for so long between two requests; clients that wait for events
     /// of the native protocol are not closed [default: never]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     idle_timeout: Option<u64>,
     /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
     /// for the next
