@@ -25,13 +25,24 @@ pub struct Manifest {
     health: Arc<Health>,
 }
 
-/// A manifest as it was read: what it says, its bytes, and the number of its file of changes.
+/// A manifest as it was read: what it says, and the number of its file of changes.
 struct Read {
     contents: Contents,
-    bytes: Vec<u8>,
     number: Option<u64>,
     /// A crash came into the last change.
     is_cut: bool,
+}
+
+impl Read {
+    /// Reads the file of changes of a manifest of these bytes, if it has one.
+    fn of(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<Read, StoreError> {
+        let (mut contents, number) = decode(bytes).map_err(|why| unreadable(path, &why))?;
+        let Some(number) = number else { return Ok(Read { contents, number, is_cut: false }) };
+        let path = changes_path(path, number);
+        let changes = read_whole(disk, &path)?;
+        let is_whole = apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
+        Ok(Read { contents, number: Some(number), is_cut: !is_whole })
+    }
 }
 
 impl Manifest {
@@ -63,13 +74,19 @@ impl Manifest {
     /// Reads the manifest of a data directory. What an earlier one has left beside it is removed.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
         let path = directory.join(FILE);
-        sync_changes(&*disk, &path)?;
-        let Read { contents, number, is_cut, .. } = read_once(&*disk, &path)?;
-        if let Some(number) = number.filter(|_| is_cut) {
-            tracing::warn!(
-                "the last change in {} is incomplete, as after a crash in the middle of it: it is left out",
-                changes_path(&path, number).display()
-            );
+        let Read { contents, number, is_cut } = Read::of(&*disk, &path, &read_whole(&*disk, &path)?)?;
+        if let Some(number) = number {
+            let changes = changes_path(&path, number);
+            // A process that was killed may have left a change that a power failure would still undo. What is done from
+            // here on relies on it.
+            let synced = disk.open(&changes).and_then(|file| file.sync());
+            synced.map_err(|error| StoreError::Io(format!("{}: {error}", changes.display())))?;
+            if is_cut {
+                tracing::warn!(
+                    "the last change in {} is incomplete, as after a crash in the middle of it: it is left out",
+                    changes.display()
+                );
+            }
         }
         remove_unnamed(&*disk, &path, number)?;
         let writer = ManifestWriter::new(disk, path, number);
@@ -84,14 +101,16 @@ impl Manifest {
     pub fn read(disk: &dyn Disk, directory: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let path = directory.join(FILE);
         loop {
-            let read = read_once(disk, &path)?;
-            if read.number.is_none() {
-                return Ok((read.contents, read.bytes));
+            let bytes = read_whole(disk, &path)?;
+            let read = Read::of(disk, &path, &bytes);
+            if let Ok(Read { contents, number: None, .. }) = read {
+                return Ok((contents, bytes));
             }
             // The file of changes was still that of the manifest if the manifest is still the same.
-            if read_whole(disk, &path)? == read.bytes {
-                let bytes = encode(&read.contents, None).map_err(|why| unreadable(&path, &why))?;
-                return Ok((read.contents, bytes));
+            if read_whole(disk, &path)? == bytes {
+                let contents = read?.contents;
+                let bytes = encode(&contents, None).map_err(|why| unreadable(&path, &why))?;
+                return Ok((contents, bytes));
             }
         }
     }
@@ -153,24 +172,6 @@ fn unreadable(path: &Path, why: &str) -> StoreError {
     ))
 }
 
-/// Reads the manifest and its file of changes, one after the other.
-fn read_once(disk: &dyn Disk, path: &Path) -> Result<Read, StoreError> {
-    let bytes = read_whole(disk, path)?;
-    let (mut contents, number) = decode(&bytes).map_err(|why| unreadable(path, &why))?;
-    let mut is_cut = false;
-    if let Some(number) = number {
-        let path = changes_path(path, number);
-        match disk.read(&path) {
-            Ok(changes) => {
-                is_cut = !apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(StoreError::Io(format!("{}: {error}", path.display()))),
-        }
-    }
-    Ok(Read { contents, bytes, number, is_cut })
-}
-
 /// Removes files of changes that the manifest does not name.
 fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<(), StoreError> {
     let failed = |path: &Path, error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
@@ -183,18 +184,4 @@ fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<()
         }
     }
     Ok(())
-}
-
-/// Makes the file of changes durable: a process that was killed may have left a change that a power failure would still
-/// undo. What is done from here on relies on it.
-fn sync_changes(disk: &dyn Disk, path: &Path) -> Result<(), StoreError> {
-    let (_, number) = decode(&read_whole(disk, path)?).map_err(|why| unreadable(path, &why))?;
-    let Some(number) = number else { return Ok(()) };
-    let path = changes_path(path, number);
-    match disk.open(&path).and_then(|file| file.sync()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(StoreError::Io(format!("{}: {error}", path.display())))
-        }
-        _ => Ok(()),
-    }
 }

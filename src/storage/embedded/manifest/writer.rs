@@ -5,13 +5,12 @@
 //! file of changes. So a change costs its own length, and the rewriting as much again:
 //!
 //! ```text
-//!   1  MANIFEST.8 is made, empty, and synced
+//!   1  MANIFEST.8 is made, empty, and synced, and so is its name
 //!   2  MANIFEST is replaced by one that has everything and names MANIFEST.8        from here on MANIFEST.7 means nothing
 //!   3  MANIFEST.7 is removed, now or at the next start
 //! ```
 //!
-//! A file of changes that is named and not there is empty: a crash between 1 and 2 may leave the names in any order, and
-//! the first change comes after both.
+//! So a file of changes that is named is there, and one that is missing is damage.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,14 +78,17 @@ impl ManifestWriter {
             self.name(None);
             return Ok(());
         }
-        self.last += 1;
-        let path = changes_path(&self.path, self.last);
+        // A number is used again after a failure, so that what fails leaves one file behind and not one each time.
+        let number = self.last + 1;
+        let path = changes_path(&self.path, number);
         let unchanged = |error| ReplaceError::Unchanged(path.clone(), error);
         let file = self.disk.create(&path).map_err(unchanged)?;
         file.sync().map_err(unchanged)?;
-        let bytes = encode(contents, Some(self.last)).map_err(|why| self.unwritable(why))?;
+        self.disk.sync_directory(path.parent().unwrap_or(&path)).map_err(unchanged)?;
+        let bytes = encode(contents, Some(number)).map_err(|why| self.unwritable(why))?;
         replace(&*self.disk, &self.path, &bytes)?;
-        self.name(Some(self.last));
+        self.last = number;
+        self.name(Some(number));
         self.whole_bytes = bytes.len() as u64;
         self.changes = Some(Changes { path, file, end: 0 });
         Ok(())
@@ -102,5 +104,71 @@ impl ManifestWriter {
 
     fn unwritable(&self, why: String) -> ReplaceError {
         ReplaceError::Unchanged(self.path.clone(), std::io::Error::other(why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::storage::StoreError;
+    use crate::storage::disk::RealDisk;
+    use crate::storage::embedded::manifest::Manifest;
+
+    /// A manifest that has a file of changes.
+    fn create(directory: &Path) -> Manifest {
+        let mut contents = Contents { partitioner: "P".to_owned(), ..Contents::default() };
+        let large = Bytes::from(vec![b'x'; 2 * MANIFEST_BYTES_REPLACED]);
+        contents.records.insert("large".to_owned(), large);
+        Manifest::create(Arc::new(RealDisk), directory, contents, Arc::default()).unwrap()
+    }
+
+    fn open(directory: &Path) -> Result<Manifest, StoreError> {
+        Manifest::open(Arc::new(RealDisk), directory, Arc::default())
+    }
+
+    fn write(manifest: &Manifest, value: &'static str) -> Result<(), StoreError> {
+        manifest.change(|contents| drop(contents.records.insert("small".to_owned(), Bytes::from(value))))
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_of_changes_that_is_missing_is_damage() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        write(&create(directory), "a").unwrap();
+        assert_eq!(open(directory).unwrap().contents().records["small"], "a");
+        std::fs::remove_file(directory.join("MANIFEST.1")).unwrap();
+        for outcome in [open(directory).map(drop), Manifest::read(&RealDisk, directory).map(drop)] {
+            let error = outcome.unwrap_err();
+            let is_right =
+                matches!(&error, StoreError::Corrupt(why) if why.contains("MANIFEST.1 is missing; put back"));
+            assert!(is_right, "{error}");
+        }
+    }
+
+    #[test]
+    fn changes_that_fail_leave_no_more_than_a_file_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        drop(create(directory));
+        let manifest = open(directory).unwrap();
+        std::fs::create_dir(directory.join("MANIFEST.new")).unwrap();
+        for _ in 0..9 {
+            assert!(write(&manifest, "a").is_err());
+        }
+        assert_eq!(names(directory), ["MANIFEST", "MANIFEST.1", "MANIFEST.2", "MANIFEST.new"]);
+        std::fs::remove_dir(directory.join("MANIFEST.new")).unwrap();
+        write(&manifest, "a").unwrap();
+        assert_eq!(names(directory), ["MANIFEST", "MANIFEST.2"]);
+        assert_eq!(open(directory).unwrap().contents().records["small"], "a");
     }
 }
