@@ -5,9 +5,9 @@
 //! more for 30 seconds, and so on up to 15 minutes. A login that succeeds ends the count, and so does an hour without a
 //! failure. The same user from another address and another user from the same address are not affected.
 //!
-//! The memory is bounded. An address has a count each for its first names, and one count for all further names, so a client
-//! that tries many names is refused as well. When too many addresses have failed, the address that logged in longest ago is
-//! forgotten.
+//! The memory is bounded. An address has a count each for so many names, and one count for all further names, so a client
+//! that tries many names is refused as well; names whose count has ended make room. When too many addresses have failed, the
+//! address that logged in longest ago is forgotten.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -59,16 +59,16 @@ struct Count {
     under_way: Arc<Semaphore>,
 }
 
-/// A user at an address.
+/// What a login is counted by: the user, and the network of the client.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct LoginKey {
     address: IpAddr,
     name: Option<u64>,
 }
 
 /// A login under way.
 struct Attempt {
-    place: Place,
+    key: LoginKey,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -80,64 +80,67 @@ impl LoginGuard {
 
     /// Begins a login, and waits while as many of the same user are under way from the same address as may fail.
     async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
-        let (place, under_way) = self.enter(address, name, Instant::now());
-        self.check(place, Instant::now())?;
+        let (key, under_way) = self.enter(address, name, Instant::now());
+        self.check(key, Instant::now())?;
         let permit = under_way.acquire_owned().await.ok();
         // Those that were waited for may have failed.
-        self.check(place, Instant::now())?;
-        Ok(Attempt { place, _permit: permit })
+        self.check(key, Instant::now())?;
+        Ok(Attempt { key, _permit: permit })
     }
 
-    /// The place of a login, and the permits there.
-    fn enter(&self, address: IpAddr, name: &[u8], now: Instant) -> (Place, Arc<Semaphore>) {
+    /// The key of a login's count, and the permits of that.
+    fn enter(&self, address: IpAddr, name: &[u8], now: Instant) -> (LoginKey, Arc<Semaphore>) {
         let address = network_of(address);
         let name = Some(self.hasher.hash_one(name));
         let mut addresses = self.addresses.lock();
         if !addresses.contains_key(&address) && addresses.len() >= LOGIN_ADDRESSES_MAX {
-            forget_one(&mut addresses);
+            forget_one(&mut addresses, now);
         }
         let of_address =
             addresses.entry(address).or_insert_with(|| Address { last_login: now, names: HashMap::new() });
         of_address.last_login = now;
-        let is_one_too_many =
-            !of_address.names.contains_key(&name) && of_address.names.len() >= LOGIN_NAMES_MAX;
-        let place = Place { address, name: name.filter(|_| !is_one_too_many) };
-        let count = of_address.names.entry(place.name).or_insert_with(|| Count::new(self.failures_max));
+        let names = &mut of_address.names;
+        if !names.contains_key(&name) && names.len() >= LOGIN_NAMES_MAX {
+            names.retain(|_, count| count.is_needed(now));
+        }
+        let is_one_too_many = !names.contains_key(&name) && names.len() >= LOGIN_NAMES_MAX;
+        let key = LoginKey { address, name: name.filter(|_| !is_one_too_many) };
+        let count = names.entry(key.name).or_insert_with(|| Count::new(self.failures_max));
         count.forget_what_is_old(now);
-        (place, count.under_way.clone())
+        (key, count.under_way.clone())
     }
 
-    fn check(&self, place: Place, now: Instant) -> Result<(), Error> {
+    fn check(&self, key: LoginKey, now: Instant) -> Result<(), Error> {
         let addresses = self.addresses.lock();
-        let count = addresses.get(&place.address).and_then(|address| address.names.get(&place.name));
+        let count = addresses.get(&key.address).and_then(|address| address.names.get(&key.name));
         let left = count.and_then(|count| count.refused_until?.checked_duration_since(now));
         match left.filter(|left| !left.is_zero()) {
             None => Ok(()),
             Some(left) => Err(Error::Authentication(format!(
                 "Too many failed logins of this user from {}: the next one is accepted in {} s",
-                place.address,
+                key.address,
                 left.as_secs() + 1
             ))),
         }
     }
 
     /// Ends a count: the password was right.
-    fn succeeded(&self, place: Place) {
+    fn succeeded(&self, key: LoginKey) {
         let mut addresses = self.addresses.lock();
-        let Some(address) = addresses.get_mut(&place.address) else { return };
+        let Some(address) = addresses.get_mut(&key.address) else { return };
         // A right password for one of many names is no reason to allow more guesses at the others.
-        if place.name.is_some() {
-            address.names.remove(&place.name);
+        if key.name.is_some() {
+            address.names.remove(&key.name);
         }
         if address.names.is_empty() {
-            addresses.remove(&place.address);
+            addresses.remove(&key.address);
         }
     }
 
     /// Counts a failure. Returns for how long logins are refused now, if this was one too many.
-    fn failed(&self, place: Place, now: Instant) -> Option<Duration> {
+    fn failed(&self, key: LoginKey, now: Instant) -> Option<Duration> {
         let mut addresses = self.addresses.lock();
-        let count = addresses.get_mut(&place.address)?.names.get_mut(&place.name)?;
+        let count = addresses.get_mut(&key.address)?.names.get_mut(&key.name)?;
         count.failures += 1;
         count.last_failure = Some(now);
         if count.failures < self.failures_max {
@@ -163,18 +166,27 @@ impl Count {
         }
     }
 
+    fn has_failed_lately(&self, now: Instant) -> bool {
+        self.last_failure.is_some_and(|last| now.saturating_duration_since(last) <= LOGIN_FAILURES_KEPT)
+    }
+
+    /// Whether there is anything to remember: a failure, or a login that is under way.
+    fn is_needed(&self, now: Instant) -> bool {
+        self.has_failed_lately(now) || Arc::strong_count(&self.under_way) > 1
+    }
+
     fn forget_what_is_old(&mut self, now: Instant) {
-        if self.last_failure.is_some_and(|last| now.saturating_duration_since(last) > LOGIN_FAILURES_KEPT) {
+        if !self.has_failed_lately(now) {
             (self.failures, self.last_failure) = (0, None);
             (self.refusals, self.refused_until) = (0, None);
         }
     }
 }
 
-/// Makes room for an address: one without failures goes first, and then that which logged in longest ago.
-fn forget_one(addresses: &mut HashMap<IpAddr, Address>) {
-    let has_failed = |address: &Address| address.names.values().any(|count| count.last_failure.is_some());
-    let oldest = addresses.iter().min_by_key(|(_, address)| (has_failed(address), address.last_login));
+/// Makes room for an address: one whose counts have all ended goes first, and then that which logged in longest ago.
+fn forget_one(addresses: &mut HashMap<IpAddr, Address>, now: Instant) {
+    let is_needed = |address: &Address| address.names.values().any(|count| count.is_needed(now));
+    let oldest = addresses.iter().min_by_key(|(_, address)| (is_needed(address), address.last_login));
     if let Some(oldest) = oldest.map(|(address, _)| *address) {
         addresses.remove(&oldest);
     }
@@ -214,13 +226,13 @@ impl Database {
         let outcome = login.await;
         match &outcome {
             // A user who may not use a keyspace of 0.6 has given the right password.
-            Ok(_) | Err(Error::Authorization(_)) => guard.succeeded(attempt.place),
+            Ok(_) | Err(Error::Authorization(_)) => guard.succeeded(attempt.key),
             Err(Error::Authentication(_)) => {
-                if let Some(refused) = guard.failed(attempt.place, Instant::now()) {
+                if let Some(refused) = guard.failed(attempt.key, Instant::now()) {
                     let name: String = String::from_utf8_lossy(name).chars().take(64).collect();
                     tracing::warn!(
                         "logins of {name:?} from {} are refused for {refused:?}: {} have failed",
-                        attempt.place.address,
+                        attempt.key.address,
                         guard.failures_max
                     );
                 }
@@ -243,13 +255,13 @@ mod tests {
 
     /// Fails a login; whether logins are refused after it.
     fn fail(guard: &LoginGuard, address: IpAddr, name: &str, now: Instant) -> Option<Duration> {
-        let (place, _) = guard.enter(address, name.as_bytes(), now);
-        guard.failed(place, now)
+        let (key, _) = guard.enter(address, name.as_bytes(), now);
+        guard.failed(key, now)
     }
 
     fn is_refused(guard: &LoginGuard, address: IpAddr, name: &str, now: Instant) -> bool {
-        let (place, _) = guard.enter(address, name.as_bytes(), now);
-        guard.check(place, now).is_err()
+        let (key, _) = guard.enter(address, name.as_bytes(), now);
+        guard.check(key, now).is_err()
     }
 
     #[test]
@@ -260,8 +272,8 @@ mod tests {
         assert_eq!(fail(&guard, HERE, "anna", now), Some(LOGIN_REFUSED_MIN));
         assert!(is_refused(&guard, HERE, "anna", now));
         assert!(!is_refused(&guard, THERE, "anna", now) && !is_refused(&guard, HERE, "bert", now));
-        let (place, _) = guard.enter(HERE, b"anna", now);
-        let why = guard.check(place, now).unwrap_err().to_string();
+        let (key, _) = guard.enter(HERE, b"anna", now);
+        let why = guard.check(key, now).unwrap_err().to_string();
         assert_eq!(
             why,
             "Too many failed logins of this user from 10.0.0.1: the next one is accepted in 16 s"
@@ -291,8 +303,8 @@ mod tests {
         let (guard, now) = (LoginGuard::new(2), Instant::now());
         for _ in 0..9 {
             assert_eq!(fail(&guard, HERE, "anna", now), None);
-            let (place, _) = guard.enter(HERE, b"anna", now);
-            guard.succeeded(place);
+            let (key, _) = guard.enter(HERE, b"anna", now);
+            guard.succeeded(key);
         }
         assert!(guard.addresses.lock().is_empty(), "nothing is kept of those that log in rightly");
     }
@@ -307,6 +319,26 @@ mod tests {
         assert_eq!(more, [None, None, Some(LOGIN_REFUSED_MIN)]);
         assert!(is_refused(&guard, HERE, "d", now) && !is_refused(&guard, HERE, "user0", now));
         assert_eq!(guard.addresses.lock()[&HERE].names.len(), LOGIN_NAMES_MAX + 1);
+    }
+
+    #[test]
+    fn names_whose_count_has_ended_make_room_for_others() {
+        let (guard, now) = (LoginGuard::new(3), Instant::now());
+        for number in 0..LOGIN_NAMES_MAX {
+            fail(&guard, HERE, &format!("user{number}"), now);
+        }
+        let later = now + LOGIN_FAILURES_KEPT + Duration::from_secs(1);
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(fail(&guard, HERE, name, later), None, "{name} has a count of its own");
+        }
+        assert!(guard.addresses.lock()[&HERE].names.len() <= LOGIN_NAMES_MAX);
+        // Logins that are under way keep their counts.
+        let under_way: Vec<_> = (0..2 * LOGIN_NAMES_MAX)
+            .map(|number| guard.enter(THERE, format!("user{number}").as_bytes(), now))
+            .collect();
+        assert_eq!(under_way.iter().filter(|(key, _)| key.name.is_some()).count(), LOGIN_NAMES_MAX);
+        drop(under_way);
+        assert!(guard.enter(THERE, b"other", now).0.name.is_some(), "none of them has failed");
     }
 
     #[test]
@@ -342,7 +374,7 @@ mod tests {
         assert!(third.as_mut().now_or_never().is_none(), "two are under way");
         assert!(guard.begin(HERE, b"bert").await.is_ok());
         for attempt in both {
-            guard.failed(attempt.place, Instant::now());
+            guard.failed(attempt.key, Instant::now());
         }
         assert!(third.await.is_err());
     }
