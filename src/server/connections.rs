@@ -94,10 +94,12 @@ impl Connections {
 }
 
 impl Place {
-    /// Notes that the client has completed what an unproven connection has not.
+    /// Notes that the client has completed what an unproven connection has not. A connection that was told to end meanwhile
+    /// stays: a newcomer that still needs a place tells another one.
     pub fn prove(&mut self) {
         if let Some(number) = self.number.take() {
             self.table.unproven.lock().by_number.remove(&number);
+            self.give_way.keep_place();
         }
     }
 
@@ -143,6 +145,22 @@ mod tests {
         drop(third);
         let _fifth = enter(&connections);
         assert!(!fourth.give_way().is_told());
+    }
+
+    #[test]
+    fn a_connection_that_is_proven_after_it_was_told_stays() {
+        let connections = Connections::new(10, 1);
+        let mut slow = enter(&connections);
+        let _newcomer = enter(&connections);
+        assert!(slow.give_way().is_told());
+        slow.prove();
+        assert!(!slow.give_way().is_told());
+        assert!(slow.give_way().told().now_or_never().is_none());
+        // What others need beside the place is needed still.
+        let mut stalled = enter(&connections);
+        stalled.give_way().tell(Scarcity::Memory);
+        stalled.prove();
+        assert!(stalled.give_way().is_told());
     }
 
     #[tokio::test]

@@ -17,7 +17,8 @@ const NOT_TOLD: u8 = 0;
 const CONNECTIONS: u8 = 1;
 const MEMORY: u8 = 2;
 
-/// A connection's signal. It is set once, by whoever finds that others need what the connection has.
+/// A connection's signal. It is set by whoever finds that others need what the connection has, and stays set unless the
+/// connection keeps its place.
 #[derive(Debug, Default)]
 pub struct GiveWay {
     reason: AtomicU8,
@@ -33,6 +34,11 @@ impl GiveWay {
         };
         let _ = self.reason.compare_exchange(NOT_TOLD, reason, Ordering::Release, Ordering::Relaxed);
         self.wake.notify_one();
+    }
+
+    /// Takes back that others need the connection's place. That they need its memory stays.
+    pub fn keep_place(&self) {
+        let _ = self.reason.compare_exchange(CONNECTIONS, NOT_TOLD, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Returns when the connection has been told to end. Only one task may wait.
