@@ -190,6 +190,53 @@ fn a_request_that_finds_no_memory_is_refused_and_the_connection_goes_on() {
     serving.stop();
 }
 
+/// Takes all but some KiB of the memory of all messages: the last byte of a message is missing.
+fn take_memory(serving: &Serving, bytes_max: usize) -> TcpStream {
+    let args = insert_args(KS, b"unfinished", cell(b"c"), &vec![b'x'; bytes_max - 16 * 1024], 1, ONE);
+    let message = Style::FRAMED.message("insert", &args, MessageKind::Call, 1);
+    let mut stream = raw(serving.thrift);
+    stream.write_all(&message[..message.len() - 1]).unwrap();
+    // Until the server has read it.
+    thread::sleep(milliseconds(300));
+    stream
+}
+
+#[test]
+fn a_write_behind_longer_replies_is_made_once_without_memory_for_them() {
+    let limits = ConnectionLimits { messages_bytes_max: MIB, ..little_memory() };
+    let serving = Serving::limited(limits);
+    let mut native = NativeClient::ready(serving.native, 4);
+    native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    native.run("CREATE TABLE ks.c (k int PRIMARY KEY, n counter)");
+    let update = fields([
+        (1, text("UPDATE ks.c SET n = n + 1 WHERE k = 1")),
+        (2, Value::I32(2)),
+        (3, Value::I32(ONE)),
+    ]);
+    let update = Style::FRAMED.message("execute_cql3_query", &update, MessageKind::Call, 1);
+    let unfinished = take_memory(&serving, MIB);
+    let mut made = 0;
+    // The buffer of the replies doubles once, at one of the writes in some of these rounds.
+    for length in (17_000..21_000).step_by(500) {
+        let mut client = serving.client(Style::FRAMED);
+        insert(&mut client, b"first", &vec![b'x'; 20_000]);
+        insert(&mut client, b"second", &vec![b'x'; length]);
+        let mut client = serving.client(Style::FRAMED);
+        let mut messages = get_message(Style::FRAMED, b"first");
+        messages.extend(get_message(Style::FRAMED, b"second"));
+        messages.extend(update.repeat(30));
+        client.send(&messages);
+        for _ in 0..32 {
+            client.reply();
+        }
+        made += 30;
+        let rows = native.rows("SELECT n FROM ks.c").rows;
+        assert_eq!(rows[0][0].as_deref(), Some(&i64::to_be_bytes(made)[..]), "after {length}");
+    }
+    drop(unfinished);
+    serving.stop();
+}
+
 /// Grace of two seconds, and 500 bytes a second.
 fn little_time() -> ConnectionLimits {
     let pace = PaceLimits { grace: Duration::from_secs(2), bytes_per_s: 500 };

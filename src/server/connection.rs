@@ -12,7 +12,8 @@ use crate::thrift::frame::{Detection, FrameError, MessageCutter, NextMessage, Re
 use crate::thrift::wire::WireError;
 use crate::thrift::{Service, Session, answer, refuse_long, refuse_overloaded};
 use crate::util::limits::{
-    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_MAX, REPLY_BYTES_BEFORE_FLUSH,
+    HANDSHAKE_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, MESSAGE_BYTES_FREE, MESSAGE_BYTES_MAX,
+    REPLY_BYTES_BEFORE_FLUSH,
 };
 
 /// Why a connection ends before its client ends it.
@@ -160,17 +161,25 @@ impl Connection {
         }
     }
 
-    /// Answers a message. A reply that all connections together have no memory for is given up, and the message is
-    /// answered once more when there is memory: only messages that change nothing have replies that count.
+    /// Answers a message. A large reply that all connections together have no memory for is given up, and the message is
+    /// answered once more when there is memory: only messages that change nothing have large replies.
     async fn answer(&mut self, message: Bytes, transport: Transport) -> Result<(), ConnectionError> {
         let start = self.output.len();
         self.make_reply(&message, transport).await?;
         let received = message.len() + self.input.capacity();
         let held = HeldBytes { received, replies: self.output.capacity() };
         if !self.link.share.try_hold(held.counted()) {
-            self.output = BytesMut::from(&self.output[..start]);
+            let is_large = self.output.len() - start > MESSAGE_BYTES_FREE;
+            if is_large {
+                self.output = BytesMut::from(&self.output[..start]);
+            }
             self.flush().await?;
-            self.answer_in_turn(&message, transport, held).await?;
+            if is_large {
+                self.answer_in_turn(&message, transport, held).await?;
+            } else {
+                // Replies before it have filled the buffer. The message may be a write, which must not be made twice.
+                self.give_back();
+            }
         }
         let is_large = message.len() > IDLE_BUFFER_BYTES_MAX;
         drop(message);
