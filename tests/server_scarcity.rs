@@ -237,6 +237,33 @@ fn a_write_behind_longer_replies_is_made_once_without_memory_for_them() {
     serving.stop();
 }
 
+#[test]
+fn requests_larger_than_all_memory_do_not_take_the_processors() {
+    let scarce_pace = PaceLimits { grace: Duration::from_secs(2), bytes_per_s: 1024 };
+    let limits = ConnectionLimits { messages_bytes_max: MIB, scarce_pace, ..little_memory() };
+    let serving = Serving::limited(limits);
+    let mut client = serving.client(Style::FRAMED);
+    insert(&mut client, b"c", &vec![b'x'; 200_000]);
+    let unfinished = take_memory(&serving, MIB);
+    // Short when packed. The replies wait for memory until the unfinished message has stalled for long enough.
+    let select = format!("SELECT value FROM \"Keyspace1\".\"Standard1\"{}", " ".repeat(2 * MIB));
+    let asking: Vec<NativeClient> = (0..4)
+        .map(|_| {
+            let mut asking = NativeClient::packed(serving.native, 4, Packing::Lz4);
+            let body = asking.query_body(&select, &Asked::values([])).0;
+            asking.send(1, QUERY, &body);
+            asking
+        })
+        .collect();
+    thread::sleep(milliseconds(500));
+    check_alive(&mut client);
+    for mut asking in asking {
+        assert!(!asking.receive().rows().rows.is_empty());
+    }
+    drop(unfinished);
+    serving.stop();
+}
+
 /// Grace of two seconds, and 500 bytes a second.
 fn little_time() -> ConnectionLimits {
     let pace = PaceLimits { grace: Duration::from_secs(2), bytes_per_s: 500 };

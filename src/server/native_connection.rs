@@ -208,7 +208,7 @@ impl NativeConnection {
             self.fit();
             let happened = match self.wait().await {
                 Err(NativeConnectionError::Link(LinkError::Full(full))) => {
-                    self.give_up(LinkError::Full(full))?;
+                    self.give_up(LinkError::Full(full)).await?;
                     continue;
                 }
                 happened => happened?,
@@ -256,13 +256,15 @@ impl NativeConnection {
         self.is_short = !self.link.share.try_hold(held);
     }
 
-    /// Refuses the request that has begun, if there is no memory for it and its header has come. Other errors end the
-    /// connection.
-    fn give_up(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
+    /// Refuses the request that has begun, if there is no memory for it and its header has come. Where none has begun, what
+    /// is being answered gives memory back, and the next answer is waited for: a connection that alone holds more than there
+    /// is finds that out without waiting, and would ask again and again. Other errors end the connection.
+    async fn give_up(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
         let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
         let Some(stream) = self.cutter.give_up(source) else {
-            // What is being answered gives memory back.
-            return if self.answering.is_empty() { Err(error.into()) } else { Ok(()) };
+            let Some(answered) = self.answering.next().await else { return Err(error.into()) };
+            self.push_answers(answered);
+            return Ok(());
         };
         let version = self.cutter.version();
         let error = db::Error::Overloaded(error.to_string()).into();
