@@ -207,11 +207,10 @@ impl Connection {
         transport: Transport,
         held: HeldBytes,
     ) -> Result<(), ConnectionError> {
-        let why = match self.link.hold(held.counted()).await {
+        let why = match self.link.share.hold_in_turn(held.counted()).await.map_err(LinkError::from) {
             Err(LinkError::Full(error)) => error.to_string(),
-            has_room => {
-                has_room?;
-                let turn = self.link.share.turn().await;
+            turn => {
+                let turn = turn?;
                 self.output = BytesMut::with_capacity(held.replies);
                 self.make_reply(message, transport).await?;
                 drop(turn);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::give_way::{GiveWay, Scarcity};
 use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX, REPLIES_MADE_AGAIN_MAX};
@@ -252,10 +252,15 @@ impl Share {
         }
     }
 
-    /// Waits for the turn to make a reply for which the share has memory already. The turn ends when what is returned is
-    /// dropped.
-    pub async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        self.pool.turns.clone().acquire_owned().await.ok()
+    /// Makes the share so large for a reply, and waits for the turn to make it, for as long again: a reply that takes long
+    /// must not have the others hold memory that they do not use. The turn ends when what is returned is dropped.
+    ///
+    /// # Errors
+    /// As of [`Share::hold`].
+    pub async fn hold_in_turn(&mut self, bytes: usize) -> Result<OwnedSemaphorePermit, HoldError> {
+        self.hold(bytes).await?;
+        let turn = timeout(self.pool.wait, self.pool.turns.clone().acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or(HoldError::Full(self.pool.bytes_max))
     }
 
     /// Takes over what another share of this budget holds.
@@ -401,6 +406,21 @@ mod tests {
             drop(small);
             assert_eq!(budget.pool.left.available_permits(), MIB);
             assert!(budget.pool.holders.lock().by_number.is_empty());
+        });
+    }
+
+    #[test]
+    fn a_turn_is_waited_for_as_long_as_memory() {
+        run(async {
+            let budget = MemoryBudget::new(MIB, SECOND / 5);
+            let mut turns = Vec::new();
+            for _ in 0..REPLIES_MADE_AGAIN_MAX {
+                turns.push(share(&budget).hold_in_turn(1).await.unwrap());
+            }
+            let mut last = share(&budget);
+            assert_eq!(last.hold_in_turn(1).await.err(), Some(HoldError::Full(MIB)));
+            turns.pop();
+            assert!(last.hold_in_turn(1).await.is_ok());
         });
     }
 

@@ -25,7 +25,7 @@ pub struct NativeRequest {
     pub body: BodyReader,
 }
 
-/// What has come of a request.
+/// The outcome of a request.
 pub struct Answered {
     /// Bytes of its body.
     pub asked_bytes: usize,
@@ -54,9 +54,8 @@ impl NativeRequest {
             return Answered { asked_bytes, reply, share: Some(share) };
         }
         drop(reply);
-        let why = match share.hold(bytes).await {
-            Ok(()) => {
-                let turn = share.turn().await;
+        let why = match share.hold_in_turn(bytes).await {
+            Ok(turn) => {
                 let reply = self.answer().await;
                 drop(turn);
                 if share.try_hold(reply.bytes_held()) {
