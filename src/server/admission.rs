@@ -22,7 +22,7 @@ pub struct Admission {
     pub(super) shutdown: ShutdownSignal,
     pub(super) encryption: Option<Arc<Encryption>>,
     pub(super) busy_poll: BusyPoll,
-    /// Of connections that ended.
+    /// Log lines about connections that ended.
     pub(super) lines: Arc<RepeatedLines>,
 }
 
