@@ -80,21 +80,24 @@ mod tests {
         let shutdown = Shutdown::new();
         let mut signal = shutdown.signal().unwrap();
         let mut twin = signal.clone();
+        let (waits_on, has_waited) = tokio::sync::oneshot::channel();
         let waiting = tokio::spawn(async move {
-            let mut turns = 0;
-            loop {
+            for _ in 0..20 {
                 tokio::select! {
                     biased;
-                    () = tokio::time::sleep(Duration::from_millis(1)), if turns < 20 => turns += 1,
-                    () = signal.told() => return (turns, signal.is_ending()),
+                    () = tokio::time::sleep(Duration::from_millis(1)) => {}
+                    () = signal.told() => return false,
                 }
             }
+            waits_on.send(()).unwrap();
+            signal.told().await;
+            signal.is_ending()
         });
         let other = tokio::spawn(async move { twin.told().await });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        has_waited.await.unwrap();
         assert!(!waiting.is_finished() && !other.is_finished());
         assert!(shutdown.end(Duration::from_secs(10)).await, "nobody is left");
-        assert_eq!(waiting.await.unwrap(), (20, true));
+        assert!(waiting.await.unwrap());
         other.await.unwrap();
     }
 
