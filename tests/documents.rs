@@ -1,5 +1,5 @@
-//! The documents lead somewhere: links go to files that are there, the README's table has every method, and the tables of limits
-//! name tests that are there.
+//! Checks the documents: links and paths lead to files and headings, each document can be found by links, the README's table has
+//! every method, and the tables of limits name tests that exist.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -10,24 +10,21 @@ use std::path::{Path, PathBuf};
 use thriftstore::thrift::methods::METHODS;
 use thriftstore::util::Release;
 
-const DOCUMENTS: [&str; 16] = [
-    "README.md",
+/// Documents beside those at the top of the repository and in `docs/`.
+const OTHER_DOCUMENTS: [&str; 5] = [
     "clients/README.md",
     "clients/generated/README.md",
-    "docs/architecture.md",
-    "docs/backup.md",
-    "docs/cluster.md",
-    "docs/configuration.md",
-    "docs/copy.md",
-    "docs/cql.md",
-    "docs/engine-defect.md",
-    "docs/formats.md",
-    "docs/limits.md",
-    "docs/native-protocol.md",
-    "docs/performance.md",
-    "docs/schema.md",
     "examples/custom_comparator/README.md",
+    "tests/fixtures/README.md",
+    "tests/recordings/README.md",
 ];
+
+/// A report to the maintainers of another program, with paths in its sources.
+const ABOUT_OTHER_SOURCES: &str = "docs/decisions/engine-defect.md";
+
+/// Folders that a document names from the top of the repository.
+const FOLDERS: [&str; 9] =
+    [".ci/", "clients/", "docs/", "examples/", "fuzz/", "idl/", "src/", "tests/", "tools/"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -37,35 +34,151 @@ fn read(document: &str) -> String {
     fs::read_to_string(root().join(document)).unwrap()
 }
 
-/// What stands between a beginning and an end, each time.
+/// Adds the files of a folder with an extension, as paths from the top of the repository, to a list.
+fn collect_files(folder: &str, extension: &str, is_deep: bool, files: &mut Vec<String>) {
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() && is_deep {
+            collect_files(&name, extension, is_deep, files);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(name);
+        }
+    }
+}
+
+/// Every document: all at the top of the repository and in `docs/`, and some others.
+fn documents() -> Vec<String> {
+    let mut documents = OTHER_DOCUMENTS.map(str::to_owned).to_vec();
+    collect_files("", "md", false, &mut documents);
+    collect_files("docs", "md", true, &mut documents);
+    documents.sort();
+    assert!(documents.len() > 20, "the documents are elsewhere: {documents:?}");
+    documents
+}
+
+/// Returns each text between a beginning and an end.
 fn between<'t>(text: &'t str, beginning: &'t str, end: char) -> impl Iterator<Item = &'t str> {
     text.split(beginning).skip(1).filter_map(move |rest| rest.split_once(end)).map(|(inside, _)| inside)
 }
 
-/// Whether a document has a heading that a link calls so: `#logins-and-rights`.
-fn has_heading(file: &Path, called: &str) -> bool {
+/// The lines of a document that are not in blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// What a link to a heading is called, by the rules of GitHub: `Logins and rights` is `logins-and-rights`.
+fn anchor_of(heading: &str) -> String {
+    let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    heading
+        .trim_matches(['#', ' '])
+        .to_lowercase()
+        .chars()
+        .filter(is_kept)
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+fn has_heading(file: &Path, anchor: &str) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
-    let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
-    let mut names = headings.map(|heading| heading.trim_matches(['#', ' ']).to_lowercase().replace(' ', "-"));
-    names.any(|name| name == called)
+    prose(&text).filter(|line| line.starts_with('#')).any(|heading| anchor_of(heading) == anchor)
+}
+
+/// The links of a document to files and headings of the repository: the file, and the heading's anchor.
+fn links(document: &str) -> Vec<(String, PathBuf, Option<String>)> {
+    let text = read(document);
+    let file = root().join(document);
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    let text: String = prose(&text).flat_map(|line| [line, "\n"]).collect();
+    let ours = between(&text, "](", ')').filter(|link| !link.starts_with("http"));
+    let target = |link: &str| match link.split_once('#') {
+        None => (link.to_owned(), folder.join(link), None),
+        Some(("", anchor)) => (link.to_owned(), file.clone(), Some(anchor.to_owned())),
+        Some((other, anchor)) => (link.to_owned(), folder.join(other), Some(anchor.to_owned())),
+    };
+    ours.map(target).collect()
 }
 
 #[test]
-fn links_lead_to_files() {
+fn links_lead_to_files_and_headings() {
     let mut broken = Vec::new();
-    for document in DOCUMENTS {
-        let text = read(document);
-        let file = root().join(document);
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let is_ours = |link: &&str| !link.starts_with("http") && !link.starts_with('#');
-        let leads_nowhere = |link: &&str| match link.split_once('#') {
-            None => !folder.join(link).exists(),
-            Some((file, heading)) => !has_heading(&folder.join(file), heading),
-        };
-        let missing = between(&text, "](", ')').filter(is_ours).filter(leads_nowhere);
-        broken.extend(missing.map(|link| format!("{document}: {link}")));
+    for document in documents() {
+        for (link, file, anchor) in links(&document) {
+            if !file.exists() || anchor.is_some_and(|anchor| !has_heading(&file, &anchor)) {
+                broken.push(format!("{document}: {link}"));
+            }
+        }
     }
     assert_eq!(broken, Vec::<String>::new());
+}
+
+#[test]
+fn each_document_can_be_found_by_links() {
+    let mut found = BTreeSet::from([root().join("README.md").canonicalize().unwrap()]);
+    let mut next = vec!["README.md".to_owned()];
+    while let Some(document) = next.pop() {
+        for (_, file, _) in links(&document) {
+            let Ok(file) = file.canonicalize() else { continue };
+            let is_document = file.extension().is_some_and(|extension| extension == "md");
+            if is_document && found.insert(file.clone()) {
+                next.push(
+                    file.strip_prefix(root().canonicalize().unwrap()).unwrap().to_str().unwrap().to_owned(),
+                );
+            }
+        }
+    }
+    let is_lost = |document: &String| !found.contains(&root().join(document).canonicalize().unwrap());
+    assert_eq!(documents().into_iter().filter(is_lost).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// Whether a path from the top of the repository leads somewhere; `*` stands for any rest of a name.
+fn leads_somewhere(path: &str) -> bool {
+    let Some((start, _)) = path.split_once('*') else { return root().join(path).exists() };
+    let (folder, name) = start.rsplit_once('/').unwrap_or(("", start));
+    let mut entries = fs::read_dir(root().join(folder)).into_iter().flatten().flatten();
+    entries.any(|entry| entry.file_name().to_string_lossy().starts_with(name))
+}
+
+/// Paths that documents name as code exist: `src/db/writes.rs` from the top of the repository, `db/writes.rs` or `writes.rs` as the
+/// end of the path of some file. NAME in a path stands for any name.
+#[test]
+fn paths_lead_to_files() {
+    let mut sources = Vec::new();
+    for folder in ["src", "tests", "examples", "fuzz"] {
+        collect_files(folder, "rs", true, &mut sources);
+    }
+    let is_end_of_some =
+        |path: &str| sources.iter().any(|source| format!("/{source}").ends_with(&format!("/{path}")));
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for document in documents().into_iter().filter(|document| document != ABOUT_OTHER_SOURCES) {
+        let text = read(&document);
+        for span in prose(&text).flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            let path = span.split(' ').next().unwrap_or_default();
+            let is_from_top =
+                FOLDERS.iter().any(|folder| path.starts_with(folder) && path.len() > folder.len());
+            let is_source = path.ends_with(".rs") && !path.contains('*');
+            if path.contains("NAME") || path.contains('{') || !is_from_top && !is_source {
+                continue;
+            }
+            count += 1;
+            let is_there = if is_from_top {
+                leads_somewhere(path)
+            } else {
+                is_end_of_some(path.trim_start_matches("../"))
+            };
+            if !is_there {
+                missing.push(format!("{document}: {path}"));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(count > 200, "only {count} paths");
 }
 
 #[test]
