@@ -267,7 +267,7 @@ fn a_table_that_is_noted_and_not_there_is_made() {
         one.alter(schema.clone()).await.unwrap();
         cql(&format!("DROP TABLE \"{keyspace}\".\"Cf\"")).await;
         let other = store(&options()).await;
-        other.remote().unwrap().follow(schema).await.unwrap();
+        other.capabilities().shared_schema.unwrap().follow(schema).await.unwrap();
         cql(&format!("SELECT key, column1, value FROM \"{keyspace}\".\"Cf\"")).await;
         cql(&format!("DROP KEYSPACE \"{keyspace}\"")).await;
     });
@@ -292,13 +292,13 @@ fn who_has_missed_a_note_changes_no_tables() {
         };
         refused(other.alter(schema.clone()).await);
         refused(other.drop_family(more.clone()).await);
-        refused(other.remote().unwrap().drop_keyspace(&keyspace).await);
+        refused(other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await);
         assert_eq!(tables(&keyspace).await, ["More"]);
 
         other.notes().await.unwrap();
         other.note(mark(None)).await.unwrap();
         other.drop_family(more.clone()).await.unwrap();
-        other.remote().unwrap().drop_keyspace(&keyspace).await.unwrap();
+        other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await.unwrap();
     });
 }
 

@@ -17,12 +17,12 @@ use support::in_process::{self, InProcess};
 use support::value::{Value, fields, map, text, texts};
 use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use thriftstore::marshal::CqlType;
-use thriftstore::model::{Behaviour, ConsistencyLevel, Mutation};
+use thriftstore::model::ConsistencyLevel;
 use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
 use thriftstore::storage::{
-    CasAnswer, CasCommand, IndexLookup, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows,
-    RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    Capabilities, RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows, SharedSchemaStore, Store,
+    StoreError, StoreFuture, StoreStatus,
 };
 use thriftstore::thrift::wire::TType;
 use thriftstore::thrift::{Compat, Service};
@@ -110,35 +110,14 @@ impl Store for Remote {
         self.rows.status()
     }
 
-    fn remote(&self) -> Option<&dyn RemoteStore> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { shared_schema: Some(self), cql: Some(&*self.script), ..Capabilities::default() }
     }
 }
 
-fn not_here<'a, T>() -> StoreFuture<'a, T> {
-    Box::pin(async { Err(StoreError::Invalid("statements alone are run here".to_owned())) })
-}
-
-impl RemoteStore for Remote {
-    fn apply_logged(
-        &self,
-        _mutations: Vec<Mutation>,
-        _behaviour: &'static Behaviour,
-        _consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, ()> {
-        not_here()
-    }
-
-    fn compare_and_set(&self, _command: CasCommand) -> StoreFuture<'_, CasAnswer> {
-        not_here()
-    }
-
-    fn indexed_keys(
-        &self,
-        _lookup: IndexLookup,
-        _consistency: ConsistencyLevel,
-    ) -> StoreFuture<'_, Vec<Bytes>> {
-        not_here()
+impl SharedSchemaStore for Remote {
+    fn is_own_keyspace(&self, name: &str) -> bool {
+        name.starts_with("system_") || name == self.script.own_keyspace()
     }
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {
@@ -151,10 +130,6 @@ impl RemoteStore for Remote {
 
     fn follow(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
-    }
-
-    fn cql(&self) -> Option<&dyn RemoteCql> {
-        Some(&*self.script)
     }
 }
 

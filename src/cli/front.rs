@@ -42,7 +42,7 @@ async fn open_once(
     let choice = check_partitioner(config.partitioner.class_name(), &class).map_err(StoreError::Mismatch)?;
     let partitioner = choice.partitioner;
     let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
-    if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.remote(), name)) {
+    if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.capabilities(), name)) {
         return Err(StoreError::Mismatch(format!(
             "the configuration defines the keyspace {name}, which is the cluster's or the fronts' own: give it another name"
         )));

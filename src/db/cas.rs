@@ -58,9 +58,9 @@ impl Database {
             Predicate::Names(names)
         };
         let command = self.command(cf, None, predicate, behaviour);
-        if let Some(remote) = self.store().remote() {
+        if let Some(store) = self.store().capabilities().conditional_updates {
             let command = self.cas_command(cf, command, request);
-            return Ok(match remote.compare_and_set(command).await? {
+            return Ok(match store.compare_and_set(command).await? {
                 CasAnswer::Applied => CasOutcome::Applied,
                 CasAnswer::Refused(current) => CasOutcome::Refused(current),
             });

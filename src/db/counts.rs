@@ -10,9 +10,7 @@ use bytes::Bytes;
 use super::request::{ColumnParent, RequestedRange, SlicePredicate};
 use super::unchecked_slice::UncheckedSlice;
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Cell, ConsistencyLevel, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
-};
+use crate::model::{Behaviour, ConsistencyLevel, Predicate, ReadCommand, SliceRange};
 use crate::util::limits::ROW_WORK;
 use crate::util::{Release, meter};
 
@@ -22,7 +20,7 @@ const PAGE_MIN: i32 = 2;
 /// Most cells that are counted on the thread of the request: more are counted elsewhere.
 const LONG_COUNT: usize = 512;
 
-/// Columns that a cluster is asked for at once where they are only counted.
+/// Columns that are read at a time where they are only counted.
 const COUNTED_AT_ONCE: usize = 2_000;
 
 impl Database {
@@ -112,65 +110,25 @@ impl Database {
             let page = self.store().read(key.clone(), command.clone(), consistency).await?;
             before.restore();
             meter::breathe(page.len()).await?;
-            let (first, end) = ends(&page);
-            counted += slice.count_in(&page, usize::from(last.is_some() && first == last))?;
+            let (first, end) = page.ends();
+            counted += slice.count_in(&page, usize::from(last.is_some() && first == last.as_ref()))?;
             if page.len() < COUNTED_AT_ONCE {
                 return Ok(counted);
             }
-            last = end;
+            last = end.cloned();
         }
     }
 
-    /// How many columns a read finds. What is counted is not kept: our own store counts by itself, and a cluster is asked
-    /// for them page by page.
+    /// How many columns a read finds.
     pub(super) async fn count_columns(
         &self,
         key: &Bytes,
-        mut command: ReadCommand,
+        command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<usize, Error> {
-        let asked = match &command.predicate {
-            Predicate::Range(range) if self.store().remote().is_some() => range.count,
-            _ => {
-                let counted = self.store().count(key.clone(), command, consistency).await?;
-                meter::breathe(ROW_WORK + counted.min(LONG_COUNT)).await?;
-                return Ok(counted);
-            }
-        };
-        let mut counted = 0;
-        let mut last: Option<Bytes> = None;
-        loop {
-            // Each page after the first begins with the last column of the one before.
-            let wanted = (asked - counted).saturating_add(usize::from(last.is_some())).min(COUNTED_AT_ONCE);
-            if let Predicate::Range(range) = &mut command.predicate {
-                range.count = wanted;
-                range.start = last.clone().unwrap_or_else(|| range.start.clone());
-            }
-            let before = meter::mark();
-            let page = self.store().read(key.clone(), command.clone(), consistency).await?;
-            before.restore();
-            meter::breathe(page.len()).await?;
-            let (first, end) = ends(&page);
-            counted += page.len() - usize::from(last.is_some() && first == last);
-            if page.len() < wanted || counted >= asked {
-                return Ok(counted.min(asked));
-            }
-            last = end;
-        }
-    }
-}
-
-/// The names of the first column and of the last one.
-fn ends(columns: &RowColumns) -> (Option<Bytes>, Option<Bytes>) {
-    match columns {
-        RowColumns::Cells(cells) => {
-            let name = |cell: &Cell| cell.name.clone();
-            (cells.first().map(name), cells.last().map(name))
-        }
-        RowColumns::Supers(supers) => {
-            let name = |super_column: &SuperColumn| super_column.name.clone();
-            (supers.first().map(name), supers.last().map(name))
-        }
+        let counted = self.store().count(key.clone(), command, consistency).await?;
+        meter::breathe(ROW_WORK + counted.min(LONG_COUNT)).await?;
+        Ok(counted)
     }
 }
 

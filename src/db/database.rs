@@ -133,7 +133,7 @@ impl Database {
 
     /// Where statements go instead of being run on cells: to the cluster that the store is.
     pub fn remote_cql(&self) -> Option<&dyn RemoteCql> {
-        self.parts.store.remote()?.cql()
+        self.parts.store.capabilities().cql
     }
 
     /// Whether a keyspace can be chosen. 1.0 and later quote its name.
@@ -200,7 +200,7 @@ impl Database {
         is_write: bool,
         behaviour: &Behaviour,
     ) -> Result<(), Error> {
-        if self.store().remote().is_some() {
+        if self.store().capabilities().checks_consistency {
             return Ok(());
         }
         let name = std::str::from_utf8(keyspace).unwrap_or_default();

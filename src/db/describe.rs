@@ -101,7 +101,8 @@ impl Database {
         let name = String::from_utf8_lossy(keyspace);
         if self.catalog().keyspace(&name).is_none() {
             // Cassandra 2.1 tells those that have no ring from those that there are not.
-            let is_missing = behaviour.release >= Release::V2_1 && !is_reserved(self.store().remote(), &name);
+            let is_missing =
+                behaviour.release >= Release::V2_1 && !is_reserved(self.store().capabilities(), &name);
             let why = if is_missing { "No such keyspace" } else { "There is no ring for the keyspace" };
             return Err(Error::unknown(format!("{why}: {name}")));
         }

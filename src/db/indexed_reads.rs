@@ -75,8 +75,8 @@ impl Database {
     ) -> Result<Vec<Row>, Error> {
         let filter = Filter { database: self, expressions, max_rows, read, consistency, found: Vec::new() };
         match filter.index() {
-            Some((expression, ..)) if self.store().remote().is_some() => {
-                filter.by_remote_index(expression, bounds).await
+            Some((expression, ..)) if self.store().capabilities().indexes.is_some() => {
+                filter.by_index_of_store(expression, bounds).await
             }
             Some((expression, column, index)) => filter.by_index(expression, column, index, bounds).await,
             None => filter.by_scan(bounds).await,
@@ -206,13 +206,13 @@ impl<'a> Filter<'a> {
         Ok(is_over)
     }
 
-    /// By an index that the cluster keeps: nothing in it is stale.
-    async fn by_remote_index(
+    /// By an index of the store's own: nothing in it is stale.
+    async fn by_index_of_store(
         mut self,
         expression: &IndexExpression,
         mut bounds: Bounds,
     ) -> Result<Vec<Row>, Error> {
-        let Some(remote) = self.database.store().remote() else { return Ok(self.found) };
+        let Some(indexes) = self.database.store().capabilities().indexes else { return Ok(self.found) };
         while self.found.len() < self.max_rows {
             let max_keys = self.page();
             let lookup = IndexLookup {
@@ -222,7 +222,7 @@ impl<'a> Filter<'a> {
                 bounds: bounds.clone(),
                 max_keys,
             };
-            let keys = remote.indexed_keys(lookup, self.consistency).await?;
+            let keys = indexes.indexed_keys(lookup, self.consistency).await?;
             let Some(last) = keys.last().cloned() else { break };
             let is_last_page = keys.len() < max_keys;
             let keys = match self.expressions {

@@ -188,8 +188,8 @@ impl Database {
         else {
             return Ok(());
         };
-        if self.store().remote().is_some() {
-            // A cluster's own have none.
+        if self.store().capabilities().indexes.is_some() {
+            // The store's own have none.
             return Ok(());
         }
         let key = index_key(definition, value);

@@ -18,7 +18,7 @@ impl Database {
         command: &ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        let Some(remote) = self.store().remote() else {
+        let Some(at_once) = self.store().capabilities().concurrent_reads else {
             return self.read_in_turn(keys, command, consistency).await;
         };
         let read = |key: Bytes| async move {
@@ -28,7 +28,7 @@ impl Database {
         meter::charge(memory_of(keys.len()))?;
         let mut rows = Vec::with_capacity(keys.len());
         let mut bytes = 0;
-        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(remote.rows_at_once());
+        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(at_once);
         while let Some((key, columns)) = reads.try_next().await? {
             // Half of what they take is for the reply.
             bytes = within_limit(bytes + columns.memory() / 2)?;
@@ -44,7 +44,7 @@ impl Database {
         command: &ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, usize)>, Error> {
-        if self.store().remote().is_some() {
+        if self.store().capabilities().concurrent_reads.is_some() {
             let rows = self.read_each(keys, command, consistency).await?;
             return Ok(rows.into_iter().map(|(key, columns)| (key, columns.len())).collect());
         }

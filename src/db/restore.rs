@@ -8,6 +8,7 @@ use super::{Database, Error};
 use crate::marshal::Types;
 use crate::model::{Behaviour, ConsistencyLevel, Mutation};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
+use crate::storage::Capabilities;
 use crate::util::{Release, SharedMap};
 
 /// The release whose rules decide between a row that comes and one that is there.
@@ -28,7 +29,7 @@ impl Database {
         mut mutations: Vec<Mutation>,
         consistency: ConsistencyLevel,
     ) -> Result<(), Error> {
-        if self.store().remote().is_none() {
+        if self.store().capabilities().indexes.is_none() {
             self.add_index_entries(&mut mutations);
         }
         Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
@@ -75,7 +76,7 @@ fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
 /// A keyspace as another server describes it.
 pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
     let catalog = Catalog::default();
-    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, remote: None };
+    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, store: Capabilities::default() };
     let mut keyspace = check.keyspace(request)?;
     for family in &request.column_families {
         let cf = check.column_family(family, None)?;

@@ -50,7 +50,7 @@ impl Database {
         (after, count): (Option<&Bytes>, usize),
         (consistency, behaviour): (ConsistencyLevel, &'static Behaviour),
     ) -> Result<Vec<Bytes>, super::Error> {
-        if let Some(remote) = self.store().remote() {
+        if let Some(indexes) = self.store().capabilities().indexes {
             let all = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
             let bounds = match after {
                 Some(key) => self.after_key(&all, key, behaviour),
@@ -60,7 +60,7 @@ impl Database {
             let read = self.command(cf, None, Predicate::Names(vec![column.clone()]), behaviour);
             let (column, value) = (column.clone(), Bytes::copy_from_slice(value));
             let lookup = IndexLookup { read, column, value, bounds, max_keys: count };
-            return Ok(remote.indexed_keys(lookup, consistency).await?);
+            return Ok(indexes.indexed_keys(lookup, consistency).await?);
         }
         let definition = cf.column_metadata.get(column);
         let Some((definition, index)) = definition.zip(cf.index_families.get(column)) else {

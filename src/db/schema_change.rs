@@ -121,7 +121,7 @@ impl Database {
             catalog,
             types: &self.parts.types,
             release: behaviour.release,
-            remote: self.store().remote(),
+            store: self.store().capabilities(),
         }
     }
 

@@ -12,7 +12,7 @@ use super::schema_settings;
 use super::validate_read::hex;
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
 use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
-use crate::storage::RemoteStore;
+use crate::storage::Capabilities;
 use crate::util::Release;
 use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
 
@@ -72,8 +72,7 @@ pub(super) struct SchemaCheck<'a> {
     pub catalog: &'a Catalog,
     pub types: &'a Types,
     pub release: Release,
-    /// The cluster, where the store is one.
-    pub remote: Option<&'a dyn RemoteStore>,
+    pub store: Capabilities<'a>,
 }
 
 impl SchemaCheck<'_> {
@@ -104,7 +103,7 @@ impl SchemaCheck<'_> {
     }
 
     fn not_reserved(&self, name: &str) -> Result<(), Error> {
-        if !is_reserved(self.remote, name) {
+        if !is_reserved(self.store, name) {
             return Ok(());
         }
         if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
@@ -158,7 +157,7 @@ impl SchemaCheck<'_> {
             let definition = self.column(&cf, column, old)?;
             cf.column_metadata.insert(column.name.clone(), definition);
         }
-        cf.settings = schema_settings::made(&request.settings, self.release, self.remote.is_some())?;
+        cf.settings = schema_settings::made(&request.settings, self.release, self.store.checks_definitions)?;
         check_columns(&cf)?;
         self.check_family(&cf, request)?;
         Ok(cf.with_indexes())
@@ -299,7 +298,7 @@ impl SchemaCheck<'_> {
 
     /// What 1.1 and later ask of a strategy's options. CQL asks by its own rules.
     pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
-        if self.release < Release::V1_1 || self.remote.is_some() {
+        if self.release < Release::V1_1 || self.store.checks_definitions {
             return Ok(());
         }
         let class = strategy_class(&request.strategy_class)?;
@@ -338,7 +337,8 @@ impl SchemaCheck<'_> {
         // From 1.1 on names may become ones of a type that sorts them as before and takes more.
         let follows = |old: &TypeRef, new: &TypeRef| {
             let (old, new) = (old.class_name(), new.class_name());
-            old == new || self.release >= Release::V1_1 && self.remote.is_none() && may_succeed(old, new)
+            old == new
+                || self.release >= Release::V1_1 && !self.store.checks_definitions && may_succeed(old, new)
         };
         if !follows(&old.comparator, &new.comparator) {
             return Err(Error::invalid("comparators do not match or are not compatible."));

@@ -139,11 +139,11 @@ impl Database {
 
     async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
         self.forget_grants(dropped).await?;
-        match (dropped, self.store().remote()) {
+        match (dropped, self.store().capabilities().shared_schema) {
             (Resource::Table(keyspace, name), _) => {
                 self.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
             }
-            (Resource::Keyspace(name), Some(remote)) => remote.drop_keyspace(name).await?,
+            (Resource::Keyspace(name), Some(schema)) => schema.drop_keyspace(name).await?,
             _ => {}
         }
         Ok(())

@@ -73,7 +73,7 @@ impl SharedSchema {
 impl Database {
     /// Whether other servers may change the schema too.
     pub fn shares_schema(&self) -> bool {
-        self.store().remote().is_some()
+        self.store().capabilities().shared_schema.is_some()
     }
 
     /// Follows other servers' changes of the schema until the database is dropped; `None` where there are no others.
@@ -133,8 +133,8 @@ impl Database {
     }
 
     async fn follow_schema(&self) -> Result<(), Error> {
-        let Some(remote) = self.store().remote() else { return Ok(()) };
-        if remote.notes_version().await? > self.shared.version.load(Ordering::Acquire) {
+        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
+        if shared.notes_version().await? > self.shared.version.load(Ordering::Acquire) {
             let _changing = self.changing.lock().await;
             self.load_newest().await?;
         }
@@ -153,8 +153,8 @@ impl Database {
     }
 
     async fn try_load_newest(&self) -> Result<(), Error> {
-        let Some(remote) = self.store().remote() else { return Ok(()) };
-        let version = remote.notes_version().await?;
+        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
+        let version = shared.notes_version().await?;
         if version <= self.shared.version.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -167,7 +167,7 @@ impl Database {
                 == after.keyspaces.get(name).map(keyspace_to_json)
         };
         if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
-            remote.follow(own_copy(&after)).await?;
+            shared.follow(own_copy(&after)).await?;
             self.publish(Arc::new(after));
         }
         self.has_loaded(Some(version), &notes);
@@ -263,8 +263,8 @@ impl Database {
 
     /// The version of the notes before they are loaded; `None` where nobody else changes them.
     pub(super) async fn shared_version(&self) -> Result<Option<i64>, Error> {
-        match self.store().remote() {
-            Some(remote) => Ok(Some(remote.notes_version().await?)),
+        match self.store().capabilities().shared_schema {
+            Some(shared) => Ok(Some(shared.notes_version().await?)),
             None => Ok(None),
         }
     }

@@ -241,10 +241,10 @@ impl Database {
                 self.settle_unchecked_names(&checks, mutation, consistency).await?;
             }
         }
-        match self.store().remote() {
+        match self.store().capabilities().logged_batches {
             // Our own store applies all of them or none in any case.
-            Some(remote) if !may_count && !mutations.is_empty() => {
-                Ok(remote.apply_logged(mutations, behaviour, consistency).await?)
+            Some(batches) if !may_count && !mutations.is_empty() => {
+                Ok(batches.apply_logged(mutations, behaviour, consistency).await?)
             }
             _ => self.apply(&catalog, keyspace, mutations, consistency, behaviour).await,
         }
@@ -257,7 +257,7 @@ impl Database {
         keyspace: &[u8],
         row: RowBatch,
     ) -> Result<Option<Mutation>, Error> {
-        let leaves_rows = checks.from(Release::V2_1) && self.store().remote().is_none();
+        let leaves_rows = checks.from(Release::V2_1) && !self.store().capabilities().drops_empty_rows;
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
             // What writes nothing is not looked at: to 0.7 its column family need not even exist.
@@ -378,7 +378,7 @@ impl Database {
             return Ok(());
         }
         self.check_replicas(catalog, keyspace, consistency, true, behaviour)?;
-        if self.store().remote().is_none() {
+        if self.store().capabilities().indexes.is_none() {
             self.add_index_entries(&mut mutations);
         }
         Ok(self.store().apply(mutations, behaviour, consistency).await?)

@@ -69,6 +69,18 @@ pub enum RowColumns {
 }
 
 impl RowColumns {
+    /// The names of the first column or super column and of the last one.
+    pub fn ends(&self) -> (Option<&Bytes>, Option<&Bytes>) {
+        match self {
+            RowColumns::Cells(cells) => {
+                (cells.first().map(|cell| &cell.name), cells.last().map(|cell| &cell.name))
+            }
+            RowColumns::Supers(supers) => {
+                (supers.first().map(|column| &column.name), supers.last().map(|column| &column.name))
+            }
+        }
+    }
+
     pub fn len(&self) -> usize {
         match self {
             RowColumns::Cells(cells) => cells.len(),

@@ -1,7 +1,9 @@
 //! Where rows are kept: the `Store` trait and its backends.
 
+mod capabilities;
 pub mod cluster;
 mod collect;
+mod count;
 pub mod disk;
 mod dump;
 pub mod embedded;
@@ -9,7 +11,6 @@ mod error;
 mod even_ring;
 mod gather;
 mod order;
-mod remote;
 mod remote_cql;
 mod resolve;
 mod splits;
@@ -17,13 +18,16 @@ mod status;
 mod store;
 mod watched;
 
+pub use capabilities::{
+    BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
+    SharedSchemaStore, index_name, within_limit,
+};
 pub use dump::{Dump, DumpCommand, RowPiece, weight};
 pub use embedded::{
     BackupOptions, BackupSummary, EmbeddedOptions, EmbeddedStore, StoreSnapshot, SyncMode, back_up,
     back_up_on, check_not_foreign,
 };
 pub use error::StoreError;
-pub use remote::{CasAnswer, CasCommand, IndexLookup, RemoteStore, index_name, within_limit};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
 pub use status::{ClusterStatus, NodeStatus, StoreStatus};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Dump, DumpCommand, RemoteStore, StoreError, StoreStatus};
+use super::count::count_in_pages;
+use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus};
 use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
@@ -31,14 +32,15 @@ pub trait Store: Send + Sync {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns>;
 
-    /// Counts the columns that [`Store::read`] would return.
+    /// Counts the columns that [`Store::read`] would return. By default they are read in pages.
     fn count(
         &self,
         key: Bytes,
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, usize> {
-        Box::pin(async move { Ok(self.read(key, command, consistency).await?.len()) })
+        let read = move |command| self.read(key.clone(), command, consistency);
+        Box::pin(count_in_pages(read, command))
     }
 
     /// Reads rows in ring order.
@@ -76,9 +78,9 @@ pub trait Store: Send + Sync {
 
     fn status(&self) -> StoreStatus;
 
-    /// The store's other side, where it is a database of its own.
-    fn remote(&self) -> Option<&dyn RemoteStore> {
-        None
+    /// What the store does by itself.
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::default()
     }
 
     /// Makes everything durable and stops. Calls after it fail.

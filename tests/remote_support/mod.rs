@@ -17,7 +17,8 @@ use thriftstore::model::{
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{
-    CasAnswer, CasCommand, IndexLookup, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
+    SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use thriftstore::util::Clock;
 
@@ -288,8 +289,18 @@ impl Store for Front {
         StoreStatus::default()
     }
 
-    fn remote(&self) -> Option<&dyn RemoteStore> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            indexes: Some(self),
+            conditional_updates: Some(self),
+            logged_batches: Some(self),
+            shared_schema: Some(self),
+            cql: None,
+            concurrent_reads: Some(8),
+            checks_consistency: true,
+            checks_definitions: true,
+            drops_empty_rows: true,
+        }
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
@@ -297,7 +308,7 @@ impl Store for Front {
     }
 }
 
-impl RemoteStore for Front {
+impl BatchStore for Front {
     fn apply_logged(
         &self,
         mutations: Vec<Mutation>,
@@ -309,7 +320,9 @@ impl RemoteStore for Front {
             self.cluster.rows.apply(mutations, behaviour, consistency).await
         })
     }
+}
 
+impl ConditionalStore for Front {
     fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer> {
         Box::pin(async move {
             let _turn = self.cluster.turn.lock().await;
@@ -329,7 +342,9 @@ impl RemoteStore for Front {
             Ok(CasAnswer::Applied)
         })
     }
+}
 
+impl IndexedStore for Front {
     fn indexed_keys(
         &self,
         lookup: IndexLookup,
@@ -352,6 +367,12 @@ impl RemoteStore for Front {
             };
             Ok(rows.into_iter().filter(holds).map(|row| row.key).take(max_keys).collect())
         })
+    }
+}
+
+impl SharedSchemaStore for Front {
+    fn is_own_keyspace(&self, name: &str) -> bool {
+        name.starts_with("system_")
     }
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {

@@ -69,7 +69,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
 
 /// Whether clients may change what is in a keyspace, if they have the right.
 fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
-    if is_reserved(state.database.store().remote(), keyspace) {
+    if is_reserved(state.database.store().capabilities(), keyspace) {
         return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
     }
     Ok(())

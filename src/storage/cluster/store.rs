@@ -20,7 +20,8 @@ use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadComm
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::{
-    CasAnswer, CasCommand, IndexLookup, RemoteCql, RemoteStore, Store, StoreError, StoreFuture, StoreStatus,
+    BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore, RemoteCql,
+    SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use crate::util::Clock;
 
@@ -167,6 +168,9 @@ impl ClusterStore {
     }
 }
 
+/// The prefix of the names of a cluster's own keyspaces, those of Cassandra and of ScyllaDB of any release.
+const KEYSPACES_OF_CLUSTER: &str = "system_";
+
 /// Whether a column family is one of our indexes, which are not kept on a cluster.
 fn is_hidden(cf: &CfDef) -> bool {
     cf.name.contains('.')
@@ -246,8 +250,18 @@ impl Store for ClusterStore {
         StoreStatus { cluster: Some(self.link.status()), ..StoreStatus::default() }
     }
 
-    fn remote(&self) -> Option<&dyn RemoteStore> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            indexes: Some(self),
+            conditional_updates: Some(self),
+            logged_batches: Some(self),
+            shared_schema: Some(self),
+            cql: Some(self),
+            concurrent_reads: Some(self.link.rows_at_once()),
+            checks_consistency: true,
+            checks_definitions: true,
+            drops_empty_rows: true,
+        }
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
@@ -256,7 +270,7 @@ impl Store for ClusterStore {
     }
 }
 
-impl RemoteStore for ClusterStore {
+impl BatchStore for ClusterStore {
     fn apply_logged(
         &self,
         mutations: Vec<Mutation>,
@@ -265,14 +279,18 @@ impl RemoteStore for ClusterStore {
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move { self.writing(behaviour, consistency).apply_logged(mutations).await })
     }
+}
 
+impl ConditionalStore for ClusterStore {
     fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer> {
         Box::pin(async move {
             let table = self.tables.of(&command.read.cf)?;
             cas::compare_and_set(&self.link, &table, command).await
         })
     }
+}
 
+impl IndexedStore for ClusterStore {
     fn indexed_keys(
         &self,
         lookup: IndexLookup,
@@ -283,9 +301,11 @@ impl RemoteStore for ClusterStore {
             self.scan_of(&table, consistency).indexed_keys(&lookup).await
         })
     }
+}
 
-    fn rows_at_once(&self) -> usize {
-        self.link.rows_at_once()
+impl SharedSchemaStore for ClusterStore {
+    fn is_own_keyspace(&self, name: &str) -> bool {
+        name.starts_with(KEYSPACES_OF_CLUSTER) || self.own_keyspace().eq_ignore_ascii_case(name)
     }
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {
@@ -313,9 +333,5 @@ impl RemoteStore for ClusterStore {
             *self.catalog.lock() = Some(catalog);
             Ok(())
         })
-    }
-
-    fn cql(&self) -> Option<&dyn RemoteCql> {
-        Some(self)
     }
 }

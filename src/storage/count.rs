@@ -1,0 +1,39 @@
+//! Counts columns by reading them in pages, of which only one is in memory.
+
+use bytes::Bytes;
+
+use super::{StoreError, StoreFuture};
+use crate::model::{Predicate, ReadCommand, RowColumns};
+use crate::util::meter;
+
+/// Columns of a page.
+const PAGE: usize = 2_000;
+
+/// Counts the columns that a read would return.
+pub(super) async fn count_in_pages<'a>(
+    read: impl Fn(ReadCommand) -> StoreFuture<'a, RowColumns>,
+    mut command: ReadCommand,
+) -> Result<usize, StoreError> {
+    let Predicate::Range(range) = &command.predicate else { return Ok(read(command).await?.len()) };
+    let asked = range.count;
+    let mut counted = 0;
+    let mut last: Option<Bytes> = None;
+    loop {
+        // Each page after the first begins with the last column of the page before.
+        let wanted = (asked - counted).saturating_add(usize::from(last.is_some())).min(PAGE);
+        if let Predicate::Range(range) = &mut command.predicate {
+            range.count = wanted;
+            range.start = last.clone().unwrap_or_else(|| range.start.clone());
+        }
+        let before = meter::mark();
+        let page = read(command.clone()).await?;
+        before.restore();
+        meter::breathe(page.len()).await?;
+        let (first, end) = page.ends();
+        counted += page.len() - usize::from(last.is_some() && first == last.as_ref());
+        if page.len() < wanted || counted >= asked {
+            return Ok(counted.min(asked));
+        }
+        last = end.cloned();
+    }
+}
