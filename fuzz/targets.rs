@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
 
 use bytes::{Bytes, BytesMut};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, Language};
 use thriftstore::config::{self, Config};
-use thriftstore::cql::{self, BoundValue, Claim, Language, QueryOptions, QueryState, cql2};
+use thriftstore::cql::{self, BoundValue, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
-use thriftstore::model::Behaviour;
 use thriftstore::native::{
     self, Doing, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame, Reply as NativeReply,
     RequestCode, SegmentCodec, open_body,

@@ -1,9 +1,10 @@
 //! thriftstore: a home for applications written for the Thrift-era Cassandra.
 //!
-//! Layers, each using only those above it: `util`, `marshal`, `schema`, `model`, `partitioner`, `config`,
+//! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
 //! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `stress`, `copy`, `cli`.
 
 pub mod cli;
+pub mod compat;
 pub mod config;
 pub mod copy;
 pub mod cql;

@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
 use backup_support::backed_up;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, change, close, family, open, text, wait};
-use thriftstore::model::{Cell, Change, ConsistencyLevel, DeletionTime, Mutation, RowColumns};
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RowColumns};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedStore, Store};
 

@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use cluster_support::{options, own_name, runtime, store};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{
     CasOutcome, CasRequest, CfRequest, ColumnOrSuper, ColumnParent, ColumnRequest, Database, DatabaseParts,
     Error, IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
     RequestedRange, RowBatch, SlicePredicate,
 };
-use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Row, RowColumns};
+use thriftstore::model::{Cell, Row, RowColumns};
 use thriftstore::partitioner::Murmur3Partitioner;
 use thriftstore::schema::{Catalog, IndexKind};
 use thriftstore::util::{Clock, Release};

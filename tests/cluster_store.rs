@@ -10,10 +10,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
 use reference_model::ReferenceModel;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal::Types;
 use thriftstore::model::{
-    Behaviour, Bounds, Cell, CellKind, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate,
-    RangeCommand, RangeDeletion, ReadCommand, RowColumns, SliceRange,
+    Bounds, Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeCommand, RangeDeletion,
+    ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::Murmur3Partitioner;
 use thriftstore::schema::{CfDef, ColumnType};

@@ -27,13 +27,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store_support as support;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, Language};
 use thriftstore::cql::syntax::TableName;
 use thriftstore::cql::{
-    self, BoundValue, ChangedTarget, Claim, CqlError, Language, Outcome, QueryOptions, QueryState, ResultSet,
-    show,
+    self, BoundValue, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
 };
 use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
-use thriftstore::model::Behaviour;
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};

@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store_support as stores;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::cql::QueryState;
 use thriftstore::cql::define::define;
 use thriftstore::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use thriftstore::cql::{Claim, Language, QueryState};
 use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::model::{
-    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, RowColumns, SliceRange,
-};
+use thriftstore::model::{Cell, CfMutation, Change, Mutation, Predicate, RowColumns, SliceRange};
 use thriftstore::schema::{Catalog, CfDef, TableDef, keyspace_to_json};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::{Clock, Release};

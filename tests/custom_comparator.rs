@@ -20,12 +20,14 @@ use thrift::protocol::{
     TBinaryInputProtocol, TBinaryOutputProtocol, TFieldIdentifier, TInputProtocol, TMessageIdentifier,
     TMessageType, TOutputProtocol, TStructIdentifier, TType,
 };
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::config;
 use thriftstore::db::{
     Authenticator, ColumnParent, ColumnPath, Database, DatabaseParts, RequestedRange, SlicePredicate,
 };
 use thriftstore::marshal::{AbstractType, MarshalError, Types};
-use thriftstore::model::{Behaviour, ConsistencyLevel, RowColumns};
+use thriftstore::model::RowColumns;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, SyncMode};
 use thriftstore::util::{Clock, Release};
 

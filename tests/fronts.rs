@@ -16,11 +16,11 @@ use remote_support::Cluster;
 use support::calls::{self, column, everything, get_slice_args, insert_args, parent, path};
 use support::client::{Reply, Style};
 use support::value::{Value, fields, map, structs, text};
+use thriftstore::compat::Behaviour;
 use thriftstore::db::{
     Authenticator, CfRequest, Credential, Database, Error, Hasher, KsRequest, Permission, Resource, Role,
     RoleKeeper, Roles,
 };
-use thriftstore::model::Behaviour;
 use thriftstore::schema::{Catalog, KeyspaceDef};
 use thriftstore::storage::{EmbeddedStore, StoreError};
 use thriftstore::thrift::frame::Transport;

@@ -12,11 +12,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use store_support as stores;
 use support::Chance;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{
     CfRequest, ColumnParent, ColumnPath, ColumnRequest, Database, DatabaseParts, IndexClause,
     IndexExpression, IndexOperator, KeyRange, KsRequest, NewColumn, RequestedRange, SlicePredicate,
 };
-use thriftstore::model::{Behaviour, ConsistencyLevel, Row, RowColumns};
+use thriftstore::model::{Row, RowColumns};
 use thriftstore::schema::{Catalog, IndexKind};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::{Clock, Release};

@@ -15,9 +15,9 @@ use reference_model::ReferenceModel;
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};
 use support::value::{Value, fields, map, text, texts};
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{Authenticator, Database, DatabaseParts, PasswordMode, SimpleAuthenticator};
 use thriftstore::marshal::CqlType;
-use thriftstore::model::ConsistencyLevel;
 use thriftstore::partitioner::{Murmur3Partitioner, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnDef, IndexDef, IndexKind, KeyspaceDef};
 use thriftstore::storage::{

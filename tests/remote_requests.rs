@@ -11,12 +11,14 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use remote_support::Cluster;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{
     CasOutcome, CasRequest, CfRequest, ColumnOrSuper, ColumnParent, ColumnPath, ColumnRequest, Database,
     Error, IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
     RequestedRange, RowBatch, SlicePredicate,
 };
-use thriftstore::model::{Behaviour, ConsistencyLevel, Row, RowColumns};
+use thriftstore::model::{Row, RowColumns};
 use thriftstore::schema::{Catalog, IndexKind};
 use thriftstore::storage::StoreError;
 use thriftstore::util::Release;

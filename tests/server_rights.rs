@@ -12,6 +12,7 @@ use support::client::{Client, Reply, Style};
 use support::first;
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
+use thriftstore::compat::features::Family;
 use thriftstore::cql::StatementId;
 use thriftstore::thrift::methods::{METHODS, Method, Thrown};
 use thriftstore::thrift::wire::TType;
@@ -165,8 +166,12 @@ const OPEN: [&str; 5] = [
 
 /// The calls of 0.7 and later that need a login, as of one release.
 fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
-    let is_of = move |method: &&Method| (method.since..=method.until).contains(&release);
-    METHODS.iter().copied().filter(|method| method.since >= Release::V0_7 && method.needs_login).filter(is_of)
+    let is_of = move |method: &&Method| method.releases.has(release);
+    METHODS
+        .iter()
+        .copied()
+        .filter(|method| method.family() == Family::AfterSetKeyspace && method.needs_login)
+        .filter(is_of)
 }
 
 /// The text of a call's InvalidRequestException, or of the exception of a call that has none.
@@ -200,7 +205,7 @@ fn calls_of_0_3_need_the_login_of_0_6() {
         ("get_key_range", first::keys_args("BloggyAppy", "", "", 9)),
     ];
     let names: Vec<&str> = guarded.iter().map(|(method, _)| *method).chain(["executeQuery"]).collect();
-    for method in METHODS.iter().filter(|method| method.since == Release::V0_3) {
+    for method in METHODS.iter().filter(|method| method.family() == Family::WithTextPaths) {
         assert_eq!(names.contains(&method.name), method.needs_login, "{}", method.name);
     }
     let text_of_refusal = "Login is required before any other API calls";
@@ -241,8 +246,9 @@ fn no_call_forgets_to_ask_for_the_right() {
             seen += 1;
         }
     }
-    let guarded = METHODS.iter().filter(|method| method.since >= Release::V0_7 && method.needs_login);
-    let both = guarded_calls(Release::V0_7).filter(|method| method.until == Release::V2_1).count();
+    let guarded =
+        METHODS.iter().filter(|method| method.family() == Family::AfterSetKeyspace && method.needs_login);
+    let both = guarded_calls(Release::V0_7).filter(|method| method.releases.has(Release::V2_1)).count();
     assert_eq!(seen - both, guarded.count(), "a row is of neither release");
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
-use thriftstore::model::{Cell, CellKind, Change, ConsistencyLevel, RowColumns, SliceRange};
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::model::{Cell, CellKind, Change, RowColumns, SliceRange};
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};
 use thriftstore::util::Clock;

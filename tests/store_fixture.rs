@@ -6,10 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal::Types;
 use thriftstore::model::{
-    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, ReadCommand, RowColumns,
-    SliceRange,
+    Cell, CfMutation, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode};

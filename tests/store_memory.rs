@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, family, manual_clock, partitioner, wait};
-use thriftstore::model::{Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RowColumns};
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::model::{Cell, CfMutation, Change, DeletionTime, Mutation, RowColumns};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{EmbeddedStore, Store, StoreError, StoreSnapshot};
 

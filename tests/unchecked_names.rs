@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store_support::{KEYSPACE, bytes, catalog, family, manual_clock, partitioner, wait};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{
     ColumnOrSuper, ColumnParent, Database, DatabaseParts, Deletion, Error, MutationRequest, NewColumn,
     NewSuper, RowBatch,
 };
-use thriftstore::model::{Behaviour, ConsistencyLevel};
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::util::Release;
 

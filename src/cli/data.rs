@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
 use crate::config;
-use crate::cql::{self, Claim, CqlError, Language, Outcome, QueryOptions, QueryState};
+use crate::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
 use crate::db::{Authenticator, Database, DatabaseParts};
 use crate::marshal::Types;
-use crate::model::Behaviour;
 use crate::partitioner::PartitionerRef;
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
 use crate::util::{Clock, Release};
@@ -65,7 +66,7 @@ impl Data {
             database: &self.database,
             behaviour: self.behaviour,
             claim: Claim::of_release(self.behaviour),
-            language: Language::Newest,
+            language: Language::default(),
             keyspace: self.keyspace.as_deref(),
             user: None,
         }

@@ -4,8 +4,8 @@ use std::net::{Ipv6Addr, SocketAddr};
 
 use clap::Args;
 
+use crate::compat::features::Claim;
 use crate::config::Config;
-use crate::cql::Claim;
 
 /// The release that drivers of today take for one they know, and whose schema tables they then read.
 const CLAIM: &str = "4.0.11";

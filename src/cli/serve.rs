@@ -16,6 +16,7 @@ use super::ports::{Addresses, Ports, Services};
 use super::status::StatusArgs;
 use super::store::{Place, StoreArgs};
 use super::tls::TlsArgs;
+use crate::compat::features::Family;
 use crate::config::{self, Config};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
@@ -70,7 +71,7 @@ pub struct ServeArgs {
 /// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
 fn compat_level(text: &str) -> Result<Release, String> {
     match text.parse()? {
-        Release::V0_3 => {
+        release if Family::of_release(release) == Family::WithTextPaths => {
             Err("the calls of 0.3 always get the behaviour of 0.3; a level is 0.4 or later".to_owned())
         }
         release => Ok(release),
@@ -224,7 +225,7 @@ fn log_schema(database: &Database) {
 
 /// The behaviour that `--compat` asks for. Each generation of calls has one.
 fn compat(releases: &[Release]) -> Result<Compat, String> {
-    let is_old = |release: &Release| *release < Release::V0_7;
+    let is_old = |release: &Release| Family::of_release(*release) != Family::AfterSetKeyspace;
     for (which, calls) in [(true, "calls that carry a keyspace"), (false, "calls after set_keyspace")] {
         let mut of_generation = releases.iter().filter(|release| is_old(release) == which);
         if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::compat::features::Family;
+use crate::compat::features::releases::{FIRST_AFTER_SET_KEYSPACE, HAS_RANGES_OF_ROWS};
 use crate::thrift::frame::Transport;
-use crate::util::Release;
 
 /// A store to copy from or to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl FromStr for Place {
 
 fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
     let (address, options) = text.split_once('?').unwrap_or((text, ""));
-    let mut version = Release::V0_7;
+    let mut version = FIRST_AFTER_SET_KEYSPACE;
     let mut transport = None;
     let (mut user, mut password_file) = (None, None);
     for option in options.split('&').filter(|option| !option.is_empty()) {
@@ -74,10 +75,10 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
             }
         }
     }
-    if version < Release::V0_6 {
+    if !HAS_RANGES_OF_ROWS.has(version) {
         return Err(format!("a server of {version} cannot be copied from: ranges of rows came with 0.6"));
     }
-    let is_keyed = version < Release::V0_7;
+    let is_keyed = Family::of_release(version) != Family::AfterSetKeyspace;
     // Each release's own default.
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::pages::{Pages, Reading};
+use crate::compat::features::ConsistencyLevel;
 use crate::db::Database;
-use crate::model::{
-    Bounds, Cell, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
-};
+use crate::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::Store;
 use crate::util::Clock;

@@ -10,12 +10,13 @@ use bytes::Bytes;
 
 use super::difference::{Difference, Kind};
 use super::{CopyError, Side};
+use crate::compat::features::releases::NEWEST;
 use crate::db::Database;
 use crate::marshal::{self, StoredOrder};
 use crate::model::{Cell, CellKind, Change, Predicate, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::RowPiece;
-use crate::util::{Clock, Release};
+use crate::util::Clock;
 
 /// Names that are looked up at once.
 const NAMES_MAX: usize = 256;
@@ -121,7 +122,7 @@ impl Lookup {
     /// The slice from the first cell to the last, where both sides have them in one order.
     fn slice_of(&self, cells: &[Cell]) -> Option<Predicate> {
         let comparator = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
-        let is_exact = marshal::at(&**comparator, Release::V2_1).stored_order() == StoredOrder::Exact;
+        let is_exact = marshal::at(&**comparator, NEWEST).stored_order() == StoredOrder::Exact;
         if !is_exact || !self.other.pages.prefers_slices() {
             return None;
         }

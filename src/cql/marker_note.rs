@@ -1,7 +1,8 @@
 //! What Thrift clients are told of the markers of a statement: as Cassandra prints its own notes of what they stand for.
 
 use super::column_text::{class_text, column_text};
-use super::{ColumnSpec, Language, QueryState};
+use super::{ColumnSpec, QueryState};
+use crate::compat::Behaviour;
 use crate::schema::TableDef;
 use crate::util::Release;
 
@@ -26,7 +27,7 @@ pub fn marker_notes(
     names: &[Option<String>],
 ) -> Vec<MarkerNote> {
     let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
-    let is_plain = state.language == Language::Newest || state.behaviour.release < Release::V2_1;
+    let is_plain = state.language.is_newest() || !state.behaviour.cql.markers_have_notes;
     let noted = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
     noted.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
 }
@@ -50,7 +51,7 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNo
 
 /// The list that a single marker after IN stands for is a frozen one since 2.1.
 fn class_of(marker: &ColumnSpec, release: Release) -> String {
-    match marker.name.starts_with("in(") && release >= Release::V2_1 {
+    match marker.name.starts_with("in(") && Behaviour::of(release).cql.in_markers_are_frozen {
         true => marker.cql_type.clone().frozen().class_name(),
         false => marker.cql_type.class_name(),
     }

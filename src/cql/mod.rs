@@ -1,7 +1,6 @@
 //! CQL: statements over the same cells that Thrift reads and writes.
 
 mod access;
-mod claim;
 mod column_text;
 pub mod cql2;
 pub mod define;
@@ -25,7 +24,6 @@ pub mod syntax;
 pub mod system;
 pub mod values;
 
-pub use claim::Claim;
 pub use error::{CqlError, Place};
 pub use explain::explain;
 pub use marker_note::{MarkerNote, marker_notes};
@@ -36,4 +34,3 @@ pub use run::{Prepared, execute, execute_batch, execute_once, execute_prepared, 
 pub use script::statements;
 pub use state::{QueryState, Table, TypesOf};
 pub use stored_row::stored_row;
-pub use syntax::Language;

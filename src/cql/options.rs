@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::model::ConsistencyLevel;
+use crate::compat::features::ConsistencyLevel;
 
 /// How the lengths in a collection's value are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use super::select::SelectPlan;
 use super::syntax::{self, BatchKind, Parsed, Statement};
 use super::values::Markers;
 use super::{BoundValue, ColumnSpec, CqlError, Outcome, QueryOptions, QueryState};
+use crate::compat::texts;
 use crate::schema::Catalog;
-use crate::util::Release;
 use crate::util::meter::{self, RequestKind};
 
 /// A statement that has been read and checked, and may be run many times.
@@ -262,10 +262,7 @@ pub async fn execute_once(
 ) -> Result<Outcome, CqlError> {
     let options = &*prepared.bound(options);
     if options.values.len() != prepared.markers.len() {
-        return Err(CqlError::invalid(match state.behaviour.release {
-            release if release < Release::V2_0 => "Cannot execute query with bind variables",
-            _ => "Invalid amount of bind variables",
-        }));
+        return Err(CqlError::invalid(texts::wrong_value_count(state.behaviour)));
     }
     execute(state, prepared, options).await
 }
@@ -279,9 +276,7 @@ pub async fn execute_prepared(
     let options = &*prepared.bound(options);
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
-        return Err(CqlError::invalid(format!(
-            "there were {markers} markers(?) in CQL but {values} bound variables"
-        )));
+        return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
     }
     execute(state, prepared, options).await
 }

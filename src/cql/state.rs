@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::syntax::{Language, TableName};
+use super::syntax::TableName;
 use super::values::TypeScope;
-use super::{Claim, CqlError, system};
+use super::{CqlError, system};
+use crate::compat::features::{Claim, Language};
+use crate::compat::{Behaviour, Line, texts};
 use crate::db::{Access, Database, User};
 use crate::marshal::{CqlType, Types};
-use crate::model::Behaviour;
 use crate::schema::{CfDef, KeyspaceDef, TableDef};
 use crate::util::Release;
 
@@ -47,7 +48,7 @@ impl<'a> QueryState<'a> {
                 .check(access, self.behaviour.release)
                 .map_err(|refusal| CqlError::Unauthorized(refusal.to_string())),
             None if self.database.requires_login() => {
-                Err(CqlError::Unauthorized("You have not logged in".to_owned()))
+                Err(CqlError::Unauthorized(texts::not_logged_in(self.behaviour)))
             }
             None => Ok(()),
         }
@@ -58,17 +59,18 @@ impl<'a> QueryState<'a> {
     where
         'a: 'n,
     {
-        let text = match self.behaviour.release {
-            release if release < Release::V2_0 => "no keyspace has been specified",
-            _ => "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
-        };
-        named.or(self.keyspace).ok_or_else(|| CqlError::invalid(text))
+        named.or(self.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(self.behaviour)))
     }
 
     /// Whether it is 2.1's own words that are wanted: 2.2 has other ones, which any server says that passes for a later
     /// release.
     pub fn is_in_words_of_2_1(&self) -> bool {
-        self.behaviour.release == Release::V2_1 && !self.claim.is_at_least(2, 2)
+        self.claim.has_words_of_2_1(self.behaviour)
+    }
+
+    /// The line of releases whose words messages have.
+    pub fn line(&self) -> Line {
+        self.claim.line_of_words(self.behaviour)
     }
 
     /// Where the names of types in a statement about a keyspace's tables are looked up.
@@ -85,10 +87,8 @@ impl<'a> QueryState<'a> {
         if self.is_in_words_of_2_1() { cql_type.text_of_2_1() } else { cql_type.to_string() }
     }
 
-    /// 2.2 and later say "table".
     fn no_table(&self, name: &str) -> CqlError {
-        let what = if self.claim.is_at_least(2, 2) { "table" } else { "columnfamily" };
-        CqlError::invalid(format!("unconfigured {what} {name}"))
+        CqlError::invalid(texts::unknown_table(self.line(), name))
     }
 
     /// The table that a statement means.
@@ -99,7 +99,7 @@ impl<'a> QueryState<'a> {
         }
         let catalog = self.database.catalog();
         let Some(found) = catalog.keyspace(keyspace) else {
-            return Err(CqlError::invalid(format!("Keyspace {keyspace} does not exist")));
+            return Err(CqlError::invalid(texts::unknown_keyspace(self.behaviour, keyspace)));
         };
         let Some(cf) = found.column_families.get(&name.name) else {
             return Err(self.no_table(&name.name));

@@ -5,8 +5,9 @@ use bytes::Bytes;
 use super::show;
 use super::syntax::TableName;
 use super::{CqlError, QueryState};
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::TypeRef;
-use crate::model::{Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange, SuperColumn};
+use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{CfDef, Layout, TableDef};
 
 /// Shows the row of a key as the table's rows and as cells, which are told as cassandra-cli's `list` does.

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use super::request::NewColumn;
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Cell, Change, ConsistencyLevel, Mutation, Predicate, ReadCommand, RowColumns, SliceRange,
-};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::{CasAnswer, CasCommand};
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Database, Error};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::Types;
-use crate::model::{Behaviour, Bounds, ConsistencyLevel, Mutation, Predicate, RangeCommand, Row, RowColumns};
+use crate::model::{Bounds, Mutation, Predicate, RangeCommand, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 

@@ -10,7 +10,9 @@ use bytes::Bytes;
 use super::request::{ColumnParent, RequestedRange, SlicePredicate};
 use super::unchecked_slice::UncheckedSlice;
 use super::{Database, Error};
-use crate::model::{Behaviour, ConsistencyLevel, Predicate, ReadCommand, SliceRange};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Predicate, ReadCommand, SliceRange};
 use crate::util::limits::ROW_WORK;
 use crate::util::{Release, meter};
 

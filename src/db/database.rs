@@ -18,8 +18,9 @@ use super::schema_version::SchemaVersion;
 use super::shared_schema::SharedSchema;
 use super::traces::Traces;
 use super::validate::Validation;
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::Types;
-use crate::model::{Behaviour, ConsistencyLevel};
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::storage::{RemoteCql, Store};
@@ -209,7 +210,7 @@ impl Database {
             _ if replicas < 1 => 1,
             // These name a number of nodes, not of copies.
             ConsistencyLevel::Two | ConsistencyLevel::Three => consistency.required(replicas),
-            _ if is_write && behaviour.writes_ignore_missing_replicas => 1,
+            _ if is_write && behaviour.writes.writes_ignore_missing_replicas => 1,
             consistency => consistency.required(replicas),
         };
         if required <= 1 && replicas >= 1 {

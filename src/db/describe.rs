@@ -2,7 +2,7 @@
 
 use super::reserved::is_reserved;
 use super::{Database, Error, table_cells};
-use crate::model::Behaviour;
+use crate::compat::Behaviour;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
 
@@ -38,7 +38,8 @@ impl Database {
     pub fn table_names(&self, behaviour: &Behaviour) -> Vec<String> {
         let catalog = self.catalog();
         let is_listed = |keyspace: &&KeyspaceDef| {
-            !behaviour.replication_is_global || keyspace.replication_factor == catalog.replication_factor
+            !behaviour.schema.replication_is_global
+                || keyspace.replication_factor == catalog.replication_factor
         };
         let listed = catalog.keyspaces.values().filter(is_listed);
         listed.map(|keyspace| keyspace.name.clone()).collect()

@@ -10,9 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Bounds, Change, ConsistencyLevel, Mutation, Predicate, RangeCommand, RowColumns, SliceRange,
-};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Bounds, Change, Mutation, Predicate, RangeCommand, RowColumns, SliceRange};
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
 

@@ -8,10 +8,11 @@ use bytes::Bytes;
 use super::indexes::{index_key, is_exact, meets};
 use super::request::{ColumnParent, IndexClause, IndexExpression, IndexOperator, SlicePredicate};
 use super::{Database, Error};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::{self, AbstractType, PACKAGE};
 use crate::model::{
-    Behaviour, Bounds, Cell, CellKind, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row,
-    RowColumns, SliceRange,
+    Bounds, Cell, CellKind, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
 };
 use crate::schema::{CfDef, ColumnDef};
 use crate::storage::IndexLookup;

@@ -15,11 +15,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Database, Error, table_index};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::StoredOrder;
-use crate::model::{
-    Behaviour, Cell, CellKind, CfMutation, Change, ConsistencyLevel, Mutation, Predicate, RowColumns,
-    SliceRange,
-};
+use crate::model::{Cell, CellKind, CfMutation, Change, Mutation, Predicate, RowColumns, SliceRange};
 use crate::partitioner::TokenForm;
 use crate::schema::{CfDef, ColumnDef};
 use crate::storage::StoreError;

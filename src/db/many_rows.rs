@@ -4,7 +4,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Database, Error};
-use crate::model::{ConsistencyLevel, ReadCommand, RowColumns};
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{ReadCommand, RowColumns};
 use crate::storage::within_limit;
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;

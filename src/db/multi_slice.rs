@@ -6,7 +6,9 @@ use bytes::Bytes;
 
 use super::request::ColumnParent;
 use super::{Database, Error};
-use crate::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 
 /// What get_multi_slice asks. An empty bound is open.
 #[derive(Debug, Clone)]

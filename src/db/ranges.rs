@@ -7,10 +7,10 @@ use bytes::Bytes;
 
 use super::request::{ColumnParent, KeyRange, SlicePredicate};
 use super::{Database, Error};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::{self, AbstractType, MarshalError};
-use crate::model::{
-    Behaviour, Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange,
-};
+use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
 use crate::util::{Release, meter};
@@ -192,7 +192,7 @@ impl Database {
     ) -> Result<Vec<Bytes>, Error> {
         let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
         let mut read = self.command(cf, None, first_live, behaviour);
-        if behaviour.key_range_misses_refilled_supers {
+        if behaviour.reads.key_range_misses_refilled_supers {
             // It looks for what is live as if no tombstone were kept.
             read.gc_before = i32::MAX;
         }

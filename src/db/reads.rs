@@ -7,10 +7,9 @@ use bytes::Bytes;
 use super::request::{ColumnParent, ColumnPath, SlicePredicate};
 use super::unchecked_name::{Compared, compared};
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange,
-    SuperColumn,
-};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{Catalog, CfDef};
 use crate::util::Release;
 
@@ -71,7 +70,7 @@ impl Database {
             (None, None) => (None, Bytes::new()),
         };
         let mut command = self.command(cf, super_column, Predicate::Names(vec![name]), behaviour);
-        command.with_tombstones = behaviour.get_sees_super_tombstones;
+        command.with_tombstones = behaviour.reads.get_sees_super_tombstones;
         command
     }
 
@@ -152,10 +151,10 @@ impl Database {
         let everything = Predicate::Range(SliceRange::all());
         let count_of = async |cf: &Arc<CfDef>, super_column: Option<Bytes>| -> Result<usize, Error> {
             let mut command = self.command(cf, super_column, everything.clone(), behaviour);
-            command.with_tombstones = behaviour.count_includes_tombstones;
+            command.with_tombstones = behaviour.reads.count_includes_tombstones;
             self.count_row(asker, key, command).await
         };
-        if behaviour.count_checks_parent {
+        if behaviour.reads.count_checks_parent {
             let cf = checks.column_parent(keyspace, parent)?;
             return count_of(cf, parent.super_column.clone()).await;
         }
@@ -241,7 +240,7 @@ impl Database {
         command: &ReadCommand,
     ) -> Result<Vec<Bytes>, Error> {
         self.check_rows(asker, keys, &command.cf)?;
-        if keys.is_empty() && asker.behaviour.reads_need_a_key {
+        if keys.is_empty() && asker.behaviour.reads.reads_need_a_key {
             // They look at the first key to know the column family, and fail inside.
             return Err(Error::invalid("a read of many rows needs one key at least"));
         }
@@ -285,11 +284,12 @@ fn first_found(columns: RowColumns, behaviour: &Behaviour) -> Option<Found> {
         RowColumns::Cells(cells) => cells.into_iter().find(Cell::is_live).map(Found::Column),
         RowColumns::Supers(supers) => {
             let mut found = supers.into_iter().next()?;
-            if behaviour.get_sees_super_tombstones && found.deletion != DeletionTime::LIVE {
+            if behaviour.reads.get_sees_super_tombstones && found.deletion != DeletionTime::LIVE {
                 return None;
             }
             found.cells.retain(Cell::is_live);
-            (behaviour.get_sees_super_tombstones || !found.cells.is_empty()).then_some(Found::Super(found))
+            (behaviour.reads.get_sees_super_tombstones || !found.cells.is_empty())
+                .then_some(Found::Super(found))
         }
     }
 }

@@ -6,7 +6,9 @@ use bytes::Bytes;
 
 use super::Database;
 use super::indexes::{index_key, is_exact};
-use crate::model::{Behaviour, Bounds, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Bounds, Predicate, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::IndexLookup;
 

@@ -17,7 +17,7 @@ use super::schema_limits::{check_families, check_keyspaces};
 use super::schema_notes::{NotedKeyspace, changed_notes, noted_in_full};
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
-use crate::model::Behaviour;
+use crate::compat::Behaviour;
 use crate::partitioner::TokenForm;
 use crate::schema::{Catalog, CfDef, KeyspaceDef, keyspace_to_json};
 use crate::storage::StoreError;

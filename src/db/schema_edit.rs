@@ -10,7 +10,7 @@ use super::schema_change::{ASK_EVERY, PATIENCE};
 use super::schema_limits::check_keyspaces;
 use super::schema_request::KsRequest;
 use super::{Database, Error};
-use crate::model::Behaviour;
+use crate::compat::Behaviour;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// Indexes that a change adds, each with its column family and its column, and those that it drops.

@@ -4,8 +4,9 @@ use bytes::Bytes;
 
 use super::validate::Validation;
 use super::{Database, Error};
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::{AbstractType, PACKAGE};
-use crate::model::{Change, ConsistencyLevel, Mutation, Predicate, SliceRange};
+use crate::model::{Change, Mutation, Predicate, SliceRange};
 use crate::util::Release;
 
 /// What a comparison makes of a name that is none.

@@ -12,8 +12,9 @@ use bytes::Bytes;
 use super::describe::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::request::{ColumnParent, ColumnPath};
 use super::{Error, table_cells};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::{self, AbstractType};
-use crate::model::{Behaviour, ConsistencyLevel};
 use crate::schema::{Catalog, CfDef};
 use crate::util::limits::NAME_BYTES_MAX;
 use crate::util::{Clock, Release};
@@ -298,13 +299,13 @@ impl<'a> Validation<'a> {
             ConsistencyLevel::Zero => {
                 Err(Error::invalid("Consistency level zero may not be applied to read operations"))
             }
-            ConsistencyLevel::All if self.behaviour.refuses_reads_at_all => {
+            ConsistencyLevel::All if self.behaviour.reads.refuses_reads_at_all => {
                 Err(Error::invalid("Consistency level all is not yet supported on read operations"))
             }
             ConsistencyLevel::Any | ConsistencyLevel::EachQuorum if self.from(Release::V1_1) => {
                 Err(Error::invalid(format!("{consistency} ConsistencyLevel is only supported for writes")))
             }
-            ConsistencyLevel::Any if self.behaviour.refuses_reads_at_any => {
+            ConsistencyLevel::Any if self.behaviour.reads.refuses_reads_at_any => {
                 Err(Error::invalid("Consistency level any may not be applied to read operations"))
             }
             _ => self.data_centre_consistency(keyspace, consistency),

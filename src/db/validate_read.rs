@@ -56,7 +56,7 @@ impl Validation<'_> {
             (None, None) => {
                 Err(Error::invalid("predicate column_names and slice_range may not both be null"))
             }
-            (Some(_), Some(_)) if self.behaviour.predicate_is_checked => {
+            (Some(_), Some(_)) if self.behaviour.reads.predicate_is_checked => {
                 Err(Error::invalid("predicate column_names and slice_range may not both be present"))
             }
             (Some(names), _) => {

@@ -8,9 +8,9 @@ use super::request::{
 };
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::model::{
-    Behaviour, Cell, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
-};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Cell, CfMutation, Change, DeletionTime, Mutation, RangeDeletion};
 use crate::schema::{Catalog, CfDef};
 use crate::util::{Release, trimmed};
 
@@ -179,7 +179,7 @@ impl Database {
             ));
         }
         checks.keyspace_of_row(keyspace)?;
-        let key = if behaviour.batch_insert_trims_key { trimmed(&key) } else { key };
+        let key = if behaviour.writes.batch_insert_trims_key { trimmed(&key) } else { key };
         let as_mutation = |insert| MutationRequest { insert: Some(insert), deletion: None };
         let families = families
             .into_iter()
@@ -421,7 +421,7 @@ impl Validation<'_> {
     /// Where a row belongs is looked up by its keyspace's replication, even when nothing of it is written. To 0.5
     /// there is but one for all keyspaces.
     fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<(), Error> {
-        if self.behaviour.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
+        if self.behaviour.schema.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
     }
 
     /// One row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether

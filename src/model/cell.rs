@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::Behaviour;
+use crate::compat::Behaviour;
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Cell {
     pub fn counted(self, old: Option<&Cell>, behaviour: &Behaviour) -> Option<Cell> {
         let total = match old {
             Some(old) if !old.is_live() => {
-                if behaviour.counter_deletions_are_final || old.timestamp >= self.timestamp {
+                if behaviour.cells.counter_deletions_are_final || old.timestamp >= self.timestamp {
                     return None;
                 }
                 0

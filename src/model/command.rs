@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::Behaviour;
+use crate::compat::Behaviour;
 use crate::schema::CfDef;
 
 /// A run of names. Empty bounds are open; both are inclusive. Reversed slices start at the larger name.

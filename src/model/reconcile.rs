@@ -15,7 +15,10 @@
 
 use std::cmp::Ordering;
 
-use super::{Behaviour, Cell, CellKind, TimestampOrder, ValueTie};
+use super::{Cell, CellKind};
+
+use crate::compat::Behaviour;
+use crate::compat::rules::{TimestampOrder, ValueTie};
 
 /// Who stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub enum Winner {
 
 /// Decides between the cell that is there and the one that arrives.
 pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
-    if behaviour.counter_deletions_are_final
+    if behaviour.cells.counter_deletions_are_final
         && (old.kind == CellKind::Counter) != (new.kind == CellKind::Counter)
     {
         // A counter's tombstone wins whatever the timestamps.
@@ -36,10 +39,10 @@ pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
             _ => {}
         }
     }
-    match by_timestamp(old, new, behaviour.timestamps) {
+    match by_timestamp(old, new, behaviour.cells.timestamps) {
         Ordering::Greater => Winner::Old,
         Ordering::Less => Winner::New,
-        Ordering::Equal => by_kind_and_value(old, new, behaviour.value_tie),
+        Ordering::Equal => by_kind_and_value(old, new, behaviour.cells.value_tie),
     }
 }
 

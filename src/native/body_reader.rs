@@ -7,8 +7,8 @@ use bytes::{Buf, Bytes};
 use super::consistency::consistency_of;
 use super::error::NativeError;
 use super::version::ProtocolVersion;
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::BoundValue;
-use crate::model::ConsistencyLevel;
 
 /// Lengths that mean something else.
 const NULL: i32 = -1;

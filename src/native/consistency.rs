@@ -1,6 +1,6 @@
 //! The numbers of consistency levels.
 
-use crate::model::ConsistencyLevel;
+use crate::compat::features::ConsistencyLevel;
 
 const LEVELS: [ConsistencyLevel; 11] = [
     ConsistencyLevel::Any,

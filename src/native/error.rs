@@ -5,9 +5,9 @@ use bytes::{Bytes, BytesMut};
 use super::body_writer::BodyWriter;
 use super::consistency::consistency_code;
 use super::version::ProtocolVersion;
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::{self, CqlError};
 use crate::db;
-use crate::model::ConsistencyLevel;
 use crate::util::meter::MeterError;
 
 mod code {

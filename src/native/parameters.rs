@@ -3,8 +3,8 @@
 use super::body_reader::BodyReader;
 use super::error::NativeError;
 use super::version::ProtocolVersion;
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::{BoundValue, QueryOptions};
-use crate::model::ConsistencyLevel;
 
 mod flag {
     pub const VALUES: u32 = 0x01;

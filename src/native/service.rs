@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use super::identity::Identity;
 use super::version::ProtocolVersion;
-use crate::cql::{Claim, Language, PreparedStatements, QueryState};
+use crate::compat::Behaviour;
+use crate::compat::features::releases::NEWEST;
+use crate::compat::features::{Claim, Language};
+use crate::cql::{PreparedStatements, QueryState};
 use crate::db::{Database, User};
-use crate::model::Behaviour;
 use crate::util::Release;
 use crate::util::meter::RequestLimits;
 
 /// The release whose behaviour clients of the native protocol get.
-const RELEASE: Release = Release::V2_1;
+const RELEASE: Release = NEWEST;
 
 /// Serves the native protocol. Cheap to clone.
 #[derive(Clone)]
@@ -68,7 +70,7 @@ impl NativeService {
             database: &self.database,
             claim: &self.claim,
             behaviour: Behaviour::of(RELEASE),
-            language: Language::Newest,
+            language: Language::default(),
             keyspace: asking.keyspace.as_deref(),
             user: asking.user.as_deref(),
         }

@@ -20,7 +20,7 @@ pub use column_def::{ColumnDef, IndexDef, IndexKind};
 pub use compact_names::CompactNames;
 pub use keyspace_def::KeyspaceDef;
 pub use schema_change::{ChangeKind, ChangedTarget, SchemaChange};
-pub use setting::{SETTINGS, Setting, SettingDef, SettingKind};
+pub use setting::Setting;
 pub use stored::{
     KeyspaceRecords, StoredError, family_to_json, is_same_family, keyspace_from_json, keyspace_from_records,
     keyspace_properties_to_json, keyspace_to_json, user_type_to_json,

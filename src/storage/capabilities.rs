@@ -18,7 +18,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{RemoteCql, StoreError, StoreFuture};
-use crate::model::{Behaviour, Bounds, Cell, ConsistencyLevel, Mutation, ReadCommand};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Bounds, Cell, Mutation, ReadCommand};
 use crate::schema::{Catalog, CfDef};
 use crate::util::limits::RESULT_BYTES_MAX;
 

@@ -6,11 +6,10 @@
 
 use super::StoreError;
 use super::gather::{Gather, check};
+use crate::compat::Behaviour;
+use crate::compat::rules::SuperCount;
 use crate::marshal;
-use crate::model::{
-    Behaviour, Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn,
-    SuperCount,
-};
+use crate::model::{Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn};
 use crate::util::limits::CELLS_PER_CHECK;
 use crate::util::meter;
 
@@ -146,14 +145,14 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
 
 /// Whether a super column uses up a place of the slice's count.
 fn super_counts(super_column: &SuperColumn, row: DeletionTime, behaviour: &Behaviour) -> bool {
-    let is_candidate = match behaviour.super_count {
+    let is_candidate = match behaviour.cells.super_count {
         SuperCount::WithoutTombstone => !super_column.deletion.is_deleted(),
         SuperCount::WithLiveCell => {
             let newest = super_column.newest_live_timestamp();
             newest > i64::MIN && !super_column.deletion.shadows(newest)
         }
     };
-    let newest = match behaviour.super_counts_by_tombstones {
+    let newest = match behaviour.cells.super_counts_by_tombstones {
         true => super_column.newest_timestamp(),
         false => super_column.newest_live_timestamp(),
     };

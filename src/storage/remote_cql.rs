@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::StoreFuture;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal::CqlType;
-use crate::model::ConsistencyLevel;
 
 /// A column of a result, or a value that a marker stands for.
 #[derive(Debug, Clone)]

@@ -7,10 +7,10 @@
 use bytes::Bytes;
 
 use super::collect::Shadows;
+use crate::compat::Behaviour;
 use crate::marshal::{self, AbstractType};
 use crate::model::{
-    Behaviour, Cell, CellKind, CfMutation, Change, DeletionTime, RangeDeletion, SuperColumn, Winner,
-    reconcile,
+    Cell, CellKind, CfMutation, Change, DeletionTime, RangeDeletion, SuperColumn, Winner, reconcile,
 };
 
 /// The row that a mutation describes, names in the comparators' order.
@@ -47,7 +47,7 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     while let Some(change) = changes.next() {
         match change {
             Change::DeleteRow { deletion } => {
-                let earlier = row.deletion.filter(|_| behaviour.row_deletions_merge);
+                let earlier = row.deletion.filter(|_| behaviour.cells.row_deletions_merge);
                 row.deletion = Some(earlier.map_or(deletion, |earlier| earlier.merged(deletion)));
             }
             Change::DeleteRange(range) => row.ranges.push(range),
@@ -78,7 +78,7 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
 /// expired one is met as the tombstone that it is.
 pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows<'_>) -> Option<Cell> {
     if new.kind == CellKind::Increment {
-        let is_final = behaviour.counter_deletions_are_final && shadows.are_deleted_around(&new);
+        let is_final = behaviour.cells.counter_deletions_are_final && shadows.are_deleted_around(&new);
         if is_final || shadows.hide(&new) {
             return None;
         }

@@ -8,7 +8,9 @@ use bytes::Bytes;
 
 use super::count::count_in_pages;
 use super::{Capabilities, Dump, DumpCommand, StoreError, StoreStatus};
-use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
 /// What a store answers with, later.

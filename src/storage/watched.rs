@@ -6,7 +6,9 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::{Store, StoreError, StoreFuture, StoreStatus};
-use crate::model::{Behaviour, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
 /// What was asked of a store.

@@ -10,12 +10,13 @@ use super::before_login;
 use super::dialect::{self, Compat, Session};
 use super::failure::{Failure, write_failure};
 use super::frame::Transport;
-use super::methods::{self, Call, Method};
+use super::methods::{Call, Method};
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
+use crate::compat::features::Family;
+use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
+use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
-use crate::model::Behaviour;
-use crate::util::Release;
 use crate::util::limits::RESULT_BYTES_MAX;
 use crate::util::meter::{self, RequestLimits, metered};
 
@@ -96,11 +97,7 @@ fn check_login(
         session.has_logged_in() || before_login::is_answered(method, args)
     };
     if !is_open && service.database.requires_login() {
-        let text = if method.since < Release::V0_7 {
-            "Login is required before any other API calls"
-        } else {
-            methods::NOT_LOGGED_IN
-        };
+        let text = texts::not_logged_in(method.releases.first());
         return Err(Failure::Failed(db::Error::invalid(text)));
     }
     check_old_user(session, method, args)
@@ -110,7 +107,7 @@ fn check_login(
 /// login alone; what roles may do can change after it.
 fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<(), Failure> {
     let Some(user) = &session.old_user else { return Ok(()) };
-    if !method.needs_login || method.since >= Release::V0_7 {
+    if !method.needs_login || method.family() == Family::AfterSetKeyspace {
         return Ok(());
     }
     // A call that carries none touches all of them.
@@ -119,7 +116,7 @@ fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result
         return Ok(());
     }
     let (user, keyspace) = (&user.name, String::from_utf8_lossy(&keyspace));
-    let why = format!("User {user} could not be authorized to use keyspace {keyspace}");
+    let why = texts::keyspace_not_authorized(LOGIN_TO_KEYSPACE, user, &keyspace);
     Err(Failure::Failed(db::Error::invalid(why)))
 }
 
@@ -173,7 +170,7 @@ async fn run(
         }
         Err(failure) => failure,
     };
-    if behaviour.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
+    if behaviour.wire.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
         session.has_lost_its_place = true;
     }
     log_failure(method, &failure);

@@ -2,9 +2,10 @@
 
 use super::failure::Failure;
 use super::wire::{Reader, TType, WireError};
-use crate::model::{Behaviour, ConsistencyLevel};
-use crate::util::Release;
 use bytes::Bytes;
+
+use crate::compat::Behaviour;
+use crate::compat::features::{ConsistencyLevel, consistency_of};
 
 /// One argument as the interface declares it.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +116,7 @@ impl<'a> Args<'a> {
     /// The consistency level that a method of 0.4 to 0.6 requires. To 0.5 it is a number like others, and refused
     /// when it is absent; 0.6 makes an object of it, which is ONE from the start.
     pub fn required_consistency(&self, id: i16, behaviour: &Behaviour) -> Result<ConsistencyLevel, Failure> {
-        if behaviour.release < Release::V0_6 {
+        if behaviour.wire.level_is_a_number {
             self.number(id)?;
         }
         self.consistency_or(id, 1, behaviour)
@@ -129,7 +130,7 @@ impl<'a> Args<'a> {
         is_write: bool,
         behaviour: &Behaviour,
     ) -> Result<ConsistencyLevel, Failure> {
-        let waits_for_none = is_write && behaviour.release < Release::V0_6;
+        let waits_for_none = is_write && behaviour.wire.absent_write_level_is_zero;
         self.consistency_or(id, if waits_for_none { 0 } else { 1 }, behaviour)
     }
 
@@ -142,40 +143,5 @@ impl<'a> Args<'a> {
     ) -> Result<ConsistencyLevel, Failure> {
         let number = self.optional(id).map(|mut reader| reader.i32()).transpose()?;
         consistency_of(number.unwrap_or(default), behaviour.release).ok_or_else(|| self.missing(id))
-    }
-}
-
-/// What a number means to a release of 0.7 or later.
-fn modern_consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
-    match number {
-        1 => Some(ConsistencyLevel::One),
-        2 => Some(ConsistencyLevel::Quorum),
-        3 => Some(ConsistencyLevel::LocalQuorum),
-        4 => Some(ConsistencyLevel::EachQuorum),
-        5 => Some(ConsistencyLevel::All),
-        6 => Some(ConsistencyLevel::Any),
-        7 => Some(ConsistencyLevel::Two),
-        8 => Some(ConsistencyLevel::Three),
-        9 if release >= Release::V2_0 => Some(ConsistencyLevel::Serial),
-        10 if release >= Release::V2_0 => Some(ConsistencyLevel::LocalSerial),
-        11 if release >= Release::V1_2 => Some(ConsistencyLevel::LocalOne),
-        _ => None,
-    }
-}
-
-/// What a number means to a release.
-pub fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
-    match (number, release) {
-        (number, release) if release >= Release::V0_7 => modern_consistency_of(number, release),
-        (0, _) => Some(ConsistencyLevel::Zero),
-        (1, _) => Some(ConsistencyLevel::One),
-        (2, _) => Some(ConsistencyLevel::Quorum),
-        (3, Release::V0_4) => Some(ConsistencyLevel::All),
-        (_, Release::V0_3 | Release::V0_4) => None,
-        (3, _) => Some(ConsistencyLevel::DcQuorum),
-        (4, _) => Some(ConsistencyLevel::DcQuorumSync),
-        (5, _) => Some(ConsistencyLevel::All),
-        (6, Release::V0_6) => Some(ConsistencyLevel::Any),
-        _ => None,
     }
 }

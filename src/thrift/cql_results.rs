@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::{TType, Writer};
+use crate::compat::Behaviour;
 use crate::cql::cql2::{Cql2Outcome, Cql2Result};
 use crate::cql::values::short_form;
 use crate::cql::{MarkerNote, Outcome, ResultSet};
@@ -111,7 +112,7 @@ fn write_cql2_rows(writer: &mut Writer<'_>, rows: &Cql2Result, release: Release)
         }
         writer.stop();
     }
-    if release < Release::V1_0 {
+    if !Behaviour::of(release).wire.cql_result_has_types {
         return;
     }
     writer.field_struct(4);

@@ -8,9 +8,9 @@ use super::args::Args;
 use super::frame::Transport;
 use super::methods::{self, Method};
 use super::own_statements::OwnStatements;
-use crate::cql::Language;
+use crate::compat::Behaviour;
+use crate::compat::features::{Family, Language, releases};
 use crate::db::User;
-use crate::model::Behaviour;
 use crate::util::Release;
 use crate::util::meter::MeterSlot;
 
@@ -27,14 +27,18 @@ pub struct Compat {
 
 impl Default for Compat {
     fn default() -> Compat {
-        Compat { with_keyspace: Release::V0_6, after_set_keyspace: Release::V2_1, language: Language::Newest }
+        Compat {
+            with_keyspace: releases::WITH_KEYSPACE,
+            after_set_keyspace: releases::AFTER_SET_KEYSPACE,
+            language: Language::default(),
+        }
     }
 }
 
 impl Compat {
     fn level(&self, family: Family) -> Release {
         match family {
-            Family::WithTextPaths => Release::V0_3,
+            Family::WithTextPaths => releases::WITH_TEXT_PATHS,
             Family::WithKeyspace => self.with_keyspace,
             Family::AfterSetKeyspace => self.after_set_keyspace,
         }
@@ -50,31 +54,6 @@ impl Compat {
                 self.after_set_keyspace = release;
                 self.language = Language::Of(release);
             }
-        }
-    }
-}
-
-/// Releases whose calls have the same shapes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    /// 0.3: calls carry a table, and say in one text what in it is meant.
-    WithTextPaths,
-    /// 0.4 to 0.6: calls carry a keyspace.
-    WithKeyspace,
-    /// 0.7 and later: calls come after set_keyspace.
-    AfterSetKeyspace,
-}
-
-impl Family {
-    fn of(method: &Method) -> Family {
-        Family::of_release(method.since)
-    }
-
-    fn of_release(release: Release) -> Family {
-        match release {
-            Release::V0_3 => Family::WithTextPaths,
-            release if release < Release::V0_7 => Family::WithKeyspace,
-            _ => Family::AfterSetKeyspace,
         }
     }
 }
@@ -120,7 +99,7 @@ impl Session {
     /// the other's calls: that of 0.6 names no user whose rights could be looked up, and that of 0.7 opens no
     /// keyspace as a whole.
     pub fn is_open_to(&self, method: &Method) -> bool {
-        match Family::of(method) {
+        match method.family() {
             // 0.3 has no login: where one is needed, its calls pass after that of 0.6.
             Family::WithTextPaths | Family::WithKeyspace => self.is_logged_in,
             Family::AfterSetKeyspace => self.user.is_some(),
@@ -156,24 +135,24 @@ pub fn find_method(
     let of_shape = || named().filter(|method| args.fit(method.args));
     let likelier =
         if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
-    let mut families = of_shape().map(Family::of);
+    let mut families = of_shape().map(Method::family);
     let first = families.next();
     let is_told = first.is_some() && families.all(|family| Some(family) == first);
     if is_told {
         session.family = first;
     }
-    let is_named = |family: &Family| named().any(|method| Family::of(method) == *family);
+    let is_named = |family: &Family| named().any(|method| method.family() == *family);
     let family = session.family.filter(is_named).unwrap_or(likelier);
     let level = compat.level(family);
     of_shape()
-        .find(|method| Family::of(method) == family && (method.since..=method.until).contains(&level))
-        .or_else(|| of_shape().rfind(|method| Family::of(method) == family))
+        .find(|method| method.family() == family && method.releases.has(level))
+        .or_else(|| of_shape().rfind(|method| method.family() == family))
         .or_else(|| of_shape().next_back())
-        .or_else(|| named().rfind(|method| Family::of(method) == family))
+        .or_else(|| named().rfind(|method| method.family() == family))
         .or_else(|| named().next_back())
 }
 
 /// The behaviour that a method's calls get.
 pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
-    Behaviour::of(compat.level(Family::of(method)))
+    Behaviour::of(compat.level(method.family()))
 }

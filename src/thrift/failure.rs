@@ -226,7 +226,7 @@ mod tests {
         ];
         for (name, release, expected) in cases {
             let is_it = |method: &&&crate::thrift::methods::Method| {
-                method.name == name && (method.since..=method.until).contains(&release)
+                method.name == name && method.releases.has(release)
             };
             let method = METHODS.iter().find(is_it).unwrap_or_else(|| panic!("{name} of {release}"));
             let answers: Vec<String> = errors.iter().map(|error| told(error, method.throws)).collect();

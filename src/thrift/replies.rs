@@ -8,8 +8,8 @@ use super::failure::Failure;
 use super::schema_types;
 use super::types::{column_or_super, list, map};
 use super::wire::{Reader, TType};
+use crate::compat::features::releases::NEWEST;
 use crate::db::{ColumnOrSuper, KsRequest};
-use crate::util::Release;
 
 /// A row's key and columns.
 pub type KeySlice = (Bytes, Vec<ColumnOrSuper>);
@@ -55,7 +55,7 @@ pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<ColumnOrSuper>, String> {
 }
 
 fn either_list(reader: &mut Reader<'_>) -> Result<Vec<ColumnOrSuper>, Failure> {
-    list(reader, TType::Struct, |reader| column_or_super(reader, Release::V2_1))
+    list(reader, TType::Struct, |reader| column_or_super(reader, NEWEST))
 }
 
 /// Rows of a range.

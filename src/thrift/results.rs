@@ -1,13 +1,14 @@
 //! The API's structs, written from results.
 
 use super::wire::{TType, Writer};
+use crate::compat::Behaviour;
 use crate::db::Found;
 use crate::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use crate::util::Release;
 
 /// Whether a cell is told in the structs that 0.8 made for counters. Earlier clients see a column of eight bytes.
 fn is_counter(cell: &Cell, release: Release) -> bool {
-    cell.kind == CellKind::Counter && release >= Release::V0_8
+    cell.kind == CellKind::Counter && Behaviour::of(release).wire.has_counter_structs
 }
 
 /// A Column.

@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 use super::failure::Failure;
 use super::types::{list, map, missing};
 use super::wire::{Reader, TType, Writer};
+use crate::compat::Behaviour;
+use crate::compat::features::{CF_FIELDS, CfField, FieldKind};
+use crate::compat::rules::KeyAlias;
 use crate::db::{CfRequest, ColumnRequest, KsRequest};
 use crate::marshal::composite_parts;
-use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, SETTINGS, Setting, SettingDef, SettingKind};
+use crate::schema::{CfDef, ColumnDef, IndexKind, KeyspaceDef, Setting};
 use crate::util::Release;
 
 fn text(reader: &mut Reader<'_>) -> Result<String, Failure> {
@@ -80,13 +83,13 @@ fn setting(
     id: i16,
     ttype: TType,
 ) -> Result<Option<(&'static str, Setting)>, Failure> {
-    let Some(SettingDef { name, kind, .. }) = SettingDef::of_field(id) else { return Ok(None) };
+    let Some(CfField { name, kind, .. }) = Setting::field(id) else { return Ok(None) };
     let setting = match (kind, ttype) {
-        (SettingKind::Bool, TType::Bool) => Setting::Bool(reader.bool()?),
-        (SettingKind::Int, TType::I32) => Setting::Int(reader.i32()?),
-        (SettingKind::Double, TType::Double) => Setting::Double(reader.f64()?),
-        (SettingKind::Text, TType::String) => Setting::Text(text(reader)?),
-        (SettingKind::Map, TType::Map) => Setting::Map(text_map(reader)?),
+        (FieldKind::Bool, TType::Bool) => Setting::Bool(reader.bool()?),
+        (FieldKind::Int, TType::I32) => Setting::Int(reader.i32()?),
+        (FieldKind::Double, TType::Double) => Setting::Double(reader.f64()?),
+        (FieldKind::Text, TType::String) => Setting::Text(text(reader)?),
+        (FieldKind::Map, TType::Map) => Setting::Map(text_map(reader)?),
         _ => return Ok(None),
     };
     Ok(Some((name, setting)))
@@ -127,16 +130,17 @@ fn write_text_map(writer: &mut Writer<'_>, id: i16, options: &BTreeMap<String, S
 
 /// A KsDef with its stop. Field 4 goes to all: 0.7 requires it, later clients take it for optional or skip it.
 pub fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: Release) {
+    let rules = &Behaviour::of(release).schema;
     writer.field_string(1, keyspace.name.as_bytes());
     writer.field_string(2, keyspace.modern_strategy_class().as_bytes());
     let mut options = keyspace.strategy_options.clone();
-    if release >= Release::V0_8 && keyspace.is_configured {
+    if rules.replication_is_an_option && keyspace.is_configured {
         options.insert("replication_factor".to_owned(), keyspace.replication_factor.to_string());
     }
-    if release < Release::V0_8 {
+    if !rules.replication_is_an_option {
         options.remove("replication_factor");
     }
-    if release >= Release::V0_8 || !options.is_empty() {
+    if rules.replication_is_an_option || !options.is_empty() {
         write_text_map(writer, 3, &options);
     }
     writer.field_i32(4, keyspace.replication_factor);
@@ -144,7 +148,7 @@ pub fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: 
     for cf in keyspace.column_families.values() {
         write_column_family(writer, cf, release);
     }
-    if release >= Release::V0_8 {
+    if rules.shows_durable_writes {
         writer.field_bool(6, keyspace.durable_writes);
     }
     writer.stop();
@@ -158,6 +162,7 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     if let Some(subcomparator) = cf.subcomparator() {
         writer.field_string(6, subcomparator.class_name().as_bytes());
     }
+    let rules = &Behaviour::of(release).schema;
     writer.field_string(8, cf.comment.as_deref().unwrap_or_default().as_bytes());
     writer.field_list(13, TType::Struct, cf.column_metadata.len());
     for column in cf.column_metadata.values() {
@@ -165,43 +170,36 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
     }
     writer.field_i32(14, cf.gc_grace_s);
     writer.field_string(15, cf.default_validator.class_name().as_bytes());
-    if release <= Release::V1_1 {
+    if rules.shows_family_id {
         writer.field_i32(16, cf.id);
     }
-    if release >= Release::V0_8 {
+    if rules.shows_key {
         let bytes_type = "org.apache.cassandra.db.marshal.BytesType";
         let key_validator = cf.key_validator.as_ref().map_or(bytes_type, |validator| validator.class_name());
         writer.field_string(26, key_validator.as_bytes());
-        write_key_alias(writer, cf, release);
+        write_key_alias(writer, cf, rules.key_alias);
     }
-    for setting in SETTINGS {
-        if let Some(value) = setting.shown(&cf.settings, release) {
-            write_setting(writer, setting.id, &value);
+    for field in CF_FIELDS {
+        if let Some(value) = Setting::shown(field, &cf.settings, release) {
+            write_setting(writer, field.id, &value);
         }
     }
-    if release >= Release::V2_0 {
+    if rules.shows_triggers {
         // Triggers: there are none.
         writer.field_list(43, TType::Struct, 0);
     }
     writer.stop();
 }
 
-/// What CQL calls the row key. 0.8 and 1.0 always say so, 1.1 and 1.2 only when it was said, 2.0 and later always again,
-/// unless it is several columns.
-fn write_key_alias(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
+/// What CQL calls the row key.
+fn write_key_alias(writer: &mut Writer<'_>, cf: &CfDef, rule: KeyAlias) {
     let columns = cf.key_validator.as_ref().and_then(|validator| composite_parts(validator.class_name()));
-    if release >= Release::V2_0 && columns.as_ref().is_some_and(|columns| columns.len() > 1) {
+    if rule.needs_plain_key && columns.as_ref().is_some_and(|columns| columns.len() > 1) {
         return;
     }
-    let default: Option<&[u8]> = match release {
-        Release::V1_1 | Release::V1_2 => None,
-        release if release < Release::V1_1 => Some(b"KEY"),
-        _ => Some(b"key"),
-    };
-    // 2.0 takes an alias only for a key whose type is said with it.
-    let is_heard = release < Release::V2_0 || cf.key_validator.is_some() && columns.is_none();
+    let is_heard = !rule.needs_plain_key || cf.key_validator.is_some() && columns.is_none();
     let said = cf.key_alias.as_deref().filter(|_| is_heard);
-    if let Some(alias) = said.or(default) {
+    if let Some(alias) = said.or(rule.default) {
         writer.field_string(28, alias);
     }
 }
@@ -229,7 +227,7 @@ fn write_column(writer: &mut Writer<'_>, column: &ColumnDef, release: Release) {
         if let Some(name) = &index.name {
             writer.field_string(4, name.as_bytes());
         }
-        if let (true, Some(options)) = (release >= Release::V1_0, &index.options) {
+        if let (true, Some(options)) = (Behaviour::of(release).schema.shows_index_options, &index.options) {
             write_text_map(writer, 5, options);
         }
     }

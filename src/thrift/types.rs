@@ -7,6 +7,8 @@ use bytes::Bytes;
 use super::failure::Failure;
 use super::java_map::{in_buffer_order, in_java_order};
 use super::wire::{Reader, TType};
+use crate::compat::Behaviour;
+use crate::compat::features::releases::NEWEST;
 use crate::db::{
     ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Credential, Deletion, IndexClause,
     IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,
@@ -223,7 +225,7 @@ pub fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
 
 /// A list of columns, whose values and timestamps are looked at later (2.0 and later).
 pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
-    list(reader, TType::Struct, |reader| column(reader, Release::V2_0))
+    list(reader, TType::Struct, |reader| column(reader, NEWEST))
 }
 
 /// What is added to one counter.
@@ -289,22 +291,23 @@ pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest
 
 /// A column to write. Up to 0.7 it is none without value and timestamp.
 pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
+    let rules = &Behaviour::of(release).wire;
     let (mut name, mut value, mut timestamp, mut ttl_s) = (None, None, None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
         match (id, ttype) {
             (1, TType::String) => name = Some(reader.bytes()?),
             (2, TType::String) => value = Some(reader.bytes()?),
             (3, TType::I64) => timestamp = Some(reader.i64()?),
-            (4, TType::I32) if release >= Release::V0_7 => ttl_s = Some(reader.i32()?),
+            (4, TType::I32) if rules.columns_expire => ttl_s = Some(reader.i32()?),
             _ => reader.skip(ttype)?,
         }
     }
     // The numbers are looked for first.
-    if release < Release::V0_8 && timestamp.is_none() {
+    if rules.column_fields_are_required && timestamp.is_none() {
         return missing_number("timestamp", "Column");
     }
     let Some(name) = name else { return missing("name", "Column") };
-    if release < Release::V0_8 && value.is_none() {
+    if rules.column_fields_are_required && value.is_none() {
         return missing("value", "Column");
     }
     Ok(NewColumn { name, value, timestamp, ttl_s })
@@ -350,7 +353,7 @@ fn deletion(reader: &mut Reader<'_>, release: Release) -> Result<Deletion, Failu
             _ => reader.skip(ttype)?,
         }
     }
-    if release < Release::V0_8 && timestamp.is_none() {
+    if Behaviour::of(release).wire.column_fields_are_required && timestamp.is_none() {
         return missing_number("timestamp", "Deletion");
     }
     Ok(Deletion { timestamp, super_column, predicate })
@@ -369,8 +372,11 @@ fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest
 }
 
 /// batch_insert's map of column family to what is written.
-pub fn insert_map(reader: &mut Reader<'_>) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
-    let insert = |reader: &mut Reader<'_>| column_or_super(reader, Release::V0_6);
+pub fn insert_map(
+    reader: &mut Reader<'_>,
+    release: Release,
+) -> Result<Vec<(Bytes, Vec<ColumnOrSuper>)>, Failure> {
+    let insert = |reader: &mut Reader<'_>| column_or_super(reader, release);
     let families = map(reader, TType::List, |reader| list(reader, TType::Struct, insert))?;
     Ok(in_java_order(families))
 }
@@ -387,7 +393,10 @@ pub fn mutation_map(
     let families = |reader: &mut Reader<'_>| map(reader, TType::List, mutations).map(in_java_order);
     let rows = map(reader, TType::Map, families)?;
     // Keys are text to 0.6, and bytes in a buffer after.
-    Ok(if release < Release::V0_7 { in_java_order(rows) } else { in_buffer_order(rows) })
+    Ok(match Behaviour::of(release).writes.keys_are_bytes {
+        true => in_buffer_order(rows),
+        false => in_java_order(rows),
+    })
 }
 
 /// A map of text to text, as logins send their credentials.

@@ -8,12 +8,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
 use thriftstore::config::{self, Config};
 use thriftstore::copy::{self, OpenOptions, Place, Side};
-use thriftstore::cql::{self, Claim, Language, Outcome, QueryOptions, QueryState};
+use thriftstore::cql::{self, Outcome, QueryOptions, QueryState};
 use thriftstore::db::Database;
 use thriftstore::marshal::Types;
-use thriftstore::model::{Behaviour, Cell, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion};
+use thriftstore::model::{Cell, Change, DeletionTime, Mutation, RangeDeletion};
 use thriftstore::schema::CfDef;
 use thriftstore::storage::{DumpCommand, RowPiece};
 use thriftstore::util::{Clock, Release};

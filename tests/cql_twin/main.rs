@@ -22,9 +22,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use thriftstore::cql::{self, Claim, CqlError, Language, Outcome, QueryOptions, QueryState};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::cql::{self, CqlError, Outcome, QueryOptions, QueryState};
 use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::model::{Behaviour, Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use thriftstore::model::{Cell, Predicate, RowColumns, SliceRange};
 use thriftstore::schema::Catalog;
 use thriftstore::storage::{EmbeddedStore, Store};
 use thriftstore::util::{Clock, Release};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use thriftstore::model::{Cell, CfMutation, Change, ConsistencyLevel, Mutation};
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::model::{Cell, CfMutation, Change, Mutation};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::disk::{Disk, RealDisk};
 use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode};

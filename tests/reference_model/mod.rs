@@ -46,9 +46,9 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use row::StoredRow;
 use slice::ReadBy;
-use thriftstore::model::{
-    Behaviour, Change, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
-};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::model::{Change, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{Dump, DumpCommand, RowPiece, Store, StoreFuture, StoreStatus};

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
-use thriftstore::model::{Behaviour, Cell, CellKind, TimestampOrder, ValueTie};
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::rules::{TimestampOrder, ValueTie};
+use thriftstore::model::{Cell, CellKind};
 
 pub fn is_tombstone(cell: &Cell) -> bool {
     matches!(cell.kind, CellKind::Deleted { .. })
@@ -13,7 +15,7 @@ pub fn is_tombstone(cell: &Cell) -> bool {
 /// second at which the cell expires.
 pub fn at_second(cell: &Cell, now_s: i32, behaviour: &Behaviour) -> Cell {
     let CellKind::Expiring { expires_at_s, .. } = cell.kind else { return cell.clone() };
-    let is_expired = match behaviour.expires_when_second_begins {
+    let is_expired = match behaviour.cells.expires_when_second_begins {
         // 1.1 and later: a cell expires when its last second begins.
         true => now_s >= expires_at_s,
         // 0.7 to 1.0: a cell expires when its last second is over.
@@ -31,10 +33,10 @@ pub fn replaces(new: &Cell, old: &Cell, behaviour: &Behaviour) -> bool {
     let (is_old_dead, is_new_dead) = (is_tombstone(old), is_tombstone(new));
     let is_counter = old.kind == CellKind::Counter || new.kind == CellKind::Counter;
     // 2.1: between a counter and a tombstone, the tombstone wins whatever the timestamps.
-    if behaviour.counter_deletions_are_final && is_counter && is_old_dead != is_new_dead {
+    if behaviour.cells.counter_deletions_are_final && is_counter && is_old_dead != is_new_dead {
         return is_new_dead;
     }
-    match timestamps(old, new, behaviour.timestamps) {
+    match timestamps(old, new, behaviour.cells.timestamps) {
         // All releases: the larger timestamp wins.
         Ordering::Less => true,
         Ordering::Greater => false,
@@ -42,7 +44,7 @@ pub fn replaces(new: &Cell, old: &Cell, behaviour: &Behaviour) -> bool {
         Ordering::Equal if is_old_dead => false,
         // All releases: a tombstone wins against a value with the same timestamp.
         Ordering::Equal if is_new_dead => true,
-        Ordering::Equal => wins_tie(new, old, behaviour.value_tie),
+        Ordering::Equal => wins_tie(new, old, behaviour.cells.value_tie),
     }
 }
 
@@ -98,7 +100,7 @@ pub fn count(old: Option<&Cell>, increment: &Cell, behaviour: &Behaviour) -> Opt
         return Some(counter(increment, number(old), old.timestamp.max(increment.timestamp)));
     }
     // 2.1: a deleted counter stays deleted.
-    if behaviour.counter_deletions_are_final {
+    if behaviour.cells.counter_deletions_are_final {
         return None;
     }
     // 0.8 to 2.0: a deleted counter starts again at zero with an increment that is newer than the tombstone.

@@ -6,8 +6,9 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
+use thriftstore::compat::Behaviour;
 use thriftstore::marshal::{self, AbstractType};
-use thriftstore::model::{Behaviour, Cell, CellKind, Change, DeletionTime, RangeDeletion, SuperColumn};
+use thriftstore::model::{Cell, CellKind, Change, DeletionTime, RangeDeletion, SuperColumn};
 use thriftstore::schema::CfDef;
 use thriftstore::util::Release;
 
@@ -97,7 +98,7 @@ impl StoredRow {
             let Change::DeleteRow { deletion } = change else { continue };
             of_mutation = match of_mutation {
                 // 1.1 and later: two deletions of the row in one mutation merge.
-                Some(earlier) if behaviour.row_deletions_merge => Some(merged(earlier, *deletion)),
+                Some(earlier) if behaviour.cells.row_deletions_merge => Some(merged(earlier, *deletion)),
                 // Up to 1.0: the second deletion replaces the first, even with a smaller timestamp.
                 _ => Some(*deletion),
             };
@@ -165,7 +166,7 @@ fn counted(old: Option<Cell>, increment: &Cell, shadow: &Shadow<'_>, behaviour: 
         return None;
     }
     // 2.1: a counter stays deleted if its row, its super column or a range around it was deleted, whatever the timestamps.
-    if behaviour.counter_deletions_are_final && shadow.has_tombstone(increment, approach) {
+    if behaviour.cells.counter_deletions_are_final && shadow.has_tombstone(increment, approach) {
         return None;
     }
     // 0.8 to 2.0: a hidden counter starts again at zero.

@@ -6,9 +6,10 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
+use thriftstore::compat::rules::SuperCount;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{
-    Cell, CellKind, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn, SuperCount,
+    Cell, CellKind, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn,
 };
 use thriftstore::util::Release;
 
@@ -202,13 +203,13 @@ fn newest<'a>(cells: impl Iterator<Item = &'a Cell>) -> i64 {
 /// Whether a super column is counted.
 fn is_super_counted(found: &SuperColumn, row: DeletionTime, command: &ReadCommand) -> bool {
     let newest_live = newest(found.cells.iter().filter(|cell| !is_tombstone(cell)));
-    let is_candidate = match command.behaviour.super_count {
+    let is_candidate = match command.behaviour.cells.super_count {
         // 0.4 to 0.6: a super column without a tombstone is counted, even if no cell in it is live.
         SuperCount::WithoutTombstone => !is_set(found.deletion),
         // 0.3, and 0.7 and later: a super column with a live cell that is newer than its tombstone is counted.
         SuperCount::WithLiveCell => !hides(found.deletion, newest_live),
     };
-    let newest = match command.behaviour.super_counts_by_tombstones {
+    let newest = match command.behaviour.cells.super_counts_by_tombstones {
         // 0.4: in a deleted row, its newest cell must be newer than the row's tombstone, even if that cell is one too.
         true => newest(found.cells.iter()),
         // All other releases: its newest live cell must be newer.

@@ -10,10 +10,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::model::{
-    Behaviour, Bounds, ConsistencyLevel, Mutation, RangeCommand, ReadCommand, Row, RowColumns,
-};
+use thriftstore::model::{Bounds, Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef};
 use thriftstore::storage::{

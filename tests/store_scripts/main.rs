@@ -44,10 +44,12 @@ use bytes::Bytes;
 use command::{Command, Read, Write, Written, bytes_of, parse};
 use reference_model::ReferenceModel;
 use store_support as support;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal::AbstractType;
 use thriftstore::model::{
-    Behaviour, Bounds, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation,
-    Predicate, RangeCommand, RangeDeletion, ReadCommand, RowColumns, SliceRange,
+    Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
+    RangeDeletion, ReadCommand, RowColumns, SliceRange,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::db::Database;
 use thriftstore::marshal::{AbstractType, MarshalError, StoredOrder, TypeRef, Types};
 use thriftstore::model::{
-    Behaviour, Bounds, Cell, Change, ConsistencyLevel, DeletionTime, Mutation, Predicate, RangeCommand,
-    ReadCommand, Row, RowColumns, SliceRange,
+    Bounds, Cell, Change, DeletionTime, Mutation, Predicate, RangeCommand, ReadCommand, Row, RowColumns,
+    SliceRange,
 };
 use thriftstore::partitioner::{self, PartitionerRef};
 use thriftstore::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::marshal;
 use thriftstore::model::{
-    Behaviour, Bounds, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation,
-    Predicate, RangeCommand, RangeDeletion, ReadCommand, SliceRange,
+    Bounds, Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, Predicate, RangeCommand,
+    RangeDeletion, ReadCommand, SliceRange,
 };
 use thriftstore::partitioner::PartitionerRef;
 use thriftstore::schema::{Catalog, CfDef};

@@ -7,8 +7,8 @@ macro_rules! forward_to {
         fn apply(
             &self,
             mutations: Vec<thriftstore::model::Mutation>,
-            behaviour: &'static thriftstore::model::Behaviour,
-            consistency: thriftstore::model::ConsistencyLevel,
+            behaviour: &'static thriftstore::compat::Behaviour,
+            consistency: thriftstore::compat::features::ConsistencyLevel,
         ) -> thriftstore::storage::StoreFuture<'_, ()> {
             self.$inner.apply(mutations, behaviour, consistency)
         }
@@ -17,7 +17,7 @@ macro_rules! forward_to {
             &self,
             key: bytes::Bytes,
             command: thriftstore::model::ReadCommand,
-            consistency: thriftstore::model::ConsistencyLevel,
+            consistency: thriftstore::compat::features::ConsistencyLevel,
         ) -> thriftstore::storage::StoreFuture<'_, thriftstore::model::RowColumns> {
             self.$inner.read(key, command, consistency)
         }
@@ -25,7 +25,7 @@ macro_rules! forward_to {
         fn scan(
             &self,
             command: thriftstore::model::RangeCommand,
-            consistency: thriftstore::model::ConsistencyLevel,
+            consistency: thriftstore::compat::features::ConsistencyLevel,
         ) -> thriftstore::storage::StoreFuture<'_, Vec<thriftstore::model::Row>> {
             self.$inner.scan(command, consistency)
         }

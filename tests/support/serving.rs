@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use thriftstore::compat::features::Claim;
 use thriftstore::config;
-use thriftstore::cql::Claim;
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::native::NativeService;

@@ -7,6 +7,7 @@ mod users;
 
 use super::syntax::AccessStatement;
 use super::{CqlError, Outcome, QueryState, system};
+use crate::compat::texts;
 use crate::db::{Permission, Resource, RoleKeeper, Roles};
 
 /// What is said to a user of the files who would change them by statements.
@@ -72,7 +73,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 /// with 2.2, its words.
 pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
     let Some(keeper) = state.database.roles() else { return refuse(state, statement) };
-    let Some(user) = state.user else { return unauthorized("You have not logged in") };
+    let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
     let desk = Desk { state, keeper, me: &user.name };
     match statement {
         AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {

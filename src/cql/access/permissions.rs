@@ -1,10 +1,11 @@
 //! GRANT, REVOKE and LIST of permissions.
 
 use super::{Desk, invalid, rows, unauthorized};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
 use crate::cql::syntax;
 use crate::cql::{CqlError, Outcome};
 use crate::db::{Permission, PermissionSet, Resource, Roles};
-use crate::util::Release;
 
 /// What is done with permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +66,7 @@ fn found(desk: &Desk<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Res
 }
 
 fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
-    if roles.contains(name) { Ok(()) } else { invalid(format!("User {name} doesn't exist")) }
+    if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
 }
 
 /// GRANT and REVOKE. Who grants must have what is granted, and AUTHORIZE with it.
@@ -83,10 +84,11 @@ pub async fn change(
         let permissions = named(permission, Some(&resource))?;
         for needed in [Permission::Authorize].into_iter().chain(permissions.iter()) {
             if !roles.allow(desk.me, needed, &resource) {
-                return unauthorized(format!(
-                    "User {} has no {} permission on {resource} or any of its parents",
+                return unauthorized(texts::no_permission(
+                    NEWEST,
                     desk.me,
-                    needed.name()
+                    needed.name(),
+                    &resource.to_string(),
                 ));
             }
         }
@@ -138,7 +140,7 @@ pub fn list(
             found.extend(shown.iter().map(row));
         }
     }
-    Ok(rows::permissions(found, desk.state.behaviour.release > Release::V2_1))
+    Ok(rows::permissions(found, desk.state.behaviour.cql.permissions_name_roles))
 }
 
 /// A resource, and with those that hold it if these are asked for.

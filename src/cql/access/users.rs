@@ -1,6 +1,8 @@
 //! The statements of users. A user is a role that may log in.
 
 use super::{Desk, invalid, rows, unauthorized};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
 use crate::cql::{CqlError, Outcome};
 use crate::db::{Resource, Role, Roles};
 
@@ -67,7 +69,7 @@ pub async fn alter(
         if is_superuser.is_none() && password.is_none() {
             return invalid("ALTER USER can't be empty");
         }
-        if roles.contains(name) { Ok(()) } else { invalid(format!("User {name} doesn't exist")) }
+        if roles.contains(name) { Ok(()) } else { invalid(texts::unknown_user(NEWEST, name)) }
     };
     check(&desk.keeper.now())?;
     let hash = desk.hash(password).await?;
@@ -88,7 +90,7 @@ pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcom
             return unauthorized("Only superusers are allowed to perform DROP USER queries");
         }
         if !roles.contains(name) && !if_exists {
-            return invalid(format!("User {name} doesn't exist"));
+            return invalid(texts::unknown_user(NEWEST, name));
         }
         if name == desk.me {
             return invalid("Users aren't allowed to DROP themselves");

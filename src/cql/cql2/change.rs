@@ -5,11 +5,13 @@ use bytes::Bytes;
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
 use super::statement::{Change2, Changes, NewValue, Values, What2};
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::CQL_2;
+use crate::compat::texts;
 use crate::cql::{CqlError, QueryState};
 use crate::db::{
     Access, ColumnOrSuper, CounterColumn, Deletion, MutationRequest, NewColumn, RowBatch, SlicePredicate,
 };
-use crate::model::ConsistencyLevel;
 
 pub async fn run(
     state: &QueryState<'_>,
@@ -46,7 +48,7 @@ fn check_batch(changes: &Changes) -> Result<(), CqlError> {
         return Ok(());
     }
     if changes.using.ttl_s.is_some() {
-        return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
+        return Err(CqlError::invalid(texts::batch_with_ttl(CQL_2)));
     }
     for change in &changes.statements {
         if change.using.consistency.is_some() {

@@ -6,11 +6,11 @@ use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
 use super::statement::{Term2, Values};
+use crate::compat::texts;
 use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
 use crate::db::{Access, KsRequest, Resource};
 use crate::schema::IndexKind;
-use crate::util::Release;
 
 pub async fn create_keyspace(
     state: &QueryState<'_>,
@@ -40,7 +40,7 @@ pub async fn create_keyspace(
     }
     if state.database.catalog().keyspace(name).is_some() {
         return Err(CqlError::AlreadyExists {
-            message: format!("Cannot add existing keyspace \"{name}\""),
+            message: texts::existing_keyspace(state.behaviour, name),
             keyspace: name.to_owned(),
             table: String::new(),
         });
@@ -74,10 +74,10 @@ pub async fn create_index(
     let mut request = properties::request_of(&family.cf);
     let Some(found) = request.columns.iter_mut().find(|column| column.name == column_name) else {
         let shown = family.comparator().to_text(&column_name);
-        return Err(CqlError::invalid(format!("No column definition found for column {shown}")));
+        return Err(CqlError::invalid(texts::unknown_indexed_column(state.behaviour, &shown)));
     };
     if found.index_kind.is_some() {
-        return Err(CqlError::invalid("Index already exists"));
+        return Err(CqlError::invalid(texts::existing_index(state.behaviour)));
     }
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
@@ -104,10 +104,7 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
     drop(requests);
     drop(catalog);
     let Some(request) = found else {
-        let tables = if state.behaviour.release < Release::V2_1 { "column families" } else { "tables" };
-        return Err(CqlError::invalid(format!(
-            "Index '{name}' could not be found in any of the {tables} of keyspace '{keyspace}'"
-        )));
+        return Err(CqlError::invalid(texts::unknown_index(state.behaviour, name, keyspace)));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
     state.database.update_column_family_in_cql(request, state.behaviour).await?;

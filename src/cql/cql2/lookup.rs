@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::compat::features::releases::CQL_2;
+use crate::compat::texts;
 use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
 use crate::marshal::{self, AbstractType, PACKAGE, TypeRef};
@@ -15,7 +17,7 @@ const KEY: &str = "KEY";
 
 /// The keyspace that a statement means.
 pub fn keyspace_of<'n>(state: &QueryState<'n>, named: Option<&'n str>) -> Result<&'n str, CqlError> {
-    named.or(state.keyspace).ok_or_else(|| CqlError::invalid("no keyspace has been specified"))
+    named.or(state.keyspace).ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))
 }
 
 /// A column family, with the types of its names and values as the release sees them.
@@ -27,11 +29,11 @@ pub struct Family<'a> {
 impl<'a> Family<'a> {
     pub fn find(state: &QueryState<'a>, table: &TableName) -> Result<Family<'a>, CqlError> {
         let keyspace = table.keyspace.as_deref().or(state.keyspace);
-        let keyspace = keyspace.ok_or_else(|| CqlError::invalid("no keyspace has been specified"))?;
+        let keyspace = keyspace.ok_or_else(|| CqlError::invalid(texts::no_keyspace(CQL_2)))?;
         state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
         let catalog = state.database.catalog();
         let Some(cf) = catalog.column_family(keyspace, &table.name) else {
-            return Err(CqlError::invalid(format!("unconfigured columnfamily {}", table.name)));
+            return Err(CqlError::invalid(texts::unknown_table(CQL_2, &table.name)));
         };
         if cf.subcomparator().is_some() {
             return Err(CqlError::invalid("CQL 2 does not know super columns"));

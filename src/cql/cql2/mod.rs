@@ -14,6 +14,8 @@ pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use statement::{Statement2, Values};
 
 use super::{CqlError, QueryState};
+use crate::compat::features::releases::CQL_2;
+use crate::compat::texts;
 use crate::util::meter::{self, RequestKind};
 use bytes::Bytes;
 
@@ -43,11 +45,7 @@ pub async fn run(
     values: &[Bytes],
 ) -> Result<Cql2Outcome, CqlError> {
     if prepared.markers != values.len() {
-        return Err(CqlError::invalid(format!(
-            "there were {} markers(?) in CQL but {} bound variables",
-            prepared.markers,
-            values.len()
-        )));
+        return Err(CqlError::invalid(texts::wrong_bound_count(CQL_2, prepared.markers, values.len())));
     }
     let values = Values(values);
     match &prepared.statement {
@@ -59,7 +57,7 @@ pub async fn run(
         }
         Statement2::Use(name) => match state.database.catalog().keyspace(name) {
             Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
-            None => Err(CqlError::invalid(format!("Keyspace '{name}' does not exist"))),
+            None => Err(CqlError::invalid(texts::unknown_keyspace_to_use(CQL_2, name))),
         },
         Statement2::Truncate(table) => {
             meter::within(Some(RequestKind::Truncate), table::truncate(state, table)).await

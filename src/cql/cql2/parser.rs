@@ -4,12 +4,12 @@ use super::statement::{
     Alter2, Change2, Changes, Columns2, CreateTable2, NewValue, Relation2, Select2, Statement2, Term2,
     Using2, What2,
 };
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::CQL_2;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Parser, TableName};
 use crate::db::IndexOperator;
-use crate::model::ConsistencyLevel;
-use crate::util::Release;
 use crate::util::limits::{BATCH_STATEMENTS_MAX, PROPERTIES_MAX};
 
 /// Rows of an answer, where nothing else is said.
@@ -24,7 +24,7 @@ const RESERVED: [&str; 23] = [
 /// A statement, and how many markers it has.
 pub fn parse(text: &str) -> Result<(Statement2, usize), CqlError> {
     // Its messages never showed the words around a fault.
-    let mut reader = Reader(Parser::new(text, Release::V1_2)?);
+    let mut reader = Reader(Parser::new(text, CQL_2)?);
     let statement = reader.statement()?;
     while reader.0.eat_symbol(";") {}
     if reader.0.kind(0) != TokenKind::End {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::compat::features::FieldKind;
 use crate::cql::{CqlError, QueryState};
 use crate::db::{CfRequest, ColumnRequest};
 use crate::marshal::{NATIVES, PACKAGE};
-use crate::schema::{CfDef, SETTINGS, Setting, SettingKind};
+use crate::schema::{CfDef, Setting};
 
 /// Where a property's name is not that of the setting that it is.
 const RENAMED: [(&str, &str); 3] = [
@@ -72,9 +73,9 @@ fn setting(property: &str, value: &str, request: &mut CfRequest) -> Result<(), C
     let name = RENAMED.iter().find(|(property, _)| *property == name).map_or(name, |(_, setting)| setting);
     let unknown =
         || CqlError::invalid(format!("{property} is not a valid keyword argument for CREATE COLUMNFAMILY"));
-    let definition = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(unknown)?;
+    let definition = Setting::field_named(name).ok_or_else(unknown)?;
     let setting = match (definition.kind, option) {
-        (SettingKind::Map, Some(option)) => {
+        (FieldKind::Map, Some(option)) => {
             let mut map = match request.settings.get(name) {
                 Some(Setting::Map(map)) => map.clone(),
                 _ => BTreeMap::new(),
@@ -82,11 +83,11 @@ fn setting(property: &str, value: &str, request: &mut CfRequest) -> Result<(), C
             map.insert(option.to_owned(), value.to_owned());
             Setting::Map(map)
         }
-        (SettingKind::Bool, None) => Setting::Bool(value.eq_ignore_ascii_case("true")),
-        (SettingKind::Int, None) => Setting::Int(number(property, value)?),
-        (SettingKind::Double, None) => Setting::Double(number(property, value)?),
-        (SettingKind::Text, None) => Setting::Text(value.to_owned()),
-        (SettingKind::Map, None) | (_, Some(_)) => return Err(unknown()),
+        (FieldKind::Bool, None) => Setting::Bool(value.eq_ignore_ascii_case("true")),
+        (FieldKind::Int, None) => Setting::Int(number(property, value)?),
+        (FieldKind::Double, None) => Setting::Double(number(property, value)?),
+        (FieldKind::Text, None) => Setting::Text(value.to_owned()),
+        (FieldKind::Map, None) | (_, Some(_)) => return Err(unknown()),
     };
     request.settings.insert(name.to_owned(), setting);
     Ok(())

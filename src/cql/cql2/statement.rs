@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::CqlError;
 use crate::cql::syntax::TableName;
 use crate::db::IndexOperator;
 use crate::marshal::AbstractType;
-use crate::model::ConsistencyLevel;
 
 /// A name or a value; its type reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use super::lookup::{Family, keyspace_of};
 use super::outcome::Cql2Outcome;
 use super::properties;
 use super::statement::{Alter2, CreateTable2, Term2, Values};
+use crate::compat::texts;
 use crate::cql::syntax::TableName;
 use crate::cql::{CqlError, QueryState};
 use crate::db::{Access, CfRequest, ColumnRequest, Resource};
@@ -51,10 +52,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     let catalog = state.database.catalog();
     if catalog.column_family(keyspace, &create.table.name).is_some() {
         return Err(CqlError::AlreadyExists {
-            message: format!(
-                "Cannot add already existing column family \"{}\" to keyspace \"{keyspace}\"",
-                create.table.name
-            ),
+            message: texts::existing_table(state.behaviour, keyspace, &create.table.name),
             keyspace: keyspace.to_owned(),
             table: create.table.name.clone(),
         });

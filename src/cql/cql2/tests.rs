@@ -4,9 +4,9 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cql::{Claim, Language};
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
 use crate::db::{Database, DatabaseParts};
-use crate::model::Behaviour;
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
 use crate::storage::EmbeddedStore;

@@ -9,9 +9,11 @@ use super::index::indexed_part;
 use super::modern::in_old_words;
 use super::names::{configuration, invalid, keyspace_of, syntax};
 use super::{comparator, options, sizes, table_changed};
+use crate::compat::features::Claim;
+use crate::compat::texts;
 use crate::cql::syntax::{Alter, Properties, TableName, TypeName};
 use crate::cql::values::TypeScope;
-use crate::cql::{ChangeKind, Claim, CqlError, Outcome, QueryState};
+use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
 use crate::marshal::{CqlType, Types};
 use crate::schema::{
@@ -25,7 +27,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
     let (types, release) = (state.database.types(), state.behaviour.release);
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.column_families.get(&name.name).cloned() else {
-            return invalid(format!("unconfigured columnfamily {}", name.name));
+            return invalid(texts::unknown_table(release, &name.name));
         };
         let scope = TypeScope { keyspace, types, release, is_in_words_of_2_1: false };
         let steps = match alter {

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::modern::in_old_words;
 use super::names::{check_table, configuration, invalid, keyspace_of};
 use super::{comparator, options, sizes, table_changed};
+use crate::compat::texts;
 use crate::cql::syntax::{CreateTable, PrimaryKey};
 use crate::cql::values::TypeScope;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
@@ -27,9 +28,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
     let (types, release) = (state.database.types(), state.behaviour.release);
     if state.database.catalog().keyspace(keyspace).is_none() {
         column_family(create, &KeyspaceDef::new(keyspace), (types, release))?;
-        return configuration(format!(
-            "Cannot add column family '{name}' to non existing keyspace '{keyspace}'."
-        ));
+        return configuration(texts::table_without_keyspace(release, keyspace, name));
     }
     let edit = |catalog: &Catalog, keyspace: &mut KeyspaceDef| {
         let cf = column_family(create, keyspace, (types, release))?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::names::{configuration, invalid, keyspace_of};
 use super::table_changed;
+use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::{CreateIndex, IndexTarget, TableName};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::{Access, Error, INDEX_KEYS};
@@ -23,7 +24,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outc
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: name.as_bytes() })?;
     let edit = |_: &_, keyspace: &mut KeyspaceDef| {
         let Some(old) = keyspace.column_families.get(name) else {
-            return invalid(format!("unconfigured columnfamily {name}"));
+            return invalid(texts::unknown_table(state.behaviour, name));
         };
         let Some(cf) = indexed(create, old, keyspace, state)? else { return Ok(false) };
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
@@ -46,7 +47,7 @@ fn indexed(
         return invalid("Secondary indexes are not supported on counter tables");
     }
     let Some(column) = table.column(&create.column) else {
-        return invalid(format!("No column definition found for column {}", create.column));
+        return invalid(texts::unknown_indexed_column(release, &create.column));
     };
     if column.cql_type.has_durations() {
         return invalid("Secondary indexes are not supported on duration columns");
@@ -54,11 +55,10 @@ fn indexed(
     let value = indexed_type(create, column)?;
     if let Some(known) = old.column_metadata.get(&column.cell_name).and_then(|known| known.index.as_ref()) {
         check_other_half(create, column, known)?;
-        return if create.if_not_exists { Ok(None) } else { invalid("Index already exists") };
+        return if create.if_not_exists { Ok(None) } else { invalid(texts::existing_index(release)) };
     }
     check_class(create)?;
-    if column.cql_type.is_multi_cell() && !create.is_custom && release < Release::V2_1 {
-        // The words of Cassandra 1.2 and 2.0; CASSANDRA-4511 has brought such indexes to 2.1.
+    if column.cql_type.is_multi_cell() && !create.is_custom && !state.behaviour.cql.indexes_collections {
         return invalid("Indexes on collections are no yet supported");
     }
     check_place(&table, column, release)?;
@@ -67,7 +67,7 @@ fn indexed(
         None => default_name(keyspace, &old.name, &column.name),
     };
     if index_names(keyspace).any(|known| known == name) {
-        return configuration(format!("Duplicate index name {name}"));
+        return configuration(texts::duplicate_index(release, &name));
     }
     if state.is_in_words_of_2_1() {
         check_class_is_there(create)?;
@@ -179,8 +179,9 @@ fn check_class_is_there(create: &CreateIndex) -> Result<(), CqlError> {
 /// Whether a column may be indexed where it stands.
 fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Result<(), CqlError> {
     let name = &column.name;
-    // Cassandra 1.2 indexes no part of a key; CASSANDRA-5125 has changed that in 2.0.
-    if release < Release::V2_0 && matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
+    let rules = &Behaviour::of(release).cql;
+    if !rules.indexes_primary_key && matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering)
+    {
         return invalid(format!("Cannot create index on PRIMARY KEY part {name}"));
     }
     if table.is_compact() && !table.clustering.is_empty() {
@@ -188,7 +189,7 @@ fn check_place(table: &TableDef, column: &TableColumn, release: Release) -> Resu
             "Secondary indexes are not supported on COMPACT STORAGE tables that have clustering columns",
         );
     }
-    if table.is_compact() && column.kind == ColumnKind::PartitionKey && release >= Release::V2_1 {
+    if table.is_compact() && column.kind == ColumnKind::PartitionKey && rules.compact_keys_have_no_index {
         return invalid(
             "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables",
         );
@@ -234,16 +235,12 @@ pub async fn drop_index(
     drop(catalog);
     let Some(holder) = holder else {
         if state.database.catalog().keyspace(keyspace).is_none() {
-            return invalid(format!("Keyspace {keyspace} does not exist"));
+            return invalid(texts::unknown_keyspace(state.behaviour, keyspace));
         }
         if if_exists {
             return Ok(Outcome::Void);
         }
-        let what = if state.behaviour.release < Release::V2_1 { "column families" } else { "tables" };
-        return invalid(format!(
-            "Index '{}' could not be found in any of the {what} of keyspace '{keyspace}'",
-            index.name
-        ));
+        return invalid(texts::unknown_index(state.behaviour, &index.name, keyspace));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: holder.name.as_bytes() })?;
     let edit = |_: &_, keyspace: &mut KeyspaceDef| -> Result<bool, CqlError> {

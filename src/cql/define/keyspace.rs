@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::changed;
 use super::names::{check_keyspace, check_not_system, configuration, syntax};
 use super::options::{check_known, is_true};
+use crate::compat::texts;
 use crate::cql::syntax::{Properties, PropertyValue};
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::{Access, Error, KsRequest, Resource};
@@ -75,7 +76,7 @@ pub async fn create(
         }
         (false, true) => Ok(Outcome::Void),
         (false, false) => Err(CqlError::AlreadyExists {
-            message: format!("Cannot add existing keyspace \"{name}\""),
+            message: texts::existing_keyspace(state.behaviour, name),
             keyspace: name.to_owned(),
             table: String::new(),
         }),
@@ -139,7 +140,7 @@ pub async fn drop_keyspace(state: &QueryState<'_>, name: &str, if_exists: bool) 
         if if_exists {
             return Ok(Outcome::Void);
         }
-        return configuration(format!("Cannot drop non existing keyspace '{name}'."));
+        return configuration(texts::unknown_keyspace_to_drop(state.behaviour, name));
     }
     state.database.drop_keyspace(name, state.behaviour).await?;
     Ok(changed(ChangeKind::Dropped, name, None))

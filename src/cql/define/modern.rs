@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::cql::Claim;
+use crate::compat::features::Claim;
 use crate::cql::syntax::{Properties, PropertyValue};
 
 /// Properties that came later, and would change nothing here.
@@ -10,7 +10,7 @@ const LATER: [&str; 5] = ["additional_write_policy", "cdc", "crc_check_chance", 
 
 /// The properties in the words of 2.1. Clients of a server that passes for an older one must use those.
 pub fn in_old_words<'p>(claim: &Claim, properties: &'p Properties) -> Cow<'p, Properties> {
-    if !claim.is_at_least(3, 0) {
+    if !claim.has_properties_of_3_0() {
         return Cow::Borrowed(properties);
     }
     let is_known = |(name, _): &&(String, PropertyValue)| !LATER.contains(&&**name);

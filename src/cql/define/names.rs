@@ -1,5 +1,7 @@
 //! Names of keyspaces and tables, and who may change them.
 
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
 use crate::cql::system::is_system;
 use crate::cql::{CqlError, Place, QueryState};
 use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
@@ -11,7 +13,7 @@ fn is_word(name: &str) -> bool {
 /// The name of a keyspace that is to be made.
 pub fn check_keyspace(name: &str) -> Result<(), CqlError> {
     if is_system(name) {
-        return Err(CqlError::invalid(format!("{name} keyspace is not user-modifiable")));
+        return Err(CqlError::invalid(texts::own_keyspace(NEWEST, name)));
     }
     if !is_word(name) {
         return Err(CqlError::invalid(format!("\"{name}\" is not a valid keyspace name")));
@@ -41,7 +43,7 @@ fn too_long(what: &str, name: &str) -> Result<(), CqlError> {
 /// Refuses changes of what the server describes itself in.
 pub fn check_not_system(keyspace: &str) -> Result<(), CqlError> {
     if is_system(&keyspace.to_ascii_lowercase()) {
-        return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(NEWEST, keyspace)));
     }
     Ok(())
 }

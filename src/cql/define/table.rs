@@ -2,6 +2,7 @@
 
 use super::names::{invalid, keyspace_of};
 use super::table_changed;
+use crate::compat::texts;
 use crate::cql::syntax::TableName;
 use crate::cql::{ChangeKind, CqlError, Outcome, QueryState};
 use crate::db::Access;
@@ -11,7 +12,7 @@ fn is_there(state: &QueryState<'_>, keyspace: &str, table: &str) -> Result<bool,
     let catalog = state.database.catalog();
     match catalog.keyspace(keyspace) {
         Some(keyspace) => Ok(keyspace.column_families.contains_key(table)),
-        None => invalid(format!("Keyspace {keyspace} does not exist")),
+        None => invalid(texts::unknown_keyspace(state.behaviour, keyspace)),
     }
 }
 
@@ -31,7 +32,7 @@ pub async fn drop_table(
         return if if_exists {
             Ok(Outcome::Void)
         } else {
-            invalid(format!("unconfigured columnfamily {}", table.name))
+            invalid(texts::unknown_table(state.behaviour, &table.name))
         };
     }
     state.database.drop_column_family(keyspace, &table.name, state.behaviour).await?;
@@ -43,7 +44,7 @@ pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outco
     let (key, family) = (keyspace.as_bytes(), table.name.as_bytes());
     state.check(Access::Write { keyspace: key, family })?;
     if !is_there(state, keyspace, &table.name)? {
-        return invalid(format!("unconfigured columnfamily {}", table.name));
+        return invalid(texts::unknown_table(state.behaviour, &table.name));
     }
     state.database.truncate(key, family, state.behaviour).await?;
     Ok(Outcome::Void)

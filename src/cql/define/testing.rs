@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::define;
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
 use crate::cql::syntax::{
     Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
     Statement, TableName, TypeName,
 };
-use crate::cql::{Claim, CqlError, Language, Outcome, QueryState};
+use crate::cql::{CqlError, Outcome, QueryState};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::PACKAGE;
-use crate::model::Behaviour;
 use crate::partitioner::RandomPartitioner;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::EmbeddedStore;

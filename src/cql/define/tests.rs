@@ -1,10 +1,10 @@
 use super::testing::*;
+use crate::compat::Behaviour;
 use crate::cql::CqlError;
 use crate::cql::syntax::{
     Alter, AlterType, CreateIndex, CreateTable, IndexTarget, Properties, PropertyValue, Statement,
 };
 use crate::marshal::PACKAGE;
-use crate::model::Behaviour;
 use crate::schema::{KeyspaceDef, TableDef};
 use crate::util::Release;
 use crate::util::limits::USER_TYPES_MAX;

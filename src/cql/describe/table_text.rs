@@ -1,13 +1,14 @@
 //! The statement that makes a table.
 
 use super::text::{column_type, map, quoted};
+use crate::compat::features::Claim;
+use crate::compat::features::releases::NEWEST;
+use crate::cql::QueryState;
 use crate::cql::define::{column_family, in_old_words};
 use crate::cql::syntax::{CreateTable, Statement, parse};
 use crate::cql::system::{TableOptions, VIRTUAL, table_id};
 use crate::cql::values::name_text;
-use crate::cql::{Claim, QueryState};
 use crate::schema::{CfDef, ColumnKind, KeyspaceDef, Layout, TableColumn, TableDef};
-use crate::util::Release;
 
 /// CREATE TABLE for a table. One that no such statement makes is told in a comment.
 pub(super) fn table(
@@ -88,7 +89,7 @@ fn properties(claim: &Claim, cf: &CfDef, def: &TableDef, with_internals: bool) -
         let orders: Vec<String> = def.clustering.iter().map(order).collect();
         all.push(format!("CLUSTERING ORDER BY ({})", orders.join(", ")));
     }
-    let options = match claim.is_at_least(3, 0) {
+    let options = match claim.has_properties_of_3_0() {
         true => newer_options(&TableOptions::of(cf)),
         false => older_options(&TableOptions::of_2_1(cf)),
     };
@@ -161,7 +162,7 @@ fn is_made_by(
     }
     let Some(create) = read(text, state.claim) else { return false };
     let types = state.database.types();
-    let Ok(made) = column_family(&create, keyspace, (types, Release::V2_1)) else { return false };
+    let Ok(made) = column_family(&create, keyspace, (types, NEWEST)) else { return false };
     cells_of(&made) == cells_of(cf)
 }
 

@@ -3,11 +3,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proptest::prelude::*;
 
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
 use crate::cql::define::testing::database;
 use crate::cql::show::hex;
-use crate::cql::{Claim, Language, Outcome, QueryOptions, QueryState, query, statements};
+use crate::cql::{Outcome, QueryOptions, QueryState, query, statements};
 use crate::db::Database;
-use crate::model::Behaviour;
 use crate::util::Release;
 
 async fn run(database: &Arc<Database>, release: &str, text: &str) -> Result<Vec<Vec<String>>, String> {

@@ -6,7 +6,6 @@ use crate::cql::values::{TypedTerm, Value};
 use crate::cql::{CqlError, QueryOptions, QueryState};
 use crate::db::Database;
 use crate::marshal::{CqlType, Native};
-use crate::util::Release;
 use crate::util::limits::TTL_MAX_S;
 
 /// What USING says.
@@ -82,5 +81,5 @@ pub(super) fn now(state: &QueryState<'_>, options: &QueryOptions) -> i64 {
 /// The same, whatever the client says.
 pub(super) fn servers_now(state: &QueryState<'_>) -> i64 {
     let micros = state.database.next_micros();
-    if state.behaviour.release < Release::V2_1 { micros - micros.rem_euclid(1000) } else { micros }
+    if state.behaviour.cql.own_timestamps_are_millis { micros - micros.rem_euclid(1000) } else { micros }
 }

@@ -11,6 +11,7 @@ use super::conditional;
 use super::plan::{ModifyPlan, check_consistency};
 use super::step::Step;
 use super::terms::Terms;
+use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::{Batch, BatchKind};
 use crate::cql::values::{Markers, TableOf};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState};
@@ -41,7 +42,10 @@ impl BatchPlan {
                 let table = &first.table;
                 let catalog = state.database.catalog();
                 let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-                    return Err(CqlError::invalid(format!("Keyspace {} does not exist", table.cf.keyspace)));
+                    return Err(CqlError::invalid(texts::unknown_keyspace(
+                        state.behaviour,
+                        &table.cf.keyspace,
+                    )));
                 };
                 let scope = state.type_scope(keyspace);
                 let mut terms = Terms { table, scope, markers };
@@ -49,7 +53,7 @@ impl BatchPlan {
             }
         };
         if batch.ttl.is_some() {
-            return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
+            return Err(CqlError::invalid(texts::batch_with_ttl(state.behaviour)));
         }
         let release = state.behaviour.release;
         let plans: Vec<&ModifyPlan> = statements.iter().collect();
@@ -136,12 +140,12 @@ fn check_shape(
     if has_timestamp && has_conditions {
         return Err(CqlError::invalid("Cannot provide custom timestamp for conditional BATCH"));
     }
-    // Before CASSANDRA-6649 of 2.1, timestamps of counters are not looked at.
-    let is_timed = has_timestamp && release >= Release::V2_1;
+    let rules = &Behaviour::of(release).cql;
+    let is_timed = has_timestamp && !rules.counters_ignore_timestamps;
     if is_timed && kind == BatchKind::Counter {
         return Err(CqlError::invalid("Cannot provide custom timestamp for counter BATCH"));
     }
-    if release < Release::V2_1 {
+    if rules.batch_keeps_counters_apart {
         check_counters_apart(kind, plans)?;
     }
     for plan in plans {

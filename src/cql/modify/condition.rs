@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::current::{CurrentRow, Element, collection_bytes};
-use super::keys::operator_word;
 use super::row_writer::index_of;
 use super::terms::Terms;
-use crate::cql::syntax::{Condition, InValues, Operator, Term, Test};
+use crate::compat::features::releases::NEWEST;
+use crate::cql::syntax::{Condition, InValues, Operator, Term, Test, operator_text};
 use crate::cql::values::{TypedTerm, Value, list_from_bytes, map_from_bytes};
 use crate::cql::{CollectionForm, CqlError, QueryOptions};
 use crate::db::Database;
@@ -259,7 +259,7 @@ fn is_null(operator: Operator, is_null: bool) -> Result<bool, CqlError> {
         Operator::Neq => Ok(!is_null),
         _ => Err(CqlError::invalid(format!(
             "Invalid comparison with null for operator \"{}\"",
-            operator_word(Some(operator), Release::V2_1)
+            operator_text(operator, NEWEST)
         ))),
     }
 }

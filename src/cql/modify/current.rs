@@ -4,10 +4,11 @@ use bytes::Bytes;
 
 use super::keys::Prefix;
 use super::row_writer::Lists;
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::values::{list_to_bytes, map_to_bytes};
 use crate::cql::{CollectionForm, CqlError, QueryState, Table};
 use crate::marshal::{CqlType, STATIC_PREFIX, push_component};
-use crate::model::{Cell, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
 /// The live cells of one row, or of what the rows of a partition share.

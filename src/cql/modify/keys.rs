@@ -3,7 +3,9 @@
 use bytes::Bytes;
 
 use super::terms::Terms;
-use crate::cql::syntax::{InValues, Operator, Relation};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
+use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
 use crate::cql::values::{TypedTerm, Value, term_text};
 use crate::cql::{CqlError, QueryOptions, Table};
 use crate::db::Database;
@@ -247,30 +249,17 @@ fn checked_key(values: &[Bytes]) -> Result<Bytes, CqlError> {
         values => values.iter().map(|value| value.len() + 3).sum(),
     };
     if length == 0 {
-        return Err(CqlError::invalid("Key may not be empty"));
+        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
     }
     if length > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(format!(
-            "Key length of {length} is longer than maximum of {NAME_BYTES_MAX}"
-        )));
+        return Err(CqlError::invalid(texts::long_key(NEWEST, length, NAME_BYTES_MAX)));
     }
     Ok(row_key(values))
 }
 
-/// An operator as messages show it; `None` is IN. 1.2 has words for them.
+/// An operator as messages show it; `None` is IN.
 pub(super) fn operator_word(operator: Option<Operator>, release: Release) -> &'static str {
-    let (word, sign) = match operator {
-        None => ("IN", "IN"),
-        Some(Operator::Eq) => ("EQ", "="),
-        Some(Operator::Neq) => ("NEQ", "!="),
-        Some(Operator::Lt) => ("LT", "<"),
-        Some(Operator::Lte) => ("LTE", "<="),
-        Some(Operator::Gt) => ("GT", ">"),
-        Some(Operator::Gte) => ("GTE", ">="),
-        Some(Operator::Contains) => ("CONTAINS", "CONTAINS"),
-        Some(Operator::ContainsKey) => ("CONTAINS KEY", "CONTAINS KEY"),
-    };
-    if release < Release::V2_0 { word } else { sign }
+    operator.map_or("IN", |operator| operator_text(operator, release))
 }
 
 /// A relation on several columns or on their token, as messages show it.
@@ -280,7 +269,7 @@ fn relation_text(relation: &Relation) -> String {
         InValues::List(terms) => format!("({})", terms.iter().map(term_text).collect::<Vec<_>>().join(", ")),
     };
     let compared = |columns: &[String], operator: Operator, value| {
-        let sign = operator_word(Some(operator), Release::V2_1);
+        let sign = operator_text(operator, NEWEST);
         format!("({}) {sign} {}", columns.join(", "), term_text(value))
     };
     match relation {
@@ -290,7 +279,7 @@ fn relation_text(relation: &Relation) -> String {
             format!("token{}", compared(columns, *operator, value))
         }
         Relation::Column { column, operator, value, .. } => {
-            format!("{column} {} {}", operator_word(Some(*operator), Release::V2_1), term_text(value))
+            format!("{column} {} {}", operator_text(*operator, NEWEST), term_text(value))
         }
         Relation::In { column, values } => format!("{column} IN {}", list(values)),
     }

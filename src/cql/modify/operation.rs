@@ -1,12 +1,12 @@
 //! What a statement does to one column.
 
 use super::terms::Terms;
+use crate::compat::Behaviour;
 use crate::cql::CqlError;
 use crate::cql::syntax::{self, Deletion, Term};
 use crate::cql::values::{TypedTerm, term_text};
 use crate::marshal::CqlType;
 use crate::schema::TableColumn;
-use crate::util::Release;
 
 /// What is done, by how cells are written.
 #[derive(Debug)]
@@ -155,8 +155,7 @@ impl Operation {
             Shape::Frozen => Err(refused(&text(), "frozen collection", column)),
             Shape::List(_) => Ok(Action::Discard(terms.of_column(term, column)?)),
             Shape::Set(_) => Ok(Action::Remove(terms.of_column(term, column)?)),
-            // Cassandra 2.1 takes the keys to be removed, by CASSANDRA-6599; those before it take no map apart.
-            Shape::Map(..) if terms.scope.release < Release::V2_1 => {
+            Shape::Map(..) if !Behaviour::of(terms.scope.release).cql.maps_lose_keys => {
                 terms.of_column(term, column)?;
                 Err(refused(&text(), "map", column))
             }

@@ -14,15 +14,16 @@ use super::operation::Operation;
 use super::row_writer::{Lists, RowWriter, Writing};
 use super::step::Step;
 use super::terms::Terms;
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::{Behaviour, texts};
+use crate::cql::syntax::Change as Written;
 use crate::cql::syntax::{Assignment, Conditions, Deletion, Modify, Relation, Term};
-use crate::cql::syntax::{Change as Written, TableName};
 use crate::cql::system::is_system;
 use crate::cql::values::{Markers, TableOf};
 use crate::cql::{CqlError, Outcome, QueryOptions, QueryState, Table};
 use crate::db::Access;
-use crate::model::{CfMutation, Change, ConsistencyLevel, Mutation};
+use crate::model::{CfMutation, Change, Mutation};
 use crate::schema::{ColumnKind, Layout, TableColumn};
-use crate::util::Release;
 use crate::util::limits::CONDITIONS_MAX;
 
 /// What kind of statement it is.
@@ -70,12 +71,12 @@ impl ModifyPlan {
     ) -> Result<ModifyPlan, CqlError> {
         let keyspace = modify.table.keyspace.as_deref().or(state.keyspace);
         if let Some(keyspace) = keyspace.filter(|keyspace| is_system(keyspace)) {
-            return Err(CqlError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+            return Err(CqlError::Unauthorized(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
         }
         let table = state.table(&modify.table)?;
         let catalog = state.database.catalog();
         let Some(keyspace) = catalog.keyspace(&table.cf.keyspace) else {
-            return Err(no_table(&modify.table));
+            return Err(CqlError::invalid(texts::unknown_table(state.behaviour, &modify.table.name)));
         };
         let scope = state.type_scope(keyspace);
         let mut terms = Terms { table: &table, scope, markers };
@@ -147,7 +148,7 @@ impl ModifyPlan {
         if self.has_conditions() {
             state.check(Access::Read { keyspace, family })?;
         }
-        if !self.is_counter() || state.behaviour.release < Release::V2_1 {
+        if !self.is_counter() || state.behaviour.cql.counters_ignore_timestamps {
             return Ok(());
         }
         if self.attributes.has_timestamp() {
@@ -268,8 +269,8 @@ impl ModifyPlan {
         };
         let is_counter = self.is_counter();
         let database = state.database;
-        // Before 2.1 what is counted has the server's time, whatever is said of timestamps.
-        let is_counted = is_counter && self.kind == Kind::Update && state.behaviour.release < Release::V2_1;
+        let is_counted =
+            is_counter && self.kind == Kind::Update && state.behaviour.cql.counters_ignore_timestamps;
         let timestamp = match is_counted {
             true => attributes::servers_now(state),
             false => self.attributes.timestamp(now, options, database)?,
@@ -303,7 +304,8 @@ impl ModifyPlan {
             Prefix::Static => None,
             Prefix::Row(values) => Some(values),
         };
-        let marks = self.kind == Kind::Insert || (writing.release < Release::V2_0 && !self.is_counter());
+        let marks = self.kind == Kind::Insert
+            || (Behaviour::of(writing.release).cql.update_marks_rows && !self.is_counter());
         if def.layout == Layout::Sparse && marks && clustering.is_some() {
             writer.write_marker()?;
         }
@@ -317,7 +319,7 @@ impl ModifyPlan {
             }
         };
         if let Some(column) = lacking {
-            return Err(missing_part(column, writing.release));
+            return Err(CqlError::invalid(texts::missing_clustering(writing.release, &column.name)));
         }
         let is_dense = matches!(def.layout, Layout::Dense | Layout::CompositeDense)
             || def.layout == Layout::Super && def.clustering.len() > 1;
@@ -338,6 +340,7 @@ impl ModifyPlan {
         if self.operations.is_empty() {
             return writer.delete_rows();
         }
+        let may_lack_row = Behaviour::of(writing.release).cql.delete_may_lack_clustering;
         let lacking = match writing.prefix {
             Prefix::Static => None,
             Prefix::Row(values) => self.table.def.clustering.get(values.len()),
@@ -346,37 +349,18 @@ impl ModifyPlan {
             let name = &operation.column.name;
             match lacking.filter(|_| operation.column.kind != ColumnKind::Static) {
                 None => writer.apply(operation)?,
-                // 2.1 takes a DELETE of columns that names no row, and then deletes nothing.
-                Some(first) if first.position == 0 && writing.release >= Release::V2_1 => {}
+                Some(first) if first.position == 0 && may_lack_row => {}
                 Some(first) => {
-                    return Err(CqlError::invalid(match writing.release < Release::V2_1 {
-                        true => {
-                            format!(
-                                "Missing mandatory PRIMARY KEY part {} since {name} specified",
-                                first.name
-                            )
-                        }
-                        false => format!(
-                            "Primary key column '{}' must be specified in order to delete column '{name}'",
-                            first.name
-                        ),
-                    }));
+                    return Err(CqlError::invalid(texts::deleted_column_without_row(
+                        writing.release,
+                        &first.name,
+                        name,
+                    )));
                 }
             }
         }
         Ok(())
     }
-}
-
-fn no_table(name: &TableName) -> CqlError {
-    CqlError::invalid(format!("unconfigured columnfamily {}", name.name))
-}
-
-fn missing_part(column: &TableColumn, release: Release) -> CqlError {
-    CqlError::invalid(match release < Release::V2_1 {
-        true => "Invalid empty value for clustering column of COMPACT TABLE".to_owned(),
-        false => format!("Missing PRIMARY KEY part {}", column.name),
-    })
 }
 
 /// Consistency levels that make no sense for writes; of counters where their family's name is given.

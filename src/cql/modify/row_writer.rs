@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::keys::Prefix;
 use super::operation::{Action, Operation};
+use crate::compat::Behaviour;
 use crate::cql::values::{TypedTerm, Value, append_uuid, prepend_uuids};
 use crate::cql::{CqlError, QueryOptions, Table};
 use crate::db::Database;
@@ -37,9 +38,9 @@ pub(super) struct RowWriter<'a> {
     pub changes: Vec<Change>,
 }
 
-/// The end-of-component bytes of the bounds of what is deleted: before 2.1 a run begins with the name itself.
+/// The end-of-component bytes of the bounds of what is deleted.
 fn bounds(release: Release) -> (u8, u8) {
-    (if release < Release::V2_1 { 0 } else { 0xFF }, 1)
+    (if Behaviour::of(release).cells.range_tombstones_begin_at_name { 0 } else { 0xFF }, 1)
 }
 
 impl<'a> RowWriter<'a> {
@@ -351,7 +352,7 @@ impl<'a> RowWriter<'a> {
             return Err(CqlError::invalid(format!("Invalid {kind} value for list index")));
         };
         let cells = self.lists.get(&column.cell_name).map_or(&[][..], Vec::as_slice);
-        if cells.is_empty() && self.writing.release >= Release::V2_1 {
+        if cells.is_empty() && Behaviour::of(self.writing.release).cql.empty_lists_are_null {
             return Err(CqlError::invalid(null_text));
         }
         let cell = usize::try_from(index).ok().and_then(|at| cells.get(at));

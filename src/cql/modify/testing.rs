@@ -6,12 +6,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{BatchPlan, ModifyPlan};
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, ConsistencyLevel, Language};
 use crate::cql::define::define;
 use crate::cql::syntax::{Statement, parse_as};
 use crate::cql::values::Markers;
-use crate::cql::{Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState};
+use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState};
 use crate::db::{Database, DatabaseParts};
-use crate::model::{Behaviour, Cell, CellKind, ConsistencyLevel, Predicate, RowColumns, SliceRange};
+use crate::model::{Cell, CellKind, Predicate, RowColumns, SliceRange};
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
 use crate::storage::{EmbeddedStore, Store};

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use super::statement::RemoteStatement;
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
 use crate::cql::syntax::{Conditions, Modify, Parser, Statement, TableName};
 use crate::cql::{CqlError, QueryState, system};
 use crate::db::{Access, is_reserved};
 use crate::schema::CfDef;
 use crate::storage::{RemoteCql, index_name};
-use crate::util::Release;
 
 /// The tables of `system` that everybody may read, as in Cassandra (5.0, `ClientState`): drivers need them.
 const EVERYBODYS: [&str; 5] = ["local", "peers", "peers_v2", "size_estimates", "table_estimates"];
@@ -70,7 +71,7 @@ fn check_access(state: &QueryState<'_>, remote: &dyn RemoteCql, access: Access<'
 /// Whether clients may change what is in a keyspace, if they have the right.
 fn check_changeable(state: &QueryState<'_>, keyspace: &str) -> Result<(), CqlError> {
     if is_reserved(state.database.store().capabilities(), keyspace) {
-        return Err(CqlError::invalid(format!("{keyspace} keyspace is not user-modifiable.")));
+        return Err(CqlError::invalid(texts::own_keyspace_in_cql(state.behaviour, keyspace)));
     }
     Ok(())
 }
@@ -119,7 +120,7 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
 
 /// ALTER TABLE and ALTER KEYSPACE, as far as they must be read to tell what is altered.
 fn check_altered(state: &QueryState<'_>, text: &str) -> Result<(), CqlError> {
-    let mut parser = Parser::new(text, Release::V2_1)?;
+    let mut parser = Parser::new(text, NEWEST)?;
     if parser.eat_words(&["ALTER", "TABLE"]) {
         parser.eat_words(&["IF", "EXISTS"]);
         let table = parser.table_name()?;

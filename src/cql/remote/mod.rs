@@ -18,6 +18,7 @@ use statement::{RemoteStatement, Route};
 use values::{column, result, sent_form};
 
 use super::{BoundValue, CqlError, Outcome, QueryOptions, QueryState, StatementId, access};
+use crate::compat::texts;
 use crate::db;
 use crate::storage::{RemoteCql, RemoteLevels};
 
@@ -73,9 +74,7 @@ pub async fn execute_prepared(
     check(state, remote, &prepared.statement).await?;
     let (markers, values) = (prepared.markers.len(), options.values.len());
     if markers != values {
-        return Err(CqlError::invalid(format!(
-            "there were {markers} markers(?) in CQL but {values} bound variables"
-        )));
+        return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
     }
     match &prepared.statement.route {
         Route::Here(_) => run_here(state, remote, &prepared.statement).await,

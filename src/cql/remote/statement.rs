@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use crate::compat::features::releases::NEWEST;
 use crate::cql::CqlError;
 use crate::cql::syntax::{
     AccessStatement, Parsed, Parser, Relation, Select, Selected, Selection, Selector, Statement, parse,
 };
-use crate::util::Release;
 
 /// A statement as far as it is understood here: the language of a cluster of today has more than ours.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl RemoteStatement {
     /// One that is not in our language. It goes to the cluster as it is if it can only be about data or definitions;
     /// `why` is what else its author is told.
     fn foreign(text: &str, why: CqlError) -> Result<RemoteStatement, CqlError> {
-        let parser = Parser::new(text, Release::V2_1)?;
+        let parser = Parser::new(text, NEWEST)?;
         let is_of_data =
             ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"].iter().any(|word| parser.is_word(0, word));
         let is_definition = FOREIGN
@@ -110,7 +110,7 @@ impl RemoteStatement {
 
 /// Whether the first word is one of those that change what is defined.
 fn begins_as_definition(text: &str) -> Result<bool, CqlError> {
-    let parser = Parser::new(text, Release::V2_1)?;
+    let parser = Parser::new(text, NEWEST)?;
     Ok(FOREIGN.iter().any(|(verb, _)| parser.is_word(0, verb)))
 }
 

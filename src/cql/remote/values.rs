@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::statement::RemoteStatement;
+use crate::compat::Behaviour;
 use crate::cql::values::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_bytes};
 use crate::cql::{CollectionForm, ColumnSpec, CqlError, Outcome, QueryState, ResultSet};
 use crate::marshal::{CqlType, Native};
@@ -32,7 +33,8 @@ pub fn result(
 /// A column as a release names its type.
 pub fn column(column: RemoteColumn, release: Release) -> ColumnSpec {
     let RemoteColumn { keyspace, table, name, cql_type } = column;
-    let cql_type = if release < Release::V2_0 { old_type(cql_type) } else { cql_type };
+    let cql_type =
+        if Behaviour::of(release).cql.timestamps_are_dates { old_type(cql_type) } else { cql_type };
     ColumnSpec { keyspace, table, name, cql_type, is_field: false }
 }
 

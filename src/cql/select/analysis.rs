@@ -1,9 +1,11 @@
 //! From relations to restrictions: each relation checked by itself and against those before it.
 
-use super::messages::{NOT_ON_TOKEN, operator_text, relation_text};
+use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
-use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term};
+use crate::compat::rules::CqlRules;
+use crate::compat::texts;
+use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
 use crate::cql::values::{Markers, TypeScope, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, QueryState};
 use crate::marshal::CqlType;
@@ -54,6 +56,11 @@ impl<'a> Analysis<'a> {
 
     pub fn release(&self) -> Release {
         self.state.behaviour.release
+    }
+
+    /// The release's rules of statements.
+    pub fn rules(&self) -> &'static CqlRules {
+        &self.state.behaviour.cql
     }
 
     pub fn take(&mut self, relation: &Relation, markers: &mut Markers) -> Result<(), CqlError> {
@@ -301,7 +308,7 @@ impl<'a> Analysis<'a> {
         let operands = Operands::of_column(values, &self.target.spec(column), &self.scope, markers)?;
         let is_other = matches!(column.kind, ColumnKind::Static | ColumnKind::Regular);
         // Cassandra takes an IN of one value for an equality here, and 1.2 does everywhere.
-        let is_equality = is_other || self.release() < Release::V2_0 && operands.is_single();
+        let is_equality = is_other || self.rules().in_of_one_is_equality && operands.is_single();
         if is_other && !operands.is_single() {
             return invalid(format!(
                 "IN predicates on non-primary-key columns ({name}) is not yet supported"
@@ -328,10 +335,7 @@ impl<'a> Analysis<'a> {
         for (at, column) in columns.iter().enumerate() {
             let name = &column.name;
             if column.kind != ColumnKind::Clustering {
-                let but = if self.state.claim.is_at_least(2, 2) { " but was applied to" } else { "" };
-                return invalid(format!(
-                    "Multi-column relations can only be applied to clustering columns{but}: {name}"
-                ));
+                return invalid(texts::not_clustering(self.state.line(), name));
             }
             if columns[..at].iter().any(|before| before.name == *name) {
                 return invalid(format!("Column \"{name}\" appeared twice in a relation: {}", text()));

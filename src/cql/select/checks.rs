@@ -4,11 +4,12 @@ use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::restrictions::{Asked, Restrictions};
 use super::selection::Picked;
+use crate::compat::rules::STRICT_BOUNDS_ARE_REFUSED;
+use crate::compat::texts;
 use crate::cql::CqlError;
 use crate::cql::column_text::column_text;
 use crate::cql::syntax::{Operator, Relation, Selection, Selector};
 use crate::schema::{ColumnKind, Layout, TableColumn};
-use crate::util::Release;
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
@@ -33,7 +34,7 @@ impl Analysis<'_> {
             self.restricted.retain(|column| column.kind != ColumnKind::Clustering);
         }
         if !self.restricted.is_empty() {
-            if !self.has_index && self.release() < Release::V2_1 {
+            if !self.has_index && self.rules().conditions_need_index_first {
                 return invalid("No indexed columns present in by-columns clause with Equal operator");
             }
             self.found.uses_index = true;
@@ -208,12 +209,6 @@ impl Analysis<'_> {
     fn gap(&self, name: &str, previous: Option<(&TableColumn, Option<usize>)>) -> CqlError {
         let Some((before, place)) = previous else { return CqlError::invalid("") };
         let before = &before.name;
-        if self.release() < Release::V2_0 {
-            return CqlError::invalid(format!(
-                "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a \
-                 non-EQ relation)"
-            ));
-        }
         let restriction = place.and_then(|place| self.found.of_clustering.get(place));
         let why = match restriction {
             None => "is not restricted",
@@ -222,9 +217,7 @@ impl Analysis<'_> {
             }
             Some(_) => "is restricted by a non-EQ relation",
         };
-        CqlError::invalid(format!(
-            "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
-        ))
+        CqlError::invalid(texts::clustering_gap(self.release(), name, before, why))
     }
 
     /// ORDER BY: whether it goes backwards.
@@ -270,7 +263,7 @@ impl Analysis<'_> {
     /// CASSANDRA-4911 has changed that.
     fn order_is_selected(&self) -> Result<(), CqlError> {
         let Selection::Some(selected) = &self.select.selection else { return Ok(()) };
-        if !self.found.is_key_in || self.release() >= Release::V2_1 {
+        if !self.found.is_key_in || !self.rules().order_needs_selected_columns {
             return Ok(());
         }
         let is_selected = |name: &String| {
@@ -287,7 +280,7 @@ impl Analysis<'_> {
 
     /// A dense table's slices are read with both their ends, which a limit of rows over partitions does not allow for.
     fn strict_bounds(&self) -> Result<(), CqlError> {
-        let is_old = self.release() >= Release::V2_0 && !self.state.claim.is_at_least(2, 2);
+        let is_old = STRICT_BOUNDS_ARE_REFUSED.has_line(self.state.line());
         let is_dense = self.target.def.layout == Layout::Dense;
         if !(is_old && is_dense && self.found.is_key_range && self.select.limit.is_some()) {
             return Ok(());

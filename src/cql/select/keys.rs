@@ -9,9 +9,11 @@ use super::filter::present;
 use super::operands::Bound;
 use super::restrictions::{Asked, Restriction, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::{Behaviour, texts};
 use crate::cql::CqlError;
 use crate::marshal;
-use crate::model::{Behaviour, Bounds};
+use crate::model::Bounds;
 use crate::partitioner::TokenForm;
 use crate::schema::row_key;
 use crate::util::Release;
@@ -98,7 +100,7 @@ fn keys(
         };
         each = each.iter().flat_map(with).collect();
     }
-    if release >= Release::V2_1 {
+    if Behaviour::of(release).cql.in_keys_are_sorted {
         // From 2.1 on keys come once each and by their values.
         let types = bound.database.types();
         let comparators: Vec<_> = columns.iter().map(|column| column.cql_type.type_ref(types)).collect();
@@ -116,13 +118,10 @@ fn keys(
 
 fn checked(key: Bytes) -> Result<Bytes, CqlError> {
     if key.is_empty() {
-        return Err(CqlError::invalid("Key may not be empty"));
+        return Err(CqlError::invalid(texts::empty_key(NEWEST)));
     }
     if key.len() > NAME_BYTES_MAX {
-        return Err(CqlError::invalid(format!(
-            "Key length of {} is longer than maximum of {NAME_BYTES_MAX}",
-            key.len()
-        )));
+        return Err(CqlError::invalid(texts::long_key(NEWEST, key.len(), NAME_BYTES_MAX)));
     }
     Ok(key)
 }

@@ -1,6 +1,6 @@
 //! Relations as messages quote them.
 
-use crate::cql::syntax::{InValues, Operator, Relation};
+use crate::cql::syntax::{InValues, Operator, Relation, operator_text};
 use crate::cql::values::term_text;
 use crate::util::Release;
 
@@ -13,21 +13,6 @@ pub(super) const NOT_ON_TOKEN: &str =
 
 pub(super) const TOKEN_OF_SOME: &str =
     "The token() function must be applied to all partition key components or none of them";
-
-/// An operator's sign; 1.2 has words for them.
-pub(super) fn operator_text(operator: Operator, release: Release) -> &'static str {
-    let (sign, word) = match operator {
-        Operator::Eq => ("=", "EQ"),
-        Operator::Neq => ("!=", "NEQ"),
-        Operator::Lt => ("<", "LT"),
-        Operator::Lte => ("<=", "LTE"),
-        Operator::Gt => (">", "GT"),
-        Operator::Gte => (">=", "GTE"),
-        Operator::Contains => ("CONTAINS", "CONTAINS"),
-        Operator::ContainsKey => ("CONTAINS KEY", "CONTAINS KEY"),
-    };
-    if release < Release::V2_0 { word } else { sign }
-}
 
 /// A relation as it was written, more or less.
 pub(super) fn relation_text(relation: &Relation, release: Release) -> String {

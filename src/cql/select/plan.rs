@@ -9,14 +9,14 @@ use super::bounds::{Reads, Slicing};
 use super::filter::{RowTest, present};
 use super::groups::Groups;
 use super::keys::{Partitions, partitions};
-use super::messages::operator_text;
 use super::operands::Bound;
 use super::paging::PagingState;
 use super::restrictions::{Asked, IndexedBy, Restriction, Restrictions, Target};
 use super::rows::CellColumns;
 use super::selection::Picked;
 use super::walk::{Answered, ByIndex, Walk};
-use crate::cql::syntax::{Operator, Select, Term};
+use crate::compat::Behaviour;
+use crate::cql::syntax::{Operator, Select, Term, operator_text};
 use crate::cql::system;
 use crate::cql::values::{Markers, TableOf, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
@@ -24,9 +24,6 @@ use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
 use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use crate::util::Release;
-
-/// Rows of a SELECT without LIMIT, before 2.0.
-const OLD_DEFAULT_LIMIT: usize = 10_000;
 
 #[derive(Debug)]
 pub struct SelectPlan {
@@ -352,7 +349,7 @@ impl SelectPlan {
 
     fn limit(&self, bound: Bound<'_>, release: Release) -> Result<usize, CqlError> {
         let Some(term) = &self.limit else {
-            return Ok(if release < Release::V2_0 { OLD_DEFAULT_LIMIT } else { usize::MAX });
+            return Ok(Behaviour::of(release).cql.default_limit.unwrap_or(usize::MAX));
         };
         limit_of(term, bound)
     }
@@ -518,7 +515,7 @@ fn target(state: &QueryState<'_>, select: &Select) -> Result<Target, CqlError> {
         return Ok(Target { keyspace, name, def, cf: cf.clone(), is_system: true });
     }
     let table = state.table(&select.table)?;
-    if table.def.layout == Layout::Super && state.behaviour.release < Release::V2_0 {
+    if table.def.layout == Layout::Super && state.behaviour.cql.select_refuses_super {
         return Err(Error::Internal("This operation is not supported for Super Columns.".to_owned()).into());
     }
     Ok(Target {

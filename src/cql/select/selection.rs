@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::restrictions::Target;
 use super::rows::{CellColumns, Held, Place, Row};
+use crate::compat::Behaviour;
 use crate::cql::json::{column_key, to_json};
 use crate::cql::syntax::{Operator, Relation, Select, Selection, Selector};
 use crate::cql::values::{
@@ -526,7 +527,7 @@ fn collection(elements: &[(Bytes, Cell)], cql_type: &CqlType) -> Bytes {
 /// What a function answers with: up to 1.2 a timestamp has the older class.
 fn told_as(cql_type: CqlType, release: Release) -> CqlType {
     match cql_type {
-        CqlType::Native(Native::Timestamp) if release < Release::V2_0 => {
+        CqlType::Native(Native::Timestamp) if Behaviour::of(release).cql.timestamps_are_dates => {
             CqlType::Native(Native::OldTimestamp)
         }
         other => other,

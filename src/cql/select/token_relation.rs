@@ -1,11 +1,11 @@
 //! Relations of the token of the partition key.
 
 use super::analysis::{Analysis, check_beside, set_end};
-use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, operator_text, relation_text};
+use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::operands::Operand;
 use super::restrictions::{Asked, Restriction, Slice};
 use crate::cql::CqlError;
-use crate::cql::syntax::{Operator, Relation, Term};
+use crate::cql::syntax::{Operator, Relation, Term, operator_text};
 use crate::cql::values::{Markers, TypedTerm, token_type};
 use crate::schema::ColumnKind;
 

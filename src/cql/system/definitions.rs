@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use crate::cql::Claim;
+use crate::compat::features::Claim;
+use crate::compat::features::releases::NEWEST;
+use crate::compat::{Line, Span};
 use crate::cql::define::column_family;
 use crate::cql::syntax::{Statement, parse};
 use crate::marshal::Types;
 use crate::schema::{CfDef, KeyspaceDef};
-use crate::util::{Release, SharedMap};
+use crate::util::SharedMap;
 
 /// The node itself, and the schema as releases before 3.0 show it.
 pub const SYSTEM: &str = "system";
@@ -23,45 +25,33 @@ pub const AUTH: &str = "system_auth";
 
 const KEYSPACES: [&str; 5] = [SYSTEM, SCHEMA, TRACES, AUTH, VIRTUAL];
 
-/// A release line, as in `Claim::is_at_least`.
-type Line = (u32, u32);
-
-const FIRST: Line = (0, 0);
-const NEWEST: Line = (u32::MAX, 0);
-
-/// From a release line up to the first one that is not meant.
-type Lines = (Line, Line);
+const FIRST: Line = Line(0, 0);
 
 struct Definition {
     /// The releases under whose claim it can be asked. Mostly all: clients ask what they know.
-    served: Lines,
+    served: Span,
     /// The releases that have it in their schema.
-    listed: Lines,
+    listed: Span,
     text: &'static str,
 }
 
-const fn table(since: Line, until: Line, text: &'static str) -> Definition {
-    Definition { served: (FIRST, NEWEST), listed: (since, until), text }
+const fn table(listed: Span, text: &'static str) -> Definition {
+    Definition { served: Span::ALWAYS, listed, text }
 }
 
 /// A table that is not there under other claims.
-const fn only(since: Line, until: Line, text: &'static str) -> Definition {
-    Definition { served: (since, until), listed: (since, until), text }
+const fn only(lines: Span, text: &'static str) -> Definition {
+    Definition { served: lines, listed: lines, text }
 }
 
 /// A table that no schema tells of.
 const fn unlisted(text: &'static str) -> Definition {
-    Definition { served: (FIRST, NEWEST), listed: (FIRST, FIRST), text }
-}
-
-fn is_of(claim: &Claim, (since, until): Lines) -> bool {
-    claim.is_at_least(since.0, since.1) && !claim.is_at_least(until.0, until.1)
+    Definition { served: Span::ALWAYS, listed: Span::NEVER, text }
 }
 
 const TABLES: &[Definition] = &[
     only(
-        FIRST,
-        (4, 0),
+        Span::lines(FIRST, Line(4, 0)),
         "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, cluster_name text, \
          cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
          native_protocol_version text, partitioner text, rack text, release_version text, rpc_address inet, \
@@ -69,8 +59,7 @@ const TABLES: &[Definition] = &[
          WITH comment = 'information about the local node'",
     ),
     only(
-        (4, 0),
-        NEWEST,
+        Span::since_line(Line(4, 0)),
         "CREATE TABLE system.local (key text PRIMARY KEY, bootstrapped text, broadcast_address inet, broadcast_port int, \
          cluster_name text, cql_version text, data_center text, gossip_generation int, host_id uuid, listen_address inet, \
          listen_port int, native_protocol_version text, partitioner text, rack text, release_version text, \
@@ -78,21 +67,18 @@ const TABLES: &[Definition] = &[
          truncated_at map<uuid, blob>) WITH comment = 'information about the local node'",
     ),
     table(
-        FIRST,
-        NEWEST,
+        Span::ALWAYS,
         "CREATE TABLE system.peers (peer inet PRIMARY KEY, data_center text, host_id uuid, preferred_ip inet, rack text, \
          release_version text, rpc_address inet, schema_version uuid, tokens set<text>) \
          WITH comment = 'information about known peers in the cluster'",
     ),
     table(
-        FIRST,
-        (3, 0),
+        Span::lines(FIRST, Line(3, 0)),
         "CREATE TABLE system.schema_keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
          strategy_class text, strategy_options text) WITH comment = 'keyspace definitions'",
     ),
     table(
-        FIRST,
-        (3, 0),
+        Span::lines(FIRST, Line(3, 0)),
         "CREATE TABLE system.schema_columnfamilies (keyspace_name text, columnfamily_name text, \
          bloom_filter_fp_chance double, caching text, cf_id uuid, column_aliases text, comment text, \
          compaction_strategy_class text, compaction_strategy_options text, comparator text, compression_parameters text, \
@@ -104,51 +90,45 @@ const TABLES: &[Definition] = &[
          WITH comment = 'table definitions'",
     ),
     table(
-        FIRST,
-        (3, 0),
+        Span::lines(FIRST, Line(3, 0)),
         "CREATE TABLE system.schema_columns (keyspace_name text, columnfamily_name text, column_name text, \
          component_index int, index_name text, index_options text, index_type text, type text, validator text, \
          PRIMARY KEY (keyspace_name, columnfamily_name, column_name)) WITH comment = 'column definitions'",
     ),
     table(
-        (2, 1),
-        (3, 0),
+        Span::lines(Line(2, 1), Line(3, 0)),
         "CREATE TABLE system.schema_usertypes (keyspace_name text, type_name text, field_names list<text>, \
          field_types list<text>, PRIMARY KEY (keyspace_name, type_name)) \
          WITH comment = 'user defined type definitions'",
     ),
     table(
-        (2, 0),
-        (3, 0),
+        Span::lines(Line(2, 0), Line(3, 0)),
         "CREATE TABLE system.schema_triggers (keyspace_name text, columnfamily_name text, trigger_name text, \
          trigger_options map<text, text>, PRIMARY KEY (keyspace_name, columnfamily_name, trigger_name)) \
          WITH comment = 'trigger definitions'",
     ),
     only(
-        (2, 2),
-        (3, 0),
+        Span::lines(Line(2, 2), Line(3, 0)),
         "CREATE TABLE system.schema_functions (keyspace_name text, function_name text, \
          signature frozen<list<text>>, argument_names list<text>, argument_types list<text>, body text, \
          called_on_null_input boolean, language text, return_type text, \
          PRIMARY KEY (keyspace_name, function_name, signature)) WITH comment = 'user defined function definitions'",
     ),
     only(
-        (2, 2),
-        (3, 0),
+        Span::lines(Line(2, 2), Line(3, 0)),
         "CREATE TABLE system.schema_aggregates (keyspace_name text, aggregate_name text, \
          signature frozen<list<text>>, argument_types list<text>, final_func text, initcond blob, return_type text, \
          state_func text, state_type text, PRIMARY KEY (keyspace_name, aggregate_name, signature)) \
          WITH comment = 'user defined aggregate definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.keyspaces (keyspace_name text PRIMARY KEY, durable_writes boolean, \
          replication frozen<map<text, text>>) WITH comment = 'keyspace definitions'",
     ),
     Definition {
-        served: (FIRST, (4, 0)),
-        listed: ((3, 0), (4, 0)),
+        served: Span::lines(FIRST, Line(4, 0)),
+        listed: Span::lines(Line(3, 0), Line(4, 0)),
         text: "CREATE TABLE system_schema.tables (keyspace_name text, table_name text, bloom_filter_fp_chance double, \
          caching frozen<map<text, text>>, cdc boolean, comment text, compaction frozen<map<text, text>>, \
          compression frozen<map<text, text>>, crc_check_chance double, dclocal_read_repair_chance double, \
@@ -158,8 +138,7 @@ const TABLES: &[Definition] = &[
          WITH comment = 'table definitions'",
     },
     only(
-        (4, 0),
-        NEWEST,
+        Span::since_line(Line(4, 0)),
         "CREATE TABLE system_schema.tables (keyspace_name text, table_name text, additional_write_policy text, \
          bloom_filter_fp_chance double, caching frozen<map<text, text>>, cdc boolean, comment text, \
          compaction frozen<map<text, text>>, compression frozen<map<text, text>>, crc_check_chance double, \
@@ -169,59 +148,51 @@ const TABLES: &[Definition] = &[
          speculative_retry text, PRIMARY KEY (keyspace_name, table_name)) WITH comment = 'table definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.columns (keyspace_name text, table_name text, column_name text, \
          clustering_order text, column_name_bytes blob, kind text, position int, type text, \
          PRIMARY KEY (keyspace_name, table_name, column_name)) WITH comment = 'column definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.dropped_columns (keyspace_name text, table_name text, column_name text, \
          dropped_time timestamp, kind text, type text, PRIMARY KEY (keyspace_name, table_name, column_name)) \
          WITH comment = 'dropped column registry'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.indexes (keyspace_name text, table_name text, index_name text, kind text, \
          options frozen<map<text, text>>, PRIMARY KEY (keyspace_name, table_name, index_name)) \
          WITH comment = 'secondary index definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.triggers (keyspace_name text, table_name text, trigger_name text, \
          options frozen<map<text, text>>, PRIMARY KEY (keyspace_name, table_name, trigger_name)) \
          WITH comment = 'trigger definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.types (keyspace_name text, type_name text, field_names frozen<list<text>>, \
          field_types frozen<list<text>>, PRIMARY KEY (keyspace_name, type_name)) \
          WITH comment = 'user defined type definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.functions (keyspace_name text, function_name text, \
          argument_types frozen<list<text>>, argument_names frozen<list<text>>, body text, called_on_null_input boolean, \
          language text, return_type text, PRIMARY KEY (keyspace_name, function_name, argument_types)) \
          WITH comment = 'user defined function definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.aggregates (keyspace_name text, aggregate_name text, \
          argument_types frozen<list<text>>, final_func text, initcond text, return_type text, state_func text, \
          state_type text, PRIMARY KEY (keyspace_name, aggregate_name, argument_types)) \
          WITH comment = 'user defined aggregate definitions'",
     ),
     table(
-        (3, 0),
-        NEWEST,
+        Span::since_line(Line(3, 0)),
         "CREATE TABLE system_schema.views (keyspace_name text, view_name text, base_table_id uuid, \
          base_table_name text, bloom_filter_fp_chance double, caching frozen<map<text, text>>, cdc boolean, comment text, \
          compaction frozen<map<text, text>>, compression frozen<map<text, text>>, crc_check_chance double, \
@@ -231,15 +202,13 @@ const TABLES: &[Definition] = &[
          where_clause text, PRIMARY KEY (keyspace_name, view_name)) WITH comment = 'view definitions'",
     ),
     table(
-        FIRST,
-        NEWEST,
+        Span::ALWAYS,
         "CREATE TABLE system_traces.sessions (session_id uuid PRIMARY KEY, client inet, command text, coordinator inet, \
          duration int, parameters map<text, text>, request text, started_at timestamp) \
          WITH comment = 'tracing sessions'",
     ),
     table(
-        FIRST,
-        NEWEST,
+        Span::ALWAYS,
         "CREATE TABLE system_traces.events (session_id uuid, event_id timeuuid, activity text, source inet, \
          source_elapsed int, thread text, PRIMARY KEY (session_id, event_id)) WITH comment = 'tracing events'",
     ),
@@ -253,37 +222,31 @@ const TABLES: &[Definition] = &[
     ),
     // cqlsh looks into the schema for the columns of LIST ROLES and of LIST PERMISSIONS.
     table(
-        (2, 2),
-        NEWEST,
+        Span::since_line(Line(2, 2)),
         "CREATE TABLE system_auth.roles (role text PRIMARY KEY, can_login boolean, is_superuser boolean, \
          member_of set<text>, salted_hash text)",
     ),
     table(
-        (2, 2),
-        NEWEST,
+        Span::since_line(Line(2, 2)),
         "CREATE TABLE system_auth.role_members (role text, member text, PRIMARY KEY (role, member))",
     ),
     table(
-        (2, 2),
-        NEWEST,
+        Span::since_line(Line(2, 2)),
         "CREATE TABLE system_auth.role_permissions (role text, resource text, permissions set<text>, \
          PRIMARY KEY (role, resource))",
     ),
     table(
-        (4, 0),
-        NEWEST,
+        Span::since_line(Line(4, 0)),
         "CREATE TABLE system_virtual_schema.keyspaces (keyspace_name text PRIMARY KEY) \
          WITH comment = 'virtual keyspace definitions'",
     ),
     table(
-        (4, 0),
-        NEWEST,
+        Span::since_line(Line(4, 0)),
         "CREATE TABLE system_virtual_schema.tables (keyspace_name text, table_name text, comment text, \
          PRIMARY KEY (keyspace_name, table_name)) WITH comment = 'virtual table definitions'",
     ),
     table(
-        (4, 0),
-        NEWEST,
+        Span::since_line(Line(4, 0)),
         "CREATE TABLE system_virtual_schema.columns (keyspace_name text, table_name text, column_name text, \
          clustering_order text, column_name_bytes blob, kind text, position int, type text, \
          PRIMARY KEY (keyspace_name, table_name, column_name)) WITH comment = 'virtual column definitions'",
@@ -299,7 +262,7 @@ static MADE: LazyLock<Vec<(&Definition, Arc<CfDef>)>> = LazyLock::new(|| {
 fn made(text: &str) -> Option<CfDef> {
     let Statement::CreateTable(create) = parse(text).ok()?.statement else { return None };
     let keyspace = KeyspaceDef::new(create.table.keyspace.as_deref()?);
-    column_family(&create, &keyspace, (&Types::builtin(), Release::V2_1)).ok()
+    column_family(&create, &keyspace, (&Types::builtin(), NEWEST)).ok()
 }
 
 /// Whether a keyspace is one of the system's own.
@@ -313,7 +276,7 @@ pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static
         return None;
     }
     let mut found = MADE.iter().filter(|(definition, cf)| {
-        cf.keyspace == keyspace && cf.name == table && is_of(claim, definition.served)
+        cf.keyspace == keyspace && cf.name == table && definition.served.has_line(claim.line())
     });
     found.next().map(|(_, cf)| cf)
 }
@@ -322,8 +285,9 @@ pub fn definition(claim: &Claim, keyspace: &str, table: &str) -> Option<&'static
 /// tables than the rest.
 pub fn keyspaces(claim: &Claim) -> Vec<KeyspaceDef> {
     let listed = |name: &str| -> SharedMap<String, Arc<CfDef>> {
-        let of_keyspace =
-            MADE.iter().filter(|(definition, cf)| cf.keyspace == name && is_of(claim, definition.listed));
+        let of_keyspace = MADE
+            .iter()
+            .filter(|(definition, cf)| cf.keyspace == name && definition.listed.has_line(claim.line()));
         of_keyspace.map(|(_, cf)| (cf.name.clone(), cf.clone())).collect()
     };
     let made = KEYSPACES.iter().map(|name| {

@@ -8,7 +8,6 @@ use crate::cql::QueryState;
 use crate::cql::column_text::{class_text, component_index, index_of, index_type};
 use crate::marshal::{CqlType, Native, PACKAGE};
 use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
-use crate::util::Release;
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -95,13 +94,11 @@ fn value_alias(def: &TableDef) -> Option<String> {
 pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
-        // 1.2 lists none of the key.
         let is_listed =
-            |kind: ColumnKind| state.behaviour.release >= Release::V2_0 || kind == ColumnKind::Regular;
+            |kind: ColumnKind| state.behaviour.cql.lists_key_columns || kind == ColumnKind::Regular;
         let listed = def.columns().filter(|column| is_listed(column.kind));
         rows.extend(listed.map(|column| self::column(cf, def, column)));
-        if value_alias(def).is_some_and(|alias| alias.is_empty()) && state.behaviour.release >= Release::V2_0
-        {
+        if value_alias(def).is_some_and(|alias| alias.is_empty()) && state.behaviour.cql.lists_key_columns {
             let value = TableColumn::new("", ColumnKind::CompactValue, 0, CqlType::Native(Native::Blob));
             rows.push(self::column(cf, def, &value));
         }

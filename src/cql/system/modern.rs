@@ -213,7 +213,7 @@ fn for_each_virtual(state: &QueryState<'_>, mut take: impl FnMut(&CfDef, &TableD
 }
 
 pub fn virtual_keyspaces(state: &QueryState<'_>) -> Vec<Row> {
-    match state.claim.is_at_least(4, 0) {
+    match state.claim.has_virtual_tables() {
         true => vec![Row::default().text("keyspace_name", VIRTUAL)],
         false => Vec::new(),
     }

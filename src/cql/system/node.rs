@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use md5::{Digest, Md5};
 
 use super::row::Row;
+use crate::compat::features::api_version;
 use crate::cql::QueryState;
-use crate::db::api_version;
 
 /// Where nodes would talk to each other.
 const STORAGE_PORT: i32 = 7000;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::{CfDef, SETTINGS, Setting};
-use crate::util::Release;
+use crate::compat::features::releases::NEWEST;
+use crate::schema::{CfDef, Setting};
 
 fn setting(cf: &CfDef, name: &str) -> Option<Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)?.shown(&cf.settings, Release::V2_1)
+    Setting::shown(Setting::field_named(name)?, &cf.settings, NEWEST)
 }
 
 pub fn int(cf: &CfDef, name: &str, default: i32) -> i32 {

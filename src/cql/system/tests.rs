@@ -1,8 +1,8 @@
 use super::*;
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
 use crate::cql::define::testing::{compact, create, database_with_keyspace, done, ordered};
 use crate::cql::syntax::Statement;
-use crate::cql::{Claim, Language};
-use crate::model::Behaviour;
 use crate::util::Release;
 
 /// The rows of a table, each as `column=text` of some columns; nothing for null.

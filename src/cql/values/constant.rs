@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::TypeScope;
+use crate::compat::{Behaviour, texts};
 use crate::cql::syntax::ConstantKind;
 use crate::cql::{ColumnSpec, CqlError};
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, is_date_of};
@@ -22,7 +23,7 @@ pub(super) fn fits(kind: ConstantKind, cql_type: &CqlType, release: Release) -> 
     };
     match kind {
         // 1.2 still took hex in quotes for a blob.
-        ConstantKind::String if native == Blob => release < Release::V2_0,
+        ConstantKind::String if native == Blob => Behaviour::of(release).cql.blobs_in_quotes,
         ConstantKind::String => {
             matches!(native, Ascii | Text | Inet | Timestamp | OldTimestamp | Date | Time | Duration)
         }
@@ -71,11 +72,13 @@ pub(super) fn bytes_of(
 ) -> Result<Option<Bytes>, CqlError> {
     let cql_type = &receiver.cql_type;
     if !fits(kind, cql_type, scope.release) {
-        let quote = if scope.release < Release::V2_1 { "" } else { "\"" };
-        return Err(CqlError::invalid(format!(
-            "Invalid {} constant ({text}) for {quote}{}{quote} of type {cql_type}",
+        let column = receiver.name.to_string();
+        return Err(CqlError::invalid(texts::wrong_constant(
+            scope.release,
             kind_name(kind),
-            receiver.name
+            text,
+            &column,
+            &cql_type.to_string(),
         )));
     }
     let is_moment = matches!(cql_type, CqlType::Native(Native::Timestamp | Native::OldTimestamp));

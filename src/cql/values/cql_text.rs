@@ -3,10 +3,10 @@
 use bytes::Bytes;
 
 use super::collections::{list_from_bytes, map_from_bytes, tuple_from_bytes};
+use crate::compat::features::releases::NEWEST;
 use crate::cql::CollectionForm;
 use crate::cql::syntax::is_reserved;
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, at};
-use crate::util::Release;
 
 /// A value as a statement would write it: reading the text gives the value again. Collections have long lengths. What
 /// is no value of the type is shown as a blob.
@@ -67,7 +67,7 @@ fn text_of(cql_type: &CqlType, value: &Bytes) -> Option<String> {
 /// A value of one of Cassandra's own types; `None` where it is none.
 fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<String> {
     let class = cql_type.type_ref(&Types::builtin());
-    let class = at(&*class, Release::V2_1);
+    let class = at(&*class, NEWEST);
     class.validate(value).ok()?;
     match native {
         Native::Blob => return Some(blob(value)),

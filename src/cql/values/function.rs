@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{cast, moment, time_uuid};
+use crate::compat::features::releases::NEWEST;
 use crate::cql::json::{from_json, to_json};
 use crate::cql::{CqlError, Table, TypesOf};
 use crate::db::Database;
@@ -393,7 +394,7 @@ impl ResolvedFunction {
 
     fn checked(&self, value: Option<Bytes>) -> Result<Option<Bytes>, CqlError> {
         let Some(value) = value else { return Ok(None) };
-        if at(&*self.class, Release::V2_1).validate(&value).is_err() {
+        if at(&*self.class, NEWEST).validate(&value).is_err() {
             return Err(CqlError::invalid(format!(
                 "In call to function {}, value 0x{} is not a valid binary representation for type {}",
                 self.function.name,

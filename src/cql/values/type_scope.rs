@@ -1,5 +1,6 @@
 //! The names of types, looked up.
 
+use crate::compat::Behaviour;
 use crate::cql::column_text::column_text;
 use crate::cql::syntax::TypeName;
 use crate::cql::{ColumnSpec, CqlError, Place};
@@ -136,7 +137,8 @@ impl TypeScope<'_> {
         match native {
             Some(native) if !(is_new(native) && self.keyspace.user_types.contains_key(name)) => {
                 // Timestamps of 1.2 and before sort otherwise, and have a class of their own for it.
-                let is_old = native == Native::Timestamp && self.release < Release::V2_0;
+                let is_old =
+                    native == Native::Timestamp && Behaviour::of(self.release).cql.timestamps_are_dates;
                 return Ok(CqlType::Native(if is_old { Native::OldTimestamp } else { native }));
             }
             _ => {}

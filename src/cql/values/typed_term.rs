@@ -9,6 +9,8 @@ use super::collections::{list_from_bytes, list_to_bytes, map_from_bytes, map_to_
 use super::constant;
 use super::function::{ResolvedFunction, chosen};
 use super::{Markers, TypeScope, Value};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::texts;
 use crate::cql::syntax::Term;
 use crate::cql::{BoundValue, CollectionForm, ColumnSpec, CqlError, QueryOptions};
 use crate::db::Database;
@@ -157,7 +159,7 @@ impl TypedTerm {
                 Some(BoundValue::Value(bytes)) => self.bound(bytes, class, options.collection_form),
                 Some(BoundValue::Null) => Ok(Value::Null),
                 Some(BoundValue::Unset) => Ok(Value::Unset),
-                None => Err(CqlError::invalid("Invalid amount of bind variables")),
+                None => Err(CqlError::invalid(texts::wrong_value_count(NEWEST))),
             },
             Node::Elements(elements) => {
                 let bytes = |element: &TypedTerm| held(element.bytes(options, database)?);
@@ -551,11 +553,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::compat::features::ConsistencyLevel;
     use crate::cql::syntax::{ConstantKind, TypeName};
     use crate::cql::values::to_cql_text;
     use crate::db::DatabaseParts;
     use crate::marshal::{Native, Types, UserType};
-    use crate::model::ConsistencyLevel;
     use crate::partitioner;
     use crate::schema::{Catalog, KeyspaceDef};
     use crate::storage::EmbeddedStore;

@@ -27,7 +27,7 @@ use super::shape::Shape;
 use super::table::Table;
 use super::tls;
 use super::values::Values;
-use crate::model::ConsistencyLevel;
+use crate::compat::features::ConsistencyLevel;
 use crate::storage::StoreError;
 use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 

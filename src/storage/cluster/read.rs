@@ -10,8 +10,9 @@ use super::rows::{FoundCell, Reading};
 use super::shape::{Shape, Which};
 use super::table::Table;
 use super::values::Values;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal;
-use crate::model::{Cell, ConsistencyLevel, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
+use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SuperColumn};
 use crate::storage::{StoreError, within_limit};
 use crate::util::meter;
 
@@ -180,8 +181,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::compat::Behaviour;
     use crate::marshal::Types;
-    use crate::model::{Behaviour, SliceRange};
+    use crate::model::SliceRange;
     use crate::schema::CfDef;
     use crate::util::Release;
 

@@ -12,7 +12,8 @@ use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
 use super::token::token_value;
 use super::values::Values;
-use crate::model::{Bounds, ConsistencyLevel, Predicate, RangeCommand, ReadCommand, Row};
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::{IndexLookup, StoreError, within_limit};
 

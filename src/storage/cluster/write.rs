@@ -11,10 +11,10 @@ use super::shape::{Shape, Which};
 use super::store::Tables;
 use super::table::Table;
 use super::values::Values;
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
 use crate::marshal;
-use crate::model::{
-    Behaviour, Cell, CellKind, CfMutation, Change, ConsistencyLevel, DeletionTime, Mutation, RangeDeletion,
-};
+use crate::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeDeletion};
 use crate::storage::StoreError;
 
 /// Statements of one batch, at most: the native protocol counts them in two bytes.

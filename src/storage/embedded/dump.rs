@@ -10,13 +10,13 @@ use super::row_source::{RowKey, RowSource};
 use super::scan::RowPrefixes;
 use super::tables::Tables;
 use super::value::{self, Value};
+use crate::compat::features::releases::NEWEST;
 use crate::marshal::{self, AbstractType};
 use crate::model::{Change, DeletionTime, LevelRanges, RangeDeletion};
 use crate::partitioner::Partitioner;
 use crate::schema::CfDef;
 use crate::storage::dump::{is_dropped, sort_ranges, weight};
 use crate::storage::{Dump, DumpCommand, RowPiece, StoreError};
-use crate::util::Release;
 
 /// What an entry that is left out costs of an answer's bytes, so that each answer ends.
 const HIDDEN_BYTES: usize = 16;
@@ -87,7 +87,7 @@ struct Reading<'a> {
 
 /// Only releases from 2.0 on make tombstones of runs of names, so names are compared as those do.
 fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
-    marshal::at(of, Release::V2_1)
+    marshal::at(of, NEWEST)
 }
 
 impl<'a> Reading<'a> {

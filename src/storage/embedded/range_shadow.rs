@@ -6,11 +6,11 @@ use super::key::{self, COLUMNS_LEVEL, ROW_END, SuperEntry};
 use super::row_reader::decode_cell;
 use super::row_source::{RowKey, RowSource};
 use super::value::{self, Value};
+use crate::compat::features::releases::NEWEST;
 use crate::marshal::{self, AbstractType, TypeRef};
 use crate::model::{DeletionTime, LevelRanges, RangeDeletion};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
-use crate::util::Release;
 
 /// The keys of the cells that a row's tombstones of runs of names shadow, at most so many. All of the row's are
 /// to be given: which of two that touch a name belongs to is told by both.
@@ -53,7 +53,7 @@ pub fn shadowed_by_ranges(
 
 /// Only releases from 2.0 on make such tombstones, so names are compared as those do.
 fn newest_view(of: &TypeRef) -> &dyn AbstractType {
-    marshal::at(&**of, Release::V2_1)
+    marshal::at(&**of, NEWEST)
 }
 
 /// Tells the super column of each of a row's entries, which come in order.

@@ -253,7 +253,8 @@ fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Behaviour, Winner, reconcile};
+    use crate::compat::Behaviour;
+    use crate::model::{Winner, reconcile};
     use crate::util::Release;
     use proptest::prelude::*;
 

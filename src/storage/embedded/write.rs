@@ -22,10 +22,10 @@ use super::tables::Tables;
 use super::value::{self, Value};
 use super::write_batch::{BatchBuilder, Cached};
 use super::write_path::WritePath;
+use crate::compat::Behaviour;
 use crate::marshal::{AbstractType, StoredOrder};
 use crate::model::{
-    Behaviour, Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeDeletion,
-    SuperColumn,
+    Cell, CellKind, CfMutation, Change, DeletionTime, LevelRanges, Mutation, RangeDeletion, SuperColumn,
 };
 use crate::schema::CfDef;
 use crate::storage::StoreError;

@@ -21,7 +21,8 @@ use super::read_path::ReadPath;
 use super::write::{Writer, look_up};
 use super::write_ahead::WriteAhead;
 use super::write_batch::{BatchBuilder, Cached};
-use crate::model::{Behaviour, Change, Mutation};
+use crate::compat::Behaviour;
+use crate::model::{Change, Mutation};
 use crate::storage::StoreError;
 use crate::util::Clock;
 

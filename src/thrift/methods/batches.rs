@@ -1,19 +1,18 @@
 //! batch_insert and batch_mutate, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::compat::{Span, only};
 use crate::db::RowBatch;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_5, V0_6};
 use crate::util::meter::RequestKind;
 
-pub const BATCH_INSERT_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
+pub const BATCH_INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..BATCH_INSERT };
 
 pub const BATCH_INSERT: Method = Method {
     name: "batch_insert",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "key", TType::String),
@@ -29,7 +28,7 @@ pub const BATCH_INSERT: Method = Method {
 fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
-        let families = types::insert_map(&mut call.args.required(3)?)?;
+        let families = types::insert_map(&mut call.args.required(3)?, call.behaviour.release)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
         call.database.batch_insert(keyspace, key, families, consistency, call.behaviour).await?;
         Ok(())
@@ -38,8 +37,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
 
 pub const BATCH_MUTATE: Method = Method {
     name: "batch_mutate",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "mutation_map", TType::Map),

@@ -2,15 +2,16 @@
 
 use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
+use crate::compat::features::api_version;
+use crate::compat::{Span, only};
 use crate::db::{self, TokenRange};
 use crate::thrift::failure::Thrown;
 use crate::thrift::wire::{TType, Writer};
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_6};
 
 pub const DESCRIBE_KEYSPACES: Method = Method {
     name: "describe_keyspaces",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[],
     throws: &[],
     needs_login: false,
@@ -43,8 +44,7 @@ pub fn write_old_names(call: &mut Call<'_>) {
 
 pub const DESCRIBE_KEYSPACE: Method = Method {
     name: "describe_keyspace",
-    since: Release::V0_4,
-    until: Release::V0_6,
+    releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, Thrown::NotFound)],
     needs_login: false,
@@ -84,8 +84,7 @@ pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db
 
 pub const DESCRIBE_CLUSTER_NAME: Method = Method {
     name: "describe_cluster_name",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[],
     throws: &[],
     needs_login: false,
@@ -101,15 +100,14 @@ pub const DESCRIBE_CLUSTER_NAME: Method = Method {
 
 pub const DESCRIBE_VERSION: Method = Method {
     name: "describe_version",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[],
     throws: &[],
     needs_login: false,
     kind: None,
     run: |mut call| {
         Box::pin(async move {
-            let version = db::api_version(call.behaviour.release);
+            let version = api_version(call.behaviour.release);
             call.writer().field_string(0, version.as_bytes());
             Ok(())
         })
@@ -118,8 +116,7 @@ pub const DESCRIBE_VERSION: Method = Method {
 
 pub const DESCRIBE_PARTITIONER: Method = Method {
     name: "describe_partitioner",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[],
     throws: &[],
     needs_login: false,
@@ -135,8 +132,7 @@ pub const DESCRIBE_PARTITIONER: Method = Method {
 
 pub const DESCRIBE_RING: Method = Method {
     name: "describe_ring",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String)],
     throws: &[(1, Thrown::InvalidRequest)],
     needs_login: false,
@@ -159,17 +155,17 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
 /// Writes the ring, with what the release says of it: clients of 1.0.1 and later look at the details without asking
 /// whether they are there.
 pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
-    let release = call.behaviour.release;
+    let rules = &call.behaviour.wire;
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, ring.len());
     for range in ring {
         writer.field_string(1, range.start_token.as_bytes());
         writer.field_string(2, range.end_token.as_bytes());
         write_endpoints(&mut writer, 3, &range.endpoints);
-        if release >= Release::V0_8 {
+        if rules.ring_has_client_addresses {
             write_endpoints(&mut writer, 4, &range.endpoints);
         }
-        if release >= Release::V1_0 {
+        if rules.ring_has_data_centres {
             writer.field_list(5, TType::Struct, range.endpoints.len());
             for endpoint in &range.endpoints {
                 writer.field_string(1, endpoint.as_bytes());
@@ -192,8 +188,7 @@ fn write_endpoints(writer: &mut Writer<'_>, id: i16, endpoints: &[String]) {
 
 pub const DESCRIBE_SPLITS: Method = Method {
     name: "describe_splits",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[
         arg(1, "start_token", TType::String),
         arg(2, "end_token", TType::String),

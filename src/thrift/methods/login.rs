@@ -1,15 +1,15 @@
 //! login, as 0.6 has it.
 
 use super::{Call, CallFuture, Method, arg};
+use crate::compat::only;
 use crate::thrift::failure::Thrown;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::V0_6;
 
 pub const LOGIN: Method = Method {
     name: "login",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String), arg(2, "auth_request", TType::Struct)],
     throws: &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
     needs_login: false,

@@ -22,17 +22,14 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::cql::{Language, PreparedStatements};
+use crate::compat::features::{Family, Language};
+use crate::compat::{Behaviour, Span, texts};
+use crate::cql::PreparedStatements;
 use crate::db::{self, Access, Database};
-use crate::model::Behaviour;
-use crate::util::Release;
 use crate::util::meter::RequestKind;
 
 pub use super::args::Arg;
 pub use super::failure::Thrown;
-
-/// What calls of 0.7 and later are told before a login.
-pub const NOT_LOGGED_IN: &str = "You have not logged in";
 
 /// One call, on its way through its method.
 pub struct Call<'a> {
@@ -55,13 +52,8 @@ impl Call<'_> {
 
     /// The keyspace that the session has chosen (0.7 and later). Nothing is said of what its user may do there.
     pub fn keyspace(&self) -> Result<Bytes, Failure> {
-        let text = match self.behaviour.release {
-            release if release < Release::V1_1 => "You have not set a keyspace for this session",
-            release if release < Release::V2_0 => "no keyspace has been specified",
-            _ => "No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename",
-        };
         let keyspace = self.session.keyspace.clone();
-        keyspace.ok_or_else(|| Failure::Failed(db::Error::invalid(text)))
+        keyspace.ok_or_else(|| Failure::Failed(db::Error::invalid(texts::no_keyspace(self.behaviour))))
     }
 
     /// Whether the session's user may do this; the error is the client's to see. Every call of 0.7 and later that
@@ -69,7 +61,9 @@ impl Call<'_> {
     pub fn check(&self, access: Access<'_>) -> Result<(), Failure> {
         match &self.session.user {
             Some(user) => Ok(user.check(access, self.behaviour.release)?),
-            None if self.database.requires_login() => Err(db::Error::invalid(NOT_LOGGED_IN).into()),
+            None if self.database.requires_login() => {
+                Err(db::Error::invalid(texts::not_logged_in(self.behaviour)).into())
+            }
             None => Ok(()),
         }
     }
@@ -99,9 +93,8 @@ pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Sen
 /// One shape of one method.
 pub struct Method {
     pub name: &'static str,
-    /// The first and last release whose interface has it so.
-    pub since: Release,
-    pub until: Release,
+    /// The releases whose interface has it so.
+    pub releases: Span,
     pub args: &'static [Arg],
     pub throws: &'static [(i16, Thrown)],
     /// Whether a call needs the login of its own generation where an authenticator is configured. From 0.7 on such a call
@@ -112,6 +105,13 @@ pub struct Method {
     /// statements, which know it themselves.
     pub kind: Option<RequestKind>,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
+}
+
+impl Method {
+    /// The generation of the API that it belongs to.
+    pub fn family(&self) -> Family {
+        Family::of_line(self.releases.first())
+    }
 }
 
 /// Declares one argument.

@@ -1,13 +1,13 @@
 //! get_string_property and get_string_list_property, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, arg};
+use crate::compat::Span;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_6};
 
 pub const GET_STRING_PROPERTY: Method = Method {
     name: "get_string_property",
-    since: Release::V0_4,
-    until: Release::V0_6,
+    releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "property", TType::String)],
     throws: &[],
     needs_login: false,
@@ -26,8 +26,7 @@ fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
 
 pub const GET_STRING_LIST_PROPERTY: Method = Method {
     name: "get_string_list_property",
-    since: Release::V0_4,
-    until: Release::V0_6,
+    releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "property", TType::String)],
     throws: &[],
     needs_login: false,

@@ -1,20 +1,20 @@
 //! get_key_range, get_range_slice and get_range_slices, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::compat::{Span, only};
 use crate::db::KeyRange;
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_5, V0_6};
 use crate::util::meter::RequestKind;
 
 pub const GET_KEY_RANGE_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
+    Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_KEY_RANGE };
 
 pub const GET_KEY_RANGE: Method = Method {
     name: "get_key_range",
-    since: Release::V0_5,
-    until: Release::V0_5,
+    releases: only(V0_5),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "column_family", TType::String),
@@ -50,8 +50,7 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
 
 pub const GET_RANGE_SLICE: Method = Method {
     name: "get_range_slice",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "column_parent", TType::Struct),
@@ -77,8 +76,7 @@ fn get_range_slice(call: Call<'_>) -> CallFuture<'_> {
 
 pub const GET_RANGE_SLICES: Method = Method {
     name: "get_range_slices",
-    since: Release::V0_6,
-    until: Release::V0_6,
+    releases: only(V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "column_parent", TType::Struct),

@@ -1,12 +1,13 @@
 //! get, multiget, get_slice, multiget_slice and get_count, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::compat::{Span, only};
 use crate::thrift::args::Arg;
 use crate::thrift::failure::Thrown;
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_5, V0_6};
 use crate::util::meter::RequestKind;
 
 const PATH_ARGS: &[Arg] = &[
@@ -18,16 +19,14 @@ const PATH_ARGS: &[Arg] = &[
 
 /// The first of two rows of `get`: 0.4 cannot tell a time-out.
 pub const GET_0_4: Method = Method {
-    until: Release::V0_4,
+    releases: only(V0_4),
     throws: &[(1, Thrown::InvalidRequest), (2, Thrown::NotFound), (3, Thrown::Unavailable)],
-    since: Release::V0_4,
     ..GET
 };
 
 pub const GET: Method = Method {
     name: "get",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: PATH_ARGS,
     throws: &[
         (1, Thrown::InvalidRequest),
@@ -54,13 +53,11 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const MULTIGET_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..MULTIGET };
+pub const MULTIGET_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..MULTIGET };
 
 pub const MULTIGET: Method = Method {
     name: "multiget",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "keys", TType::List),
@@ -93,16 +90,14 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// 0.4 tells unavailability of get_slice, alone of all calls, in field 3.
 pub const GET_SLICE_0_4: Method = Method {
-    since: Release::V0_4,
-    until: Release::V0_4,
+    releases: only(V0_4),
     throws: &[(1, Thrown::InvalidRequest), (3, Thrown::Unavailable)],
     ..GET_SLICE
 };
 
 pub const GET_SLICE: Method = Method {
     name: "get_slice",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "key", TType::String),
@@ -133,12 +128,11 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
 }
 
 pub const MULTIGET_SLICE_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..MULTIGET_SLICE };
+    Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..MULTIGET_SLICE };
 
 pub const MULTIGET_SLICE: Method = Method {
     name: "multiget_slice",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "keys", TType::List),
@@ -174,13 +168,11 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const GET_COUNT_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..GET_COUNT };
+pub const GET_COUNT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..GET_COUNT };
 
 pub const GET_COUNT: Method = Method {
     name: "get_count",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "key", TType::String),

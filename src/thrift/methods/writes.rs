@@ -1,18 +1,17 @@
 //! insert and remove, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::compat::{Span, only};
 use crate::thrift::types;
 use crate::thrift::wire::TType;
-use crate::util::Release;
+use crate::util::Release::{V0_4, V0_5, V0_6};
 use crate::util::meter::RequestKind;
 
-pub const INSERT_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..INSERT };
+pub const INSERT_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..INSERT };
 
 pub const INSERT: Method = Method {
     name: "insert",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "key", TType::String),
@@ -38,13 +37,11 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-pub const REMOVE_0_4: Method =
-    Method { since: Release::V0_4, until: Release::V0_4, throws: WITHOUT_TIMEOUT, ..REMOVE };
+pub const REMOVE_0_4: Method = Method { releases: only(V0_4), throws: WITHOUT_TIMEOUT, ..REMOVE };
 
 pub const REMOVE: Method = Method {
     name: "remove",
-    since: Release::V0_5,
-    until: Release::V0_6,
+    releases: Span::between(V0_5, V0_6),
     args: &[
         arg(1, "keyspace", TType::String),
         arg(2, "key", TType::String),
@@ -64,7 +61,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(3)?)?;
         let timestamp = call.args.i64(4)?;
         let consistency = call.args.consistency(5, true, call.behaviour);
-        if consistency.is_err() && call.behaviour.release >= Release::V0_6 {
+        if consistency.is_err() && call.behaviour.wire.removal_level_is_read_last {
             // 0.6 does not require this one, so a number that means nothing is met after all else.
             call.database.check_removal(keyspace, &key, &path, call.behaviour)?;
         }

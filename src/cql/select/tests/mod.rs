@@ -7,11 +7,10 @@ mod rows;
 
 use std::sync::Arc;
 
-use crate::cql::{
-    Claim, CollectionForm, CqlError, Language, Outcome, QueryOptions, QueryState, ResultSet, query,
-};
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
+use crate::cql::{CollectionForm, CqlError, Outcome, QueryOptions, QueryState, ResultSet, query};
 use crate::db::{Database, DatabaseParts};
-use crate::model::Behaviour;
 use crate::partitioner::Murmur3Partitioner;
 use crate::schema::Catalog;
 use crate::storage::EmbeddedStore;

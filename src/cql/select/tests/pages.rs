@@ -1,10 +1,13 @@
 //! How much is read, and where pages end.
 
 use super::*;
-use crate::cql::{Claim, Language, prepare};
+use crate::compat::Behaviour;
+use crate::compat::features::{Claim, Language};
+use crate::cql::prepare;
 use crate::db::CfRequest;
 use crate::model::Predicate;
 use crate::storage::{Asked, WatchedStore};
+use crate::util::Release;
 
 /// Cells that a statement may have read: what it asked for, at most.
 fn cells_asked(asked: &[Asked]) -> usize {

@@ -1,6 +1,7 @@
 //! Users, roles and permissions.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{AccessStatement, Resource, RoleOptions};
@@ -12,7 +13,7 @@ impl Parser<'_> {
     /// One of these statements, if one stands here.
     pub(super) fn access(&mut self) -> Result<Option<AccessStatement>, CqlError> {
         if let Some(found) = self.role()? {
-            self.needs((2, 2), "roles");
+            self.needs(syntax::ROLES);
             return Ok(Some(found));
         }
         let found = if self.eat_words(&["CREATE", "USER"]) {

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use crate::compat::Behaviour;
+use crate::compat::features::{Language, Syntax, syntax};
 use crate::cql::syntax::failure::{self, Misfit};
 use crate::cql::syntax::token::{Token, TokenKind};
-use crate::cql::syntax::{Language, Line, Term, keywords, lexer};
+use crate::cql::syntax::{Term, keywords, lexer};
 use crate::cql::{CqlError, Place};
 use crate::util::Release;
 use crate::util::limits::{MARKERS_MAX, STATEMENT_NESTING_MAX};
@@ -37,7 +39,7 @@ impl<'t> Parser<'t> {
             at: 0,
             depth: 0,
             release,
-            language: Language::Newest,
+            language: Language::default(),
             markers: Vec::new(),
             unqualified: Vec::new(),
             functions: Vec::new(),
@@ -193,7 +195,7 @@ impl<'t> Parser<'t> {
         } else if self.is_symbol(0, ":") && self.is_name(1) {
             self.advance();
             let name = self.name()?;
-            self.needs((2, 0), "a marker with a name");
+            self.needs(syntax::NAMED_MARKER);
             Some(name)
         } else {
             return Ok(None);
@@ -280,7 +282,13 @@ impl<'t> Parser<'t> {
     }
 
     fn failure(&self, misfit: Misfit, message: &str) -> CqlError {
-        failure::at_token(self.text, &self.tokens, &misfit, message, self.release >= Release::V2_1)
+        failure::at_token(
+            self.text,
+            &self.tokens,
+            &misfit,
+            message,
+            Behaviour::of(self.release).cql.syntax_errors_show_words,
+        )
     }
 
     /// Something is wrong with what was read; reading goes on. Such messages name no place.
@@ -290,13 +298,13 @@ impl<'t> Parser<'t> {
     }
 
     /// Says that what stands before this place came with a release. An older one does not take it.
-    pub(in crate::cql) fn needs(&mut self, since: Line, what: &str) {
-        if !self.language.has(since) {
+    pub(in crate::cql) fn needs(&mut self, syntax: Syntax) {
+        if !self.language.has(syntax.since) {
             let place = self.peek(0).place();
             let (line, column) = (place.line, place.column);
-            let (major, minor) = since;
+            let Syntax { name, since } = syntax;
             let message = format!(
-                "line {line}:{column} {what} came with Cassandra {major}.{minor}, and --compat names an older one"
+                "line {line}:{column} {name} came with Cassandra {since}, and --compat names an older one"
             );
             self.put_off(CqlError::Syntax { message, place });
         }
@@ -308,7 +316,7 @@ impl<'t> Parser<'t> {
         let raw = comment.raw(self.text);
         let is_comment =
             comment.kind == TokenKind::Hidden && (raw.starts_with("--") || raw.starts_with("//"));
-        if self.language == Language::Newest || !is_comment || raw.ends_with(['\n', '\r']) {
+        if self.language.is_newest() || !is_comment || raw.ends_with(['\n', '\r']) {
             return Ok(());
         }
         let message = "mismatched character '<EOF>' expecting set null";

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP of everything but users.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{AlterType, CreateIndex, IndexTarget, Properties, Statement};
@@ -74,15 +75,18 @@ impl Parser<'_> {
     }
 
     fn index_target(&mut self) -> Result<(IndexTarget, String), CqlError> {
-        let targets =
-            [("KEYS", IndexTarget::Keys), ("VALUES", IndexTarget::Values), ("FULL", IndexTarget::Full)];
+        let targets = [
+            (syntax::INDEX_OF_KEYS, IndexTarget::Keys),
+            (syntax::INDEX_OF_VALUES, IndexTarget::Values),
+            (syntax::INDEX_OF_WHOLE, IndexTarget::Full),
+        ];
         for (word, target) in targets {
-            if self.is_word(0, word) && self.is_symbol(1, "(") {
+            if self.is_word(0, word.name) && self.is_symbol(1, "(") {
                 self.advance();
                 self.expect_symbol("(")?;
                 let column = self.name()?;
                 self.expect_symbol(")")?;
-                self.needs(if target == IndexTarget::Values { (2, 2) } else { (2, 1) }, word);
+                self.needs(word);
                 return Ok((target, column));
             }
         }
@@ -90,7 +94,7 @@ impl Parser<'_> {
     }
 
     fn create_type(&mut self) -> Result<Statement, CqlError> {
-        self.needs((2, 1), "TYPE");
+        self.needs(syntax::TYPE);
         let if_not_exists = self.if_not_exists()?;
         let name = self.table_name()?;
         self.expect_symbol("(")?;
@@ -123,7 +127,7 @@ impl Parser<'_> {
     }
 
     fn alter_type(&mut self) -> Result<AlterType, CqlError> {
-        self.needs((2, 1), "TYPE");
+        self.needs(syntax::TYPE);
         if self.eat_word("ALTER") {
             let field = self.name()?;
             self.expect_word("TYPE")?;
@@ -153,7 +157,7 @@ impl Parser<'_> {
             return Ok(Statement::DropIndex { if_exists, name: self.table_name()? });
         }
         if self.eat_word("TYPE") {
-            self.needs((2, 1), "TYPE");
+            self.needs(syntax::TYPE);
             let if_exists = self.if_exists()?;
             return Ok(Statement::DropType { if_exists, name: self.table_name()? });
         }

@@ -17,13 +17,15 @@ pub use cursor::Parser;
 use std::collections::HashMap;
 
 use super::token::TokenKind;
-use super::{Language, Parsed, Statement, TableName};
+use super::{Parsed, Statement, TableName};
+use crate::compat::features::releases::NEWEST;
+use crate::compat::features::{Language, syntax};
 use crate::cql::CqlError;
 use crate::util::Release;
 
 /// Reads a statement of the newest language as 2.1 does.
 pub fn parse(text: &str) -> Result<Parsed, CqlError> {
-    parse_as(text, Release::V2_1, Language::Newest)
+    parse_as(text, NEWEST, Language::default())
 }
 
 /// Reads a statement with this release's messages.
@@ -77,12 +79,12 @@ impl Parser<'_> {
         }
         if self.eat_word("TRUNCATE") {
             if self.eat_word("TABLE") {
-                self.needs((2, 1), "TRUNCATE TABLE");
+                self.needs(syntax::TRUNCATE_TABLE);
             }
             return Ok(Statement::Truncate(self.table_name()?));
         }
         if let Some(describe) = self.describe()? {
-            self.needs((4, 0), "DESCRIBE");
+            self.needs(syntax::DESCRIBE);
             return Ok(describe);
         }
         if let Some(access) = self.access()? {
@@ -114,7 +116,7 @@ impl Parser<'_> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_words(&["NOT", "EXISTS"])?;
-            self.needs((2, 0), "IF NOT EXISTS");
+            self.needs(syntax::IF_NOT_EXISTS);
         }
         Ok(is_there)
     }
@@ -123,7 +125,7 @@ impl Parser<'_> {
         let is_there = self.eat_word("IF");
         if is_there {
             self.expect_word("EXISTS")?;
-            self.needs((2, 0), "IF EXISTS");
+            self.needs(syntax::IF_EXISTS);
         }
         Ok(is_there)
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{
@@ -80,7 +81,7 @@ impl Parser<'_> {
         self.expect_word("INTO")?;
         let table = self.table_name()?;
         let change = if self.eat_word("JSON") {
-            self.needs((2, 2), "JSON");
+            self.needs(syntax::JSON);
             let json = match (self.marker_term()?, self.kind(0)) {
                 (Some(marker), _) => marker,
                 (None, TokenKind::String) => {
@@ -135,7 +136,7 @@ impl Parser<'_> {
         if !self.eat_word("IF") {
             return Ok(Conditions::None);
         }
-        self.needs((2, 0), "IF");
+        self.needs(syntax::IF);
         if self.is_word(0, "EXISTS") && !self.is_condition() {
             self.advance();
             return Ok(Conditions::IfExists);
@@ -165,7 +166,7 @@ impl Parser<'_> {
         }
         // `c += 1`, of 4.0.
         if self.is_symbol(1, "=") && (self.is_symbol(0, "+") || self.is_symbol(0, "-")) {
-            self.needs((4, 0), "c += 1");
+            self.needs(syntax::ADD_ASSIGN);
             let adds = self.eat_symbol("+");
             if !adds {
                 self.advance();

@@ -1,6 +1,7 @@
 //! What stands after WITH.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Properties, PropertyValue, Term};
@@ -29,7 +30,7 @@ impl Parser<'_> {
             self.complain(format!("Unknown property '{name}'"));
         }
         if name == "caching" && matches!(value, PropertyValue::Map(_)) {
-            self.needs((2, 1), "caching by a map");
+            self.needs(syntax::CACHING_MAP);
         }
         if properties.0.len() >= PROPERTIES_MAX {
             return Err(CqlError::invalid(format!("There can be {PROPERTIES_MAX} properties at most")));

@@ -1,6 +1,7 @@
 //! The conditions of WHERE and IF.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Condition, InValues, Operator, Relation, Term, Test};
@@ -54,10 +55,10 @@ impl Parser<'_> {
         if self.is_symbol(0, "(") {
             let is_tuple = self.is_name(1) && (self.is_symbol(2, ",") || self.is_symbol(2, ")"));
             if is_tuple {
-                self.needs((2, 0), "a condition of several columns");
+                self.needs(syntax::MULTI_COLUMN_RELATION);
                 return self.relation_of_columns();
             }
-            self.needs((2, 0), "a condition in parentheses");
+            self.needs(syntax::RELATION_IN_PARENTHESES);
             self.advance();
             let relation = self.relation()?;
             self.expect_symbol(")")?;
@@ -73,13 +74,13 @@ impl Parser<'_> {
             return Ok(Relation::In { column, values: self.in_values()? });
         }
         if self.eat_word("CONTAINS") {
-            self.needs((2, 1), "CONTAINS");
+            self.needs(syntax::CONTAINS);
             let operator = if self.eat_word("KEY") { Operator::ContainsKey } else { Operator::Contains };
             return Ok(Relation::Column { column, element: None, operator, value: self.term()? });
         }
         let element = self.element()?;
         if element.is_some() {
-            self.needs((2, 2), "a condition of an element");
+            self.needs(syntax::ELEMENT_RELATION);
         }
         let Some(operator) = self.operator_here() else {
             return Err(self.no_viable_from(start, 0));
@@ -126,7 +127,7 @@ impl Parser<'_> {
         one: impl FnMut(&mut Self) -> Result<Term, CqlError>,
     ) -> Result<Vec<Term>, CqlError> {
         if self.is_symbol(0, "(") && self.is_symbol(1, ")") {
-            self.needs((2, 0), "an empty list");
+            self.needs(syntax::EMPTY_IN);
             self.advance();
             self.advance();
             return Ok(Vec::new());
@@ -136,7 +137,7 @@ impl Parser<'_> {
 
     fn in_values(&mut self) -> Result<InValues, CqlError> {
         if let Some(marker) = self.marker()? {
-            self.needs((2, 0), "a marker for a list");
+            self.needs(syntax::IN_MARKER);
             return Ok(InValues::Marker(marker));
         }
         if !self.is_symbol(0, "(") {
@@ -180,7 +181,7 @@ impl Parser<'_> {
         let column = self.name()?;
         let element = self.element()?;
         if element.is_some() || !self.is_symbol(0, "=") {
-            self.needs((2, 1), "IF with more than a column and a value");
+            self.needs(syntax::CONDITION_OPERATORS);
         }
         if self.eat_word("IN") {
             return Ok(Condition { column, element, test: Test::In(self.in_values()?) });

@@ -1,10 +1,11 @@
 //! SELECT.
 
 use super::{Parser, last_named};
+use crate::compat::Behaviour;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{Select, Selected, Selection, Selector};
-use crate::util::Release;
 use crate::util::limits::STATEMENT_NESTING_MAX;
 
 impl Parser<'_> {
@@ -12,9 +13,9 @@ impl Parser<'_> {
         self.expect_word("SELECT")?;
         let is_json = self.is_modifier("JSON") && self.eat_word("JSON");
         if is_json {
-            self.needs((2, 2), "JSON");
+            self.needs(syntax::JSON);
         }
-        if self.release < Release::V2_0 && self.is_modifier("DISTINCT") {
+        if !Behaviour::of(self.release).cql.has_distinct && self.is_modifier("DISTINCT") {
             // A column's name there, so what follows is one too many.
             return Err(self.no_viable(1));
         }
@@ -25,7 +26,7 @@ impl Parser<'_> {
         let relations = if self.eat_word("WHERE") { self.relations()? } else { Vec::new() };
         let mut group_by = Vec::new();
         if self.eat_words(&["GROUP", "BY"]) {
-            self.needs((3, 10), "GROUP BY");
+            self.needs(syntax::GROUP_BY);
             group_by = self.list(Self::name)?;
         }
         let mut order_by = Vec::new();
@@ -35,7 +36,7 @@ impl Parser<'_> {
         }
         let mut per_partition_limit = None;
         if self.eat_words(&["PER", "PARTITION"]) {
-            self.needs((3, 6), "PER PARTITION LIMIT");
+            self.needs(syntax::PER_PARTITION_LIMIT);
             self.expect_word("LIMIT")?;
             per_partition_limit = Some(self.integer()?);
         }
@@ -76,7 +77,7 @@ impl Parser<'_> {
             return Ok(Selection::Count { alias: alias.take() });
         }
         if selected.iter().any(|selected| selected.selector == Selector::CountRows) {
-            self.needs((2, 2), "count(*) among others");
+            self.needs(syntax::COUNT_AMONG_OTHERS);
         }
         Ok(Selection::Some(selected))
     }
@@ -97,7 +98,7 @@ impl Parser<'_> {
         if !self.eat_word("AS") {
             return Ok(None);
         }
-        self.needs((2, 0), "AS");
+        self.needs(syntax::AS);
         self.name().map(Some)
     }
 
@@ -111,7 +112,7 @@ impl Parser<'_> {
             let mut selector = parser.whole_selector()?;
             let mut fields = 0;
             while parser.eat_symbol(".") {
-                parser.needs((2, 1), "a field of a column");
+                parser.needs(syntax::FIELD);
                 // Each makes the selector one deeper.
                 fields += 1;
                 if fields > STATEMENT_NESTING_MAX {
@@ -136,7 +137,7 @@ impl Parser<'_> {
             return self.count();
         }
         if self.is_word(0, "CAST") && self.is_symbol(1, "(") {
-            self.needs((3, 2), "CAST");
+            self.needs(syntax::CAST);
             return self.cast_selector();
         }
         if self.is_symbol(1, "(") && self.is_word(0, "WRITETIME") {

@@ -1,6 +1,7 @@
 //! CREATE TABLE and ALTER TABLE.
 
 use super::{Parser, last_named};
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::{Alter, ColumnDefinition, CreateTable, PrimaryKey, Properties};
 
@@ -55,7 +56,7 @@ impl Parser<'_> {
     fn is_static(&mut self) -> bool {
         let is_static = self.eat_word("STATIC");
         if is_static {
-            self.needs((2, 0), "STATIC");
+            self.needs(syntax::STATIC);
         }
         is_static
     }
@@ -99,14 +100,14 @@ impl Parser<'_> {
     fn steps(&mut self, one: impl FnMut(&mut Self) -> Result<Alter, CqlError>) -> Result<Alter, CqlError> {
         let mut one = one;
         if self.is_symbol(0, "(") {
-            self.needs((3, 10), "a list of columns");
+            self.needs(syntax::COLUMN_LIST);
             return Ok(Alter::Several(self.list_in_parentheses(one)?));
         }
         let first = one(self)?;
         if !self.eat_symbol(",") {
             return Ok(first);
         }
-        self.needs((3, 10), "a list of columns");
+        self.needs(syntax::COLUMN_LIST);
         let mut steps = vec![first];
         steps.extend(self.list(one)?);
         Ok(Alter::Several(steps))
@@ -127,7 +128,7 @@ impl Parser<'_> {
             });
         }
         if self.eat_word("DROP") {
-            self.needs((2, 0), "DROP of a column");
+            self.needs(syntax::DROP_COLUMN);
             return self.steps(|parser| Ok(Alter::Drop { column: parser.name()? }));
         }
         if self.eat_word("RENAME") {

@@ -1,6 +1,7 @@
 //! Values.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{ConstantKind, Term};
@@ -25,7 +26,7 @@ impl Parser<'_> {
             "{" if self.kind(0) == TokenKind::Symbol => self.braces(),
             "(" if self.kind(0) == TokenKind::Symbol && self.is_cast() => self.cast(),
             "(" if self.kind(0) == TokenKind::Symbol => {
-                self.needs((2, 1), "a tuple");
+                self.needs(syntax::TUPLE);
                 Ok(Term::Tuple(self.list_in_parentheses(Self::term)?))
             }
             _ => self.function_call(),
@@ -46,7 +47,7 @@ impl Parser<'_> {
             _ => return self.not_finite(),
         };
         if kind == ConstantKind::Duration {
-            self.needs((3, 10), "a duration");
+            self.needs(syntax::DURATION);
         }
         Some(Term::Constant { kind, text: self.take_value() })
     }
@@ -68,7 +69,7 @@ impl Parser<'_> {
         if is_negative {
             self.advance();
         }
-        self.needs((2, 0), "a number that is not finite");
+        self.needs(syntax::NOT_FINITE);
         let sign = if is_negative { "-" } else { "" };
         Some(Term::Constant { kind: ConstantKind::Float, text: format!("{sign}{}", self.take_value()) })
     }
@@ -76,7 +77,7 @@ impl Parser<'_> {
     /// An integer or a marker, as LIMIT, TIMESTAMP and TTL take it.
     pub(super) fn integer(&mut self) -> Result<Term, CqlError> {
         if let Some(marker) = self.marker_term()? {
-            self.needs((2, 0), "a marker here");
+            self.needs(syntax::MARKER_ANYWHERE);
             return Ok(marker);
         }
         match self.kind(0) {
@@ -99,7 +100,7 @@ impl Parser<'_> {
             return Ok(Term::Set(Vec::new()));
         }
         let literal = if self.is_name(0) && self.is_symbol(1, ":") {
-            self.needs((2, 1), "a value of a user's type");
+            self.needs(syntax::USER_VALUE);
             Term::User(self.list(|parser| {
                 let field = parser.name()?;
                 parser.expect_symbol(":")?;
@@ -171,7 +172,7 @@ impl Parser<'_> {
     pub(super) fn function_name(&mut self) -> Result<Option<(Option<String>, String)>, CqlError> {
         if self.is_function_of_keyspace(0) {
             let keyspace = self.name()?;
-            self.needs((2, 2), "a function of a keyspace");
+            self.needs(syntax::KEYSPACE_FUNCTION);
             self.advance();
             return Ok(Some((Some(keyspace), self.take_value())));
         }

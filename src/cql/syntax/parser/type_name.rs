@@ -1,6 +1,7 @@
 //! Types.
 
 use super::Parser;
+use crate::compat::features::syntax;
 use crate::cql::CqlError;
 use crate::cql::syntax::token::TokenKind;
 use crate::cql::syntax::{TableName, TypeName};
@@ -22,7 +23,7 @@ impl Parser<'_> {
             return Ok(TypeName::List(Box::new(self.parameter()?)));
         }
         if has_parameters && self.eat_word("FROZEN") {
-            self.needs((2, 1), "frozen");
+            self.needs(syntax::FROZEN);
             return Ok(TypeName::Frozen(Box::new(self.parameter()?)));
         }
         if has_parameters && self.eat_word("MAP") {
@@ -34,7 +35,7 @@ impl Parser<'_> {
             return Ok(TypeName::Map(Box::new(key), Box::new(value)));
         }
         if has_parameters && self.eat_word("TUPLE") {
-            self.needs((2, 1), "tuple");
+            self.needs(syntax::TUPLE_TYPE);
             self.expect_symbol("<")?;
             let elements = self.list(Self::type_name)?;
             self.expect_symbol(">")?;
@@ -42,7 +43,7 @@ impl Parser<'_> {
         }
         let TableName { keyspace, name } = self.qualified_name()?;
         if keyspace.is_none() && self.language.lacks_type(&name) {
-            self.needs((2, 1), "a user's type");
+            self.needs(syntax::USER_TYPE);
             if self.language.keeps_free(&name) {
                 self.complain(format!("Invalid (reserved) user type name {name}"));
             }

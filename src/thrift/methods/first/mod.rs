@@ -14,8 +14,9 @@ mod window;
 mod writes;
 
 use super::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::compat::only;
 use crate::thrift::wire::{TType, WireError};
-use crate::util::Release;
+use crate::util::Release::V0_3;
 use crate::util::meter::RequestKind;
 
 /// Every row.
@@ -33,8 +34,7 @@ const fn data(
     throws: &'static [(i16, Thrown)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    let (since, until, kind) = (Release::V0_3, Release::V0_3, Some(kind));
-    Method { name, since, until, args, throws, needs_login: true, kind, run }
+    Method { name, releases: only(V0_3), args, throws, needs_login: true, kind: Some(kind), run }
 }
 
 /// A call about the server. Its argument had no id in the interface's file, so that Thrift numbered it downwards.
@@ -43,8 +43,7 @@ const fn about(
     args: &'static [Arg],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    let (since, until) = (Release::V0_3, Release::V0_3);
-    Method { name, since, until, args, throws: &[], needs_login: false, kind: None, run }
+    Method { name, releases: only(V0_3), args, throws: &[], needs_login: false, kind: None, run }
 }
 
 const TABLE: Arg = arg(1, "tablename", TType::String);

@@ -8,15 +8,16 @@ use bytes::Bytes;
 
 use super::path::TextPath;
 use super::{KEY, TABLE, data, timestamp};
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::NEWEST;
 use crate::db::{ColumnOrSuper, ColumnPath, NewColumn, NewSuper};
-use crate::model::ConsistencyLevel;
 use crate::thrift::failure::Failure;
 use crate::thrift::java_map::in_java_order;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::types;
 use crate::thrift::wire::{Reader, TType, WireError};
 use crate::util::meter::RequestKind;
-use crate::util::{Release, trimmed};
+use crate::util::trimmed;
 
 pub const ROWS: &[Method] = &[
     data(
@@ -188,7 +189,7 @@ fn batch<'a, T>(
 /// A column_t. Without a timestamp it is of the time 0.
 fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
     // As 2.0 reads it, where nothing but the name is required.
-    let column = types::column(reader, Release::V2_0)?;
+    let column = types::column(reader, NEWEST)?;
     let Some(value) = column.value else { return types::missing("value", "column_t") };
     Ok(NewColumn {
         name: column.name,

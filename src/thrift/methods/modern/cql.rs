@@ -3,12 +3,12 @@
 use bytes::Bytes;
 
 use super::since;
+use crate::compat::features::{Claim, ConsistencyLevel};
 use crate::cql::{
-    self, BoundValue, Claim, CollectionForm, MarkerNote, Outcome, QueryOptions, QueryState, StatementId,
+    self, BoundValue, CollectionForm, MarkerNote, Outcome, QueryOptions, QueryState, StatementId,
     marker_notes,
 };
 use crate::db;
-use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};

@@ -4,9 +4,9 @@ use bytes::Bytes;
 
 use super::cql::{self, QUERY, THROWS, check_version, keyspace_of, state};
 use super::since;
+use crate::compat::features::ConsistencyLevel;
 use crate::cql::cql2::{self, Cql2Outcome};
 use crate::db::{self, Database};
-use crate::model::ConsistencyLevel;
 use crate::thrift::cql_results::{write_cql2_outcome, write_cql2_prepared};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
@@ -33,7 +33,7 @@ pub const ROWS: &[Method] = &[
 
 /// Whether the session's calls of CQL 2 are CQL 3: 1.1 has no others, and there a client says so first.
 fn means_cql3(call: &Call<'_>) -> bool {
-    call.behaviour.release == Release::V1_1 && call.session.cql_major() == Some(3)
+    call.behaviour.wire.cql3_by_calls_of_cql2 && call.session.cql_major() == Some(3)
 }
 
 /// Whether the session's calls of CQL 2 can be run: a cluster has no such language.

@@ -1,6 +1,8 @@
 //! The describe calls but those of splits.
 
 use super::{INVALID, since};
+use crate::compat::features::api_version;
+use crate::compat::features::releases::of_definitions;
 use crate::db;
 use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
@@ -39,7 +41,7 @@ pub const ROWS: &[Method] = &[
     }),
     open(Release::V0_7, "describe_version", &[], &[], |mut call| {
         Box::pin(async move {
-            let version = db::api_version(call.behaviour.release);
+            let version = api_version(call.behaviour.release);
             call.writer().field_string(0, version.as_bytes());
             Ok(())
         })
@@ -99,7 +101,7 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes every keyspace as a KsDef.
 pub fn write_keyspaces(call: &mut Call<'_>) {
-    let release = call.behaviour.release.max(Release::V0_7);
+    let release = of_definitions(call.behaviour.release);
     let keyspaces = call.database.keyspaces(release);
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, keyspaces.len());
@@ -122,7 +124,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes one keyspace as a KsDef.
 pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
-    let release = call.behaviour.release.max(Release::V0_7);
+    let release = of_definitions(call.behaviour.release);
     let keyspace = call.database.keyspace(name, release).ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
     writer.field_struct(0);

@@ -19,13 +19,13 @@ use crate::util::meter::RequestKind;
 
 /// A call that came with a release and has stayed.
 const fn since(
-    since: Release,
+    first: Release,
     name: &'static str,
     args: &'static [Arg],
     throws: &'static [(i16, Thrown)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
-    Method { name, since, until: Release::V2_1, args, throws, needs_login: true, kind: None, run }
+    Method { name, releases: crate::compat::since(first), args, throws, needs_login: true, kind: None, run }
 }
 
 /// A call of data: it may be refused, find too few replicas or time out.

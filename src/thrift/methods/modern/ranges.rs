@@ -52,7 +52,7 @@ fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let parent = types::column_parent(&mut call.args.required(1)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
         let mut range = types::key_range(&mut call.args.required(3)?)?;
-        if call.behaviour.release < Release::V1_1 {
+        if !call.behaviour.wire.ranges_have_conditions {
             // Those releases know no conditions here.
             range.row_filter.clear();
         }

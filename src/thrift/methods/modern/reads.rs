@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use super::{consistency, data};
+use crate::compat::features::{ConsistencyLevel, consistency_of};
 use crate::db::{ColumnParent, SlicePredicate};
-use crate::model::{ConsistencyLevel, RowColumns};
-use crate::thrift::args::consistency_of;
+use crate::model::RowColumns;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::results;

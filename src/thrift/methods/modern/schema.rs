@@ -4,6 +4,7 @@
 //! in the session's keyspace and then change the one that the definition names.
 
 use super::{INVALID, since};
+use crate::compat::only;
 use crate::db::{Access, Resource};
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
 use crate::thrift::schema_types;
@@ -21,7 +22,7 @@ const COLUMN_FAMILY: &[Arg] = &[arg(1, "column_family", TType::String)];
 const MAY_DISAGREE: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::SchemaDisagreement)];
 
 const fn of_0_7(name: &'static str, args: &'static [Arg], run: Run) -> Method {
-    Method { until: Release::V0_7, ..since(Release::V0_7, name, args, INVALID, run) }
+    Method { releases: only(Release::V0_7), ..since(Release::V0_7, name, args, INVALID, run) }
 }
 
 const fn from_0_8(name: &'static str, args: &'static [Arg], run: Run) -> Method {

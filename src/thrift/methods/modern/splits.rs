@@ -1,10 +1,12 @@
 //! describe_splits and describe_splits_ex.
 
 use super::{INVALID, since};
+use crate::compat::only;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::Release::V0_7;
 
 const ARGS: &[Arg] = &[
     arg(1, "cfName", TType::String),
@@ -17,7 +19,7 @@ const DESCRIBE_SPLITS: Method =
     Method { needs_login: false, ..since(Release::V0_8, "describe_splits", ARGS, INVALID, describe_splits) };
 
 pub const ROWS: &[Method] = &[
-    Method { since: Release::V0_7, until: Release::V0_7, throws: &[], ..DESCRIBE_SPLITS },
+    Method { releases: only(V0_7), throws: &[], ..DESCRIBE_SPLITS },
     DESCRIBE_SPLITS,
     Method {
         needs_login: false,

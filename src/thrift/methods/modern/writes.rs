@@ -3,14 +3,16 @@
 use bytes::Bytes;
 
 use super::{consistency, data};
+use crate::compat::Span;
+use crate::compat::features::ConsistencyLevel;
 use crate::db::{Access, CasOutcome, CasRequest, RowBatch};
-use crate::model::ConsistencyLevel;
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, WITHOUT_TIMEOUT, arg};
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
+use crate::util::Release::{V0_7, V1_0};
 use crate::util::meter::RequestKind;
 
 const BATCH_ARGS: &[Arg] = &[arg(1, "mutation_map", TType::Map), consistency(2)];
@@ -59,7 +61,7 @@ pub const ROWS: &[Method] = &[
         cas,
     ),
     // Up to 1.0 a time-out is told as unavailability: their clients would take it for success.
-    Method { since: Release::V0_7, until: Release::V1_0, throws: WITHOUT_TIMEOUT, ..TRUNCATE },
+    Method { releases: Span::between(V0_7, V1_0), throws: WITHOUT_TIMEOUT, ..TRUNCATE },
     TRUNCATE,
 ];
 

@@ -1,40 +1,43 @@
 //! How much of the language there is.
 
+use crate::compat::Line;
 use crate::util::Release;
-
-/// A release line: major and minor.
-pub type Line = (u32, u32);
 
 /// Functions that came after 1.2, in lower case, and when.
 const FUNCTIONS: [(&str, Line); 15] = [
-    ("uuid", (2, 0)),
-    ("avg", (2, 2)),
-    ("count", (2, 2)),
-    ("currentdate", (4, 0)),
-    ("currenttime", (4, 0)),
-    ("currenttimestamp", (4, 0)),
-    ("currenttimeuuid", (4, 0)),
-    ("fromjson", (2, 2)),
-    ("max", (2, 2)),
-    ("min", (2, 2)),
-    ("sum", (2, 2)),
-    ("todate", (2, 2)),
-    ("tojson", (2, 2)),
-    ("totimestamp", (2, 2)),
-    ("tounixtimestamp", (2, 2)),
+    ("uuid", Line(2, 0)),
+    ("avg", Line(2, 2)),
+    ("count", Line(2, 2)),
+    ("currentdate", Line(4, 0)),
+    ("currenttime", Line(4, 0)),
+    ("currenttimestamp", Line(4, 0)),
+    ("currenttimeuuid", Line(4, 0)),
+    ("fromjson", Line(2, 2)),
+    ("max", Line(2, 2)),
+    ("min", Line(2, 2)),
+    ("sum", Line(2, 2)),
+    ("todate", Line(2, 2)),
+    ("tojson", Line(2, 2)),
+    ("totimestamp", Line(2, 2)),
+    ("tounixtimestamp", Line(2, 2)),
 ];
 
 /// Types that came after 1.2, and when.
-const TYPES: [(&str, Line); 5] =
-    [("date", (2, 2)), ("time", (2, 2)), ("smallint", (2, 2)), ("tinyint", (2, 2)), ("duration", (3, 10))];
+const TYPES: [(&str, Line); 5] = [
+    ("date", Line(2, 2)),
+    ("time", Line(2, 2)),
+    ("smallint", Line(2, 2)),
+    ("tinyint", Line(2, 2)),
+    ("duration", Line(3, 10)),
+];
 
 /// Properties of tables that came after 1.2, and when.
 const PROPERTIES: [(&str, Line); 5] = [
-    ("default_time_to_live", (2, 0)),
-    ("speculative_retry", (2, 0)),
-    ("memtable_flush_period_in_ms", (2, 0)),
-    ("min_index_interval", (2, 1)),
-    ("max_index_interval", (2, 1)),
+    ("default_time_to_live", Line(2, 0)),
+    ("speculative_retry", Line(2, 0)),
+    ("memtable_flush_period_in_ms", Line(2, 0)),
+    ("min_index_interval", Line(2, 1)),
+    ("max_index_interval", Line(2, 1)),
 ];
 
 /// Names that 2.1 let no type of a user have, and for which later releases had types of their own.
@@ -51,14 +54,17 @@ pub enum Language {
 }
 
 impl Language {
-    /// Whether there is what came with a release line.
+    /// Whether there is what came with a release line. CQL 3 begins with 1.2.
     pub fn has(self, since: Line) -> bool {
         match self {
             Language::Newest => true,
-            Language::Of(Release::V2_1) => since <= (2, 1),
-            Language::Of(Release::V2_0) => since <= (2, 0),
-            Language::Of(_) => since <= (1, 2),
+            Language::Of(release) => since <= Line::of(release.max(Release::V1_2)),
         }
+    }
+
+    /// Whether it is all that this server knows.
+    pub fn is_newest(self) -> bool {
+        self == Language::Newest
     }
 
     fn lacks(self, came: &[(&str, Line)], is_meant: impl Fn(&str) -> bool) -> bool {
@@ -92,13 +98,15 @@ mod tests {
 
     #[test]
     fn a_release_has_what_came_before_it() {
-        for (release, line) in [(Release::V1_2, (1, 2)), (Release::V2_0, (2, 0)), (Release::V2_1, (2, 1))] {
+        for (release, line) in
+            [(Release::V1_2, Line(1, 2)), (Release::V2_0, Line(2, 0)), (Release::V2_1, Line(2, 1))]
+        {
             let language = Language::Of(release);
-            assert!(language.has(line) && language.has((1, 2)));
-            assert!(!language.has((line.0, line.1 + 1)) && !language.has((2, 2)));
+            assert!(language.has(line) && language.has(Line(1, 2)));
+            assert!(!language.has(Line(line.0, line.1 + 1)) && !language.has(Line(2, 2)));
             assert!(language.lacks_function("Max") && language.lacks_type("time"));
             assert_eq!(language.lacks_function("uuid"), release == Release::V1_2);
         }
-        assert!(Language::Newest.has((5, 0)) && !Language::Newest.lacks_type("date"));
+        assert!(Language::Newest.has(Line(5, 0)) && !Language::Newest.lacks_type("date"));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::model::Behaviour;
+use crate::compat::{Behaviour, Line};
 use crate::util::Release;
 
 /// The port of the native protocol where nothing else is said.
@@ -17,7 +17,7 @@ const CQL_VERSIONS: [&str; 4] = ["3.4.5", "3.4.4", "3.3.1", "3.2.1"];
 pub struct Claim {
     /// `4.0.11` or `4.0.11-SNAPSHOT`.
     release_version: Cow<'static, str>,
-    line: (u32, u32),
+    line: Line,
     /// The newest version of the native protocol that is spoken.
     native_protocol: u8,
     /// Where clients of the native protocol reach the server; `None`: where the node says that it is.
@@ -25,19 +25,22 @@ pub struct Claim {
     rpc_port: u16,
 }
 
-static V1_2: Claim = Claim::last_of("1.2.19", (1, 2), 1);
-static V2_0: Claim = Claim::last_of("2.0.17", (2, 0), 2);
-static V2_1: Claim = Claim::last_of("2.1.22", (2, 1), 3);
+static V1_2: Claim = Claim::last_of("1.2.19", Line(1, 2), 1);
+static V2_0: Claim = Claim::last_of("2.0.17", Line(2, 0), 2);
+static V2_1: Claim = Claim::last_of("2.1.22", Line(2, 1), 3);
 
 impl Default for Claim {
     /// 4.0: the first under which cqlsh has the server DESCRIBE.
     fn default() -> Claim {
-        Claim::last_of("4.0.11", (4, 0), 5)
+        Claim::last_of("4.0.11", Line(4, 0), 5)
     }
 }
 
 impl Claim {
-    const fn last_of(release_version: &'static str, line: (u32, u32), native_protocol: u8) -> Claim {
+    /// The first line with words but without a behaviour of its own.
+    const OWN_WORDS_SINCE: Line = Line(2, 2);
+
+    const fn last_of(release_version: &'static str, line: Line, native_protocol: u8) -> Claim {
         let release_version = Cow::Borrowed(release_version);
         Claim { release_version, line, native_protocol, rpc_address: None, rpc_port: NATIVE_PORT }
     }
@@ -68,19 +71,19 @@ impl Claim {
             let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|_| is_number)
         };
-        let parts: Option<Vec<u32>> = number.split('.').map(part).collect();
+        let parts: Option<Vec<u16>> = number.split('.').map(part).collect();
         let Some([major, minor, _]) = parts.as_deref() else {
             return Err(mistake("it is not of the form a.b.c"));
         };
-        let line = (*major, *minor);
-        if !((1, 2)..=(4, 1)).contains(&line) {
+        let line = Line(*major, *minor);
+        if !(Line(1, 2)..=Line(4, 1)).contains(&line) {
             return Err(mistake("drivers would ask for what is not here"));
         }
         let native_protocol = match line {
-            line if line < (2, 0) => 1,
-            line if line < (2, 1) => 2,
-            line if line < (2, 2) => 3,
-            line if line < (4, 0) => 4,
+            line if line < Line(2, 0) => 1,
+            line if line < Line(2, 1) => 2,
+            line if line < Line(2, 2) => 3,
+            line if line < Line(4, 0) => 4,
             _ => 5,
         };
         let release_version = Cow::Owned(release_version.to_owned());
@@ -117,19 +120,40 @@ impl Claim {
         self.rpc_port
     }
 
-    /// Whether the claimed release is of this line or a later one.
-    pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
-        self.line >= (major, minor)
+    /// The line of the claimed release.
+    pub fn line(&self) -> Line {
+        self.line
+    }
+
+    /// The line whose words messages have: the claimed one where 2.2 or a later one is claimed, and else the line of the
+    /// release whose behaviour applies.
+    pub fn line_of_words(&self, behaviour: &Behaviour) -> Line {
+        if self.line >= Claim::OWN_WORDS_SINCE { self.line } else { behaviour.line() }
+    }
+
+    /// Whether messages have the words of 2.1 itself. Many messages changed with 2.2.
+    pub fn has_words_of_2_1(&self, behaviour: &Behaviour) -> bool {
+        self.line_of_words(behaviour) == Line(2, 1)
+    }
+
+    /// Whether tables have the properties of 3.0, by other names than in 2.1.
+    pub fn has_properties_of_3_0(&self) -> bool {
+        self.line >= Line(3, 0)
+    }
+
+    /// Whether there is system_virtual_schema (4.0).
+    pub fn has_virtual_tables(&self) -> bool {
+        self.line >= Line(4, 0)
     }
 
     /// The version of CQL that the claimed release speaks.
     pub fn cql_version(&self) -> &'static str {
         match self.line {
-            line if line >= (4, 0) => "3.4.5",
-            line if line >= (3, 0) => "3.4.4",
-            line if line >= (2, 2) => "3.3.1",
-            line if line >= (2, 1) => "3.2.1",
-            line if line >= (2, 0) => "3.1.7",
+            line if line >= Line(4, 0) => "3.4.5",
+            line if line >= Line(3, 0) => "3.4.4",
+            line if line >= Line(2, 2) => "3.3.1",
+            line if line >= Line(2, 1) => "3.2.1",
+            line if line >= Line(2, 0) => "3.1.7",
             _ => "3.0.5",
         }
     }

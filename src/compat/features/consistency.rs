@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use crate::compat::span::{Span, before, only, since};
+use crate::util::Release;
+use crate::util::Release::{V0_4, V0_5, V0_6, V0_7, V1_2, V2_0};
+
 /// How many replicas must answer. On one node it decides little but what is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsistencyLevel {
@@ -77,4 +81,30 @@ impl fmt::Display for ConsistencyLevel {
             ConsistencyLevel::LocalOne => "LOCAL_ONE",
         })
     }
+}
+
+/// The numbers of levels in Thrift, with the releases in which they have that meaning (`cassandra.thrift` of each).
+const NUMBERS: [(i32, ConsistencyLevel, Span); 15] = [
+    (0, ConsistencyLevel::Zero, before(V0_7)),
+    (1, ConsistencyLevel::One, Span::ALWAYS),
+    (2, ConsistencyLevel::Quorum, Span::ALWAYS),
+    (3, ConsistencyLevel::All, only(V0_4)),
+    (3, ConsistencyLevel::DcQuorum, Span::between(V0_5, V0_6)),
+    (3, ConsistencyLevel::LocalQuorum, since(V0_7)),
+    (4, ConsistencyLevel::DcQuorumSync, Span::between(V0_5, V0_6)),
+    (4, ConsistencyLevel::EachQuorum, since(V0_7)),
+    (5, ConsistencyLevel::All, since(V0_5)),
+    (6, ConsistencyLevel::Any, since(V0_6)),
+    (7, ConsistencyLevel::Two, since(V0_7)),
+    (8, ConsistencyLevel::Three, since(V0_7)),
+    (9, ConsistencyLevel::Serial, since(V2_0)),
+    (10, ConsistencyLevel::LocalSerial, since(V2_0)),
+    (11, ConsistencyLevel::LocalOne, since(V1_2)),
+];
+
+/// Returns the level that a number means to a release.
+pub fn consistency_of(number: i32, release: Release) -> Option<ConsistencyLevel> {
+    let is_meant =
+        |(known, _, releases): &&(i32, ConsistencyLevel, Span)| *known == number && releases.has(release);
+    NUMBERS.iter().find(is_meant).map(|(_, level, _)| *level)
 }

@@ -1,0 +1,60 @@
+//! The behaviour of a release: its rules in one place, ready to be asked.
+
+use super::Line;
+use super::rules::{CellRules, CqlRules, LoginRules, ReadRules, SchemaRules, WireRules, WriteRules};
+use crate::util::Release;
+
+/// How one release behaves where releases differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Behaviour {
+    /// The release: its comparators, texts and features apply.
+    pub release: Release,
+    pub cells: CellRules,
+    pub reads: ReadRules,
+    pub writes: WriteRules,
+    pub schema: SchemaRules,
+    pub logins: LoginRules,
+    pub wire: WireRules,
+    pub cql: CqlRules,
+}
+
+impl Behaviour {
+    /// Returns the behaviour of a release.
+    pub fn of(release: Release) -> &'static Behaviour {
+        &TABLE[release as usize]
+    }
+
+    /// Whether a cell that expires at one second is gone at another.
+    pub fn is_expired(&self, expires_at_s: i32, now_s: i32) -> bool {
+        if self.cells.expires_when_second_begins { now_s >= expires_at_s } else { now_s > expires_at_s }
+    }
+
+    /// Returns the release's line.
+    pub fn line(&self) -> Line {
+        Line::of(self.release)
+    }
+
+    const fn row(release: Release) -> Behaviour {
+        Behaviour {
+            release,
+            cells: CellRules::of(release),
+            reads: ReadRules::of(release),
+            writes: WriteRules::of(release),
+            schema: SchemaRules::of(release),
+            logins: LoginRules::of(release),
+            wire: WireRules::of(release),
+            cql: CqlRules::of(release),
+        }
+    }
+}
+
+/// One row a release, in the order of [`Release::ALL`].
+static TABLE: [Behaviour; Release::ALL.len()] = {
+    let mut table = [const { Behaviour::row(Release::V0_3) }; Release::ALL.len()];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = Behaviour::row(Release::ALL[at]);
+        at += 1;
+    }
+    table
+};

@@ -1,0 +1,37 @@
+//! Generations of the API: releases whose calls have the same shapes.
+
+use crate::compat::Line;
+use crate::util::Release;
+
+/// Releases whose calls have the same shapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// 0.3: calls carry a table, and say in one text what in it is meant.
+    WithTextPaths,
+    /// 0.4 to 0.6: calls carry a keyspace.
+    WithKeyspace,
+    /// 0.7 and later: calls come after set_keyspace.
+    AfterSetKeyspace,
+}
+
+impl Family {
+    /// The first lines of the second and the third.
+    const WITH_KEYSPACE_SINCE: Line = Line::of(Release::V0_4);
+    const AFTER_SET_KEYSPACE_SINCE: Line = Line::of(Release::V0_7);
+
+    /// Returns the generation of a release line.
+    pub const fn of_line(line: Line) -> Family {
+        if line.is_before(Family::WITH_KEYSPACE_SINCE) {
+            Family::WithTextPaths
+        } else if line.is_before(Family::AFTER_SET_KEYSPACE_SINCE) {
+            Family::WithKeyspace
+        } else {
+            Family::AfterSetKeyspace
+        }
+    }
+
+    /// Returns the generation of a release.
+    pub const fn of_release(release: Release) -> Family {
+        Family::of_line(Line::of(release))
+    }
+}

@@ -1,0 +1,29 @@
+//! The versions that releases report.
+
+use crate::util::Release;
+
+/// Returns the API version that a release answers with: 0.3 and 0.4 their product's, 0.5 and 0.6 the interface's.
+pub fn api_version(release: Release) -> &'static str {
+    match release {
+        Release::V0_3 => "0.3.0",
+        Release::V0_4 => "0.4.2",
+        Release::V0_5 => "0.5.1",
+        Release::V0_6 => "2.2.0",
+        Release::V0_7 => "19.4.0",
+        Release::V0_8 => "19.16.0",
+        Release::V1_0 => "19.20.0",
+        Release::V1_1 => "19.33.0",
+        Release::V1_2 => "19.36.2",
+        Release::V2_0 | Release::V2_1 => "19.39.0",
+    }
+}
+
+/// Returns the version of CQL 3 that a release has. The first was not done.
+pub fn cql3_version(release: Release) -> &'static str {
+    match release {
+        Release::V2_1 => "3.2.1",
+        Release::V2_0 => "3.1.7",
+        Release::V1_2 => "3.0.5",
+        _ => "3.0.0-beta1",
+    }
+}

@@ -1,0 +1,14 @@
+//! Rules of logins and rights.
+
+use super::rules;
+use crate::compat::span::since;
+use crate::util::Release::V1_2;
+
+rules! {
+    /// What logins and rights are.
+    pub struct LoginRules {
+        /// Refusals name the permissions and resources of 1.2 (`Permission`, `DataResource`); before, those of the file
+        /// with rights.
+        permissions_name_resources: bool = since(V1_2);
+    }
+}

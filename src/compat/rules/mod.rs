@@ -1,0 +1,44 @@
+//! The rules of releases, by what they are about. A rule is one row: its meaning, its name, its releases.
+//!
+//! A row `name: bool = since(V1_1);` holds in 1.1 and later; [`Eras`](super::span::Eras) gives a rule with other values
+//! than yes and no. To change a rule of a release, change its row: no code elsewhere compares releases.
+
+mod cells;
+mod cql;
+mod logins;
+mod reads;
+mod schema;
+mod wire;
+mod writes;
+
+pub use cells::{CellRules, SuperCount, TimestampOrder, ValueTie};
+pub use cql::{CqlRules, STRICT_BOUNDS_ARE_REFUSED};
+pub use logins::LoginRules;
+pub use reads::{CountBy, ReadRules};
+pub use schema::{KeyAlias, SchemaRules};
+pub use wire::WireRules;
+pub use writes::WriteRules;
+
+/// Makes a struct with a field for each rule, and `of`, which gives the rules of a release.
+macro_rules! rules {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $( $(#[$meaning:meta])* $rule:ident: $kind:ty = $releases:expr; )*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name {
+            $( $(#[$meaning])* pub $rule: $kind, )*
+        }
+
+        impl $name {
+            /// Returns the rules of a release.
+            pub(in crate::compat) const fn of(release: $crate::util::Release) -> $name {
+                $name { $( $rule: $releases.at(release), )* }
+            }
+        }
+    };
+}
+use rules;

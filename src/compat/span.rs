@@ -1,0 +1,141 @@
+//! Which releases have something: the columns of every table of rules, texts and features.
+
+use super::Line;
+use crate::util::Release;
+
+/// Consecutive releases, from the first that has something to the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    first: Line,
+    last: Line,
+}
+
+impl Span {
+    /// No line is later.
+    const END: Line = Line(u16::MAX, u16::MAX);
+
+    /// Every release.
+    pub const ALWAYS: Span = Span { first: Line(0, 0), last: Span::END };
+
+    /// No release.
+    pub const NEVER: Span = Span { first: Span::END, last: Line(0, 0) };
+
+    /// Returns the releases from one to another, both included.
+    pub const fn between(first: Release, last: Release) -> Span {
+        Span { first: Line::of(first), last: Line::of(last) }
+    }
+
+    /// Returns the lines from one up to another, which is left out.
+    pub const fn lines(first: Line, end: Line) -> Span {
+        let last = if end.1 > 0 { Line(end.0, end.1 - 1) } else { Line(end.0.saturating_sub(1), u16::MAX) };
+        Span { first, last }
+    }
+
+    /// Returns a line and all later ones.
+    pub const fn since_line(first: Line) -> Span {
+        Span { first, last: Span::END }
+    }
+
+    /// Returns the first line.
+    pub const fn first(self) -> Line {
+        self.first
+    }
+
+    /// Whether a release is one of these.
+    pub const fn has(self, release: Release) -> bool {
+        self.has_line(Line::of(release))
+    }
+
+    /// Whether a line is one of these.
+    pub const fn has_line(self, line: Line) -> bool {
+        !line.is_before(self.first) && !self.last.is_before(line)
+    }
+
+    /// Returns the releases that are in both.
+    #[must_use]
+    pub fn and(self, other: Span) -> Span {
+        Span { first: self.first.max(other.first), last: self.last.min(other.last) }
+    }
+
+    /// Returns the release if there is only one.
+    pub fn only_release(self) -> Option<Release> {
+        let mut all = Release::ALL.into_iter().filter(|release| self.has(*release));
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// Whether a rule of these releases holds in one of them. Rules read their values by this name.
+    pub(super) const fn at(self, release: Release) -> bool {
+        self.has(release)
+    }
+}
+
+/// Returns a release and all later ones.
+pub const fn since(first: Release) -> Span {
+    Span { first: Line::of(first), last: Span::END }
+}
+
+/// Returns the releases before one.
+pub const fn before(end: Release) -> Span {
+    Span::lines(Line(0, 0), Line::of(end))
+}
+
+/// Returns one release.
+pub const fn only(release: Release) -> Span {
+    Span::between(release, release)
+}
+
+/// A value that changed: each with the first release that had it, in the order of releases. The first holds for
+/// earlier releases too.
+#[derive(Debug, Clone, Copy)]
+pub struct Eras<T, const N: usize>(pub [(Release, T); N]);
+
+impl<T: Copy, const N: usize> Eras<T, N> {
+    /// Returns a release's value.
+    pub const fn at(&self, release: Release) -> T {
+        let mut found = self.0[0].1;
+        let mut index = 1;
+        while index < N {
+            if !Line::of(release).is_before(Line::of(self.0[index].0)) {
+                found = self.0[index].1;
+            }
+            index += 1;
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_their_ends() {
+        let names = |span: Span| -> Vec<&str> {
+            Release::ALL.into_iter().filter(|release| span.has(*release)).map(Release::name).collect()
+        };
+        assert_eq!(names(since(Release::V2_0)), ["2.0", "2.1"]);
+        assert_eq!(names(before(Release::V0_5)), ["0.3", "0.4"]);
+        assert_eq!(names(before(Release::V1_0)).last(), Some(&"0.8"));
+        assert_eq!(names(only(Release::V1_0)), ["1.0"]);
+        assert_eq!(names(Span::between(Release::V0_8, Release::V1_1)), ["0.8", "1.0", "1.1"]);
+        assert_eq!((names(Span::ALWAYS).len(), names(Span::NEVER).len()), (Release::ALL.len(), 0));
+        let lines = Span::lines(Line(2, 2), Line(4, 0));
+        assert!([Line(2, 2), Line(3, 11)].into_iter().all(|line| lines.has_line(line)));
+        assert!([Line(2, 1), Line(4, 0)].into_iter().all(|line| !lines.has_line(line)));
+    }
+
+    #[test]
+    fn spans_meet_in_what_both_have() {
+        let both = since(Release::V0_5).and(before(Release::V0_6));
+        assert_eq!(both.only_release(), Some(Release::V0_5));
+        assert_eq!(since(Release::V0_5).only_release(), None);
+        assert_eq!(only(Release::V0_4).and(only(Release::V0_6)).only_release(), None);
+    }
+
+    #[test]
+    fn a_value_lasts_until_the_next() {
+        let eras = Eras([(Release::V0_4, 'a'), (Release::V0_7, 'b'), (Release::V2_1, 'c')]);
+        let all: String = Release::ALL.into_iter().map(|release| eras.at(release)).collect();
+        assert_eq!(all, "aaaabbbbbbc");
+    }
+}

@@ -1,0 +1,52 @@
+//! Sentences about statements of CQL.
+
+use super::{V2_0, V2_1, V2_2, texts};
+
+texts! {
+    /// A statement that is run at once, with another number of values than markers (`QueryProcessor`).
+    wrong_value_count() {
+        "Cannot execute query with bind variables";
+        V2_0: "Invalid amount of bind variables"
+    }
+
+    /// A prepared statement with another number of values than markers (`QueryProcessor.processPrepared`).
+    wrong_bound_count(markers: usize, values: usize) {
+        "there were {markers} markers(?) in CQL but {values} bound variables"
+    }
+
+    /// A constant of another type than its column's (`Constants.Literal`).
+    wrong_constant(kind: &str, constant: &str, column: &str, of: &str) {
+        "Invalid {kind} constant ({constant}) for {column} of type {of}";
+        V2_1: "Invalid {kind} constant ({constant}) for \"{column}\" of type {of}"
+    }
+
+    /// A condition on a clustering column after one that leaves it open (`SelectStatement`); `why` is 2.0's.
+    clustering_gap(name: &str, before: &str, why: &str) {
+        "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a non-EQ \
+         relation)";
+        V2_0: "PRIMARY KEY column \"{name}\" cannot be restricted (preceding column \"{before}\" {why})"
+    }
+
+    /// A condition of several columns on one that does not sort (`MultiColumnRelation`).
+    not_clustering(name: &str) {
+        "Multi-column relations can only be applied to clustering columns: {name}";
+        V2_2: "Multi-column relations can only be applied to clustering columns but was applied to: {name}"
+    }
+
+    /// A DELETE of a column that names no row (`DeleteStatement`).
+    deleted_column_without_row(part: &str, column: &str) {
+        "Missing mandatory PRIMARY KEY part {part} since {column} specified";
+        V2_1: "Primary key column '{part}' must be specified in order to delete column '{column}'"
+    }
+
+    /// A write to a dense table that leaves out a clustering column (`UpdateStatement`).
+    missing_clustering(column: &str) {
+        "Invalid empty value for clustering column of COMPACT TABLE";
+        V2_1: "Missing PRIMARY KEY part {column}"
+    }
+
+    /// A batch with one time to live for all (`BatchStatement`).
+    batch_with_ttl() {
+        "Global TTL on the BATCH statement is not supported."
+    }
+}

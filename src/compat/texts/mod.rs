@@ -1,0 +1,79 @@
+//! Sentences that clients read, by what they are about: one row an error, one column an era.
+//!
+//! A row is a name, typed arguments and texts. The first text holds from the beginning; a later one begins with the line
+//! of releases that brought it. To change what 1.2 says, change its column, or add one:
+//!
+//! ```text
+//! unknown_keyspace(name: &str) {
+//!     "Table {name} does not exist in this schema.";
+//!     V0_4: "Keyspace {name} does not exist in this schema.";
+//!     V0_7: "Keyspace {name} does not exist"
+//! }
+//! ```
+//!
+//! becomes `unknown_keyspace(line, name)`, where `line` is a `Release`, a `&Behaviour`, or a later `Line` that the server
+//! passes for. Sentences that one place says, in one release's words, stay at that place.
+
+mod cql;
+mod definitions;
+mod logins;
+mod requests;
+
+pub use cql::*;
+pub use definitions::*;
+pub use logins::*;
+pub use requests::*;
+
+use super::Line;
+use crate::util::Release;
+
+const V0_4: Line = Line::of(Release::V0_4);
+const V0_7: Line = Line::of(Release::V0_7);
+const V0_8: Line = Line::of(Release::V0_8);
+const V1_0: Line = Line::of(Release::V1_0);
+const V1_1: Line = Line::of(Release::V1_1);
+const V1_2: Line = Line::of(Release::V1_2);
+const V2_0: Line = Line::of(Release::V2_0);
+const V2_1: Line = Line::of(Release::V2_1);
+/// Words without a behaviour: drivers see them when the server passes for 2.2 or later.
+const V2_2: Line = Line(2, 2);
+
+/// Returns the last of the eras that has begun, given in their order; `None` before the first.
+fn era_of(line: Line, eras: &[Line]) -> Option<Line> {
+    eras.iter().rev().find(|era| **era <= line).copied()
+}
+
+/// Makes a function for each row.
+macro_rules! texts {
+    ($(
+        $(#[$about:meta])*
+        $name:ident($($argument:ident: $kind:ty),*) { $first:literal $(; $era:ident: $text:literal)* }
+    )*) => {
+        $(
+            $(#[$about])*
+            pub fn $name(line: impl Into<$crate::compat::Line>, $($argument: $kind),*) -> String {
+                match super::era_of(line.into(), &[$($era),*]) {
+                    $( Some(era) if era == $era => format!($text), )*
+                    _ => format!($first),
+                }
+            }
+        )*
+    };
+}
+use texts;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_lasts_until_the_next() {
+        let said = |release| unknown_keyspace(release, "K");
+        assert_eq!(said(Release::V0_3), "Table K does not exist in this schema.");
+        assert_eq!(said(Release::V0_4), said(Release::V0_6));
+        assert_eq!(said(Release::V0_6), "Keyspace K does not exist in this schema.");
+        assert_eq!(said(Release::V2_1), "Keyspace K does not exist");
+        assert_eq!(unknown_table(Line(2, 1), "T"), "unconfigured columnfamily T");
+        assert_eq!(unknown_table(Line(3, 11), "T"), "unconfigured table T");
+    }
+}
