@@ -3,6 +3,7 @@
 use super::Error;
 use super::roles::Permission;
 use super::validate::text_of;
+use crate::compat::{Behaviour, texts};
 use crate::util::Release;
 
 /// What a call does, and to what. Names are as the client sent them.
@@ -41,15 +42,10 @@ pub enum Access<'a> {
 impl Access<'_> {
     /// The refusal, in the words of the release's ClientState.
     pub(super) fn denied(self, user: &str, release: Release) -> Error {
-        if release >= Release::V1_2 {
-            let (permission, resource) = (self.permission().name(), self.resource());
-            return Error::invalid(format!(
-                "User {user} has no {permission} permission on {resource} or any of its parents"
-            ));
-        }
-        // The user as Java printed one who is in no group, and none ever was in any.
-        let (permission, path) = (self.old_permission(), self.old_resource());
-        Error::invalid(format!("#<User {user} groups=[]> does not have permission {permission} for {path}"))
+        Error::invalid(match Behaviour::of(release).logins.permissions_name_resources {
+            true => texts::no_permission(release, user, self.permission().name(), &self.resource()),
+            false => texts::no_permission(release, user, self.old_permission(), &self.old_resource()),
+        })
     }
 
     /// The permission that 1.2 and later ask for.

@@ -8,6 +8,9 @@ use md5::{Digest, Md5};
 use super::access_file::AccessFile;
 use super::user::{Standing, User};
 use super::{Error, properties};
+
+use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
+use crate::compat::texts;
 use crate::util::Release;
 
 /// What a login sends: a name, as "username", and its value.
@@ -70,7 +73,7 @@ impl Authenticator {
 impl SimpleAuthenticator {
     /// Checks a login to a keyspace (0.6).
     pub(super) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
-        let user = self.authenticate(credentials, Release::V0_6)?;
+        let user = self.authenticate(credentials, LOGIN_TO_KEYSPACE)?;
         self.authorize(&user, keyspace)
     }
 
@@ -91,18 +94,12 @@ impl SimpleAuthenticator {
         let users = properties::read(&self.passwd_file)
             .map_err(|error| unreadable("passwd", &self.passwd_file, &error))?;
         let is_known = users.get(&user).is_some_and(|stored| self.matches(stored, &password));
-        if !is_known && release >= Release::V1_2 {
-            return Err(Error::Authentication("Username and/or password are incorrect".to_owned()));
-        }
         if !is_known {
-            // 0.6 answers an unknown user with an internal error; the sentence is that of a wrong password.
             let mode = match self.mode {
                 PasswordMode::Plain => "PLAIN",
                 PasswordMode::Md5 => "MD5",
             };
-            return Err(Error::Authentication(format!(
-                "Given password in password mode {mode} could not be validated for user {user}"
-            )));
+            return Err(Error::Authentication(texts::wrong_password(release, mode, &user)));
         }
         Ok(user)
     }
@@ -137,13 +134,9 @@ impl SimpleAuthenticator {
 
 fn required(credentials: &[Credential], name: &str, release: Release) -> Result<String, Error> {
     let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
-    found.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).ok_or_else(|| {
-        Error::Authentication(if release >= Release::V1_2 {
-            format!("Required key '{name}' is missing")
-        } else {
-            format!("Authentication request was missing the required key '{name}'")
-        })
-    })
+    found
+        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        .ok_or_else(|| Error::Authentication(texts::missing_credential(release, name)))
 }
 
 /// What a client is told; where the file is is for the log.

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::request::NewColumn;
 use super::validate::Validation;
 use super::{Database, Error};
-use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::{Behaviour, texts};
 use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::{CasAnswer, CasCommand};
@@ -137,9 +137,7 @@ impl Validation<'_> {
             self.names(cf, None, std::slice::from_ref(&column.name))?;
         }
         if !request.serial_consistency.is_serial() {
-            return Err(Error::invalid(
-                "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL",
-            ));
+            return Err(Error::invalid(texts::not_serial(self.behaviour)));
         }
         if request.commit_consistency.is_serial() {
             return Err(Error::invalid(format!(

@@ -12,9 +12,10 @@ use super::unchecked_slice::UncheckedSlice;
 use super::{Database, Error};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::rules::CountBy;
 use crate::model::{Predicate, ReadCommand, SliceRange};
 use crate::util::limits::ROW_WORK;
-use crate::util::{Release, meter};
+use crate::util::meter;
 
 /// Columns of a page, at least.
 const PAGE_MIN: i32 = 2;
@@ -36,14 +37,15 @@ impl Database {
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
     ) -> Result<i32, Error> {
-        if predicate.column_names.is_some() || behaviour.release < Release::V1_0 {
+        let count_by = behaviour.reads.count_by;
+        if predicate.column_names.is_some() || count_by == CountBy::Slice {
             let length = self.slice_length(keyspace, key, parent, predicate, consistency, behaviour).await?;
             return Ok(count_of(length));
         }
         let all =
             RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: i32::MAX };
         let mut range = predicate.slice_range.clone().unwrap_or(all);
-        if behaviour.release >= Release::V2_0 {
+        if count_by == CountBy::UncheckedPages {
             return self.count_unchecked(keyspace, key, parent, &range, consistency, behaviour).await;
         }
         let asked = range.count;
@@ -159,6 +161,7 @@ mod tests {
     use crate::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
     use crate::storage::EmbeddedStore;
     use crate::util::Clock;
+    use crate::util::Release;
 
     const ONE: ConsistencyLevel = ConsistencyLevel::One;
     const KEY: Bytes = Bytes::from_static(b"k");

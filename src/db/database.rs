@@ -18,13 +18,13 @@ use super::schema_version::SchemaVersion;
 use super::shared_schema::SharedSchema;
 use super::traces::Traces;
 use super::validate::Validation;
-use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::{Behaviour, texts};
 use crate::marshal::Types;
 use crate::partitioner::PartitionerRef;
 use crate::schema::Catalog;
 use crate::storage::{RemoteCql, Store};
-use crate::util::{Clock, Release};
+use crate::util::Clock;
 
 /// A schema that stays as it is while this is held.
 pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
@@ -142,8 +142,7 @@ impl Database {
         let catalog = self.catalog();
         self.validation(&catalog, behaviour).keyspace(keyspace).map_err(|_| {
             let name = String::from_utf8_lossy(keyspace);
-            let quote = if behaviour.release >= Release::V1_0 { "'" } else { "" };
-            Error::unknown(format!("Keyspace {quote}{name}{quote} does not exist"))
+            Error::unknown(texts::unknown_keyspace_to_use(behaviour, &name))
         })
     }
 

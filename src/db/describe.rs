@@ -2,7 +2,8 @@
 
 use super::reserved::is_reserved;
 use super::{Database, Error, table_cells};
-use crate::compat::Behaviour;
+use crate::compat::features::{api_version, cql3_version};
+use crate::compat::{Behaviour, texts};
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
 
@@ -101,11 +102,10 @@ impl Database {
     pub fn describe_ring(&self, keyspace: &[u8], behaviour: &Behaviour) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
         if self.catalog().keyspace(&name).is_none() {
-            // Cassandra 2.1 tells those that have no ring from those that there are not.
-            let is_missing =
-                behaviour.release >= Release::V2_1 && !is_reserved(self.store().capabilities(), &name);
-            let why = if is_missing { "No such keyspace" } else { "There is no ring for the keyspace" };
-            return Err(Error::unknown(format!("{why}: {name}")));
+            return Err(Error::unknown(match is_reserved(self.store().capabilities(), &name) {
+                true => texts::no_ring(behaviour, &name),
+                false => texts::unknown_keyspace_of_ring(behaviour, &name),
+            }));
         }
         Ok(self.ring())
     }
@@ -144,7 +144,7 @@ impl Database {
         match name {
             b"cluster name" => self.cluster_name().to_owned(),
             b"config file" => self.parts.config_text.clone(),
-            b"token map" if release >= Release::V0_4 => {
+            b"token map" if Behaviour::of(release).reads.has_token_map_property => {
                 format!("{{{}:{}}}", json_text(&self.parts.token), json_text(&self.parts.endpoint))
             }
             b"version" => api_version(release).to_owned(),
@@ -165,22 +165,6 @@ pub(super) const SYSTEM_KEYSPACE: &str = "system";
 
 /// Its column families, as 0.6 has them.
 pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
-
-/// The API version that a release answers with: 0.3 and 0.4 their product's, 0.5 and 0.6 the interface's.
-pub fn api_version(release: Release) -> &'static str {
-    match release {
-        Release::V0_3 => "0.3.0",
-        Release::V0_4 => "0.4.2",
-        Release::V0_5 => "0.5.1",
-        Release::V0_6 => "2.2.0",
-        Release::V0_7 => "19.4.0",
-        Release::V0_8 => "19.16.0",
-        Release::V1_0 => "19.20.0",
-        Release::V1_1 => "19.33.0",
-        Release::V1_2 => "19.36.2",
-        Release::V2_0 | Release::V2_1 => "19.39.0",
-    }
-}
 
 /// The keyspace "system", of which 0.7 and later need to know that it is there.
 fn modern_system_keyspace() -> KeyspaceDef {
@@ -205,16 +189,6 @@ pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
         "Provided version {text} is not supported by this server (supported: {})",
         supported.join(", ")
     )))
-}
-
-/// The version of CQL 3 that a release has. The first was not done.
-fn cql3_version(release: Release) -> &'static str {
-    match release {
-        Release::V2_1 => "3.2.1",
-        Release::V2_0 => "3.1.7",
-        Release::V1_2 => "3.0.5",
-        _ => "3.0.0-beta1",
-    }
 }
 
 /// A version as semver.org has it, without what was built.
@@ -259,7 +233,7 @@ fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Colu
     if let Some(subcomparator) = cf.subcomparator() {
         description.push(("CompareSubcolumnsWith", subcomparator.class_name().to_owned()));
     }
-    if release == Release::V0_4 {
+    if Behaviour::of(release).schema.describes_nesting {
         description.push(("FlushPeriodInMinutes", cf.flush_period_minutes.to_string()));
     }
     description
@@ -268,7 +242,7 @@ fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Colu
 /// The "Desc" of describe_keyspace: 0.4 draws the nesting, 0.5 and 0.6 give the comment or three lines.
 fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> String {
     let full_name = format!("{}.{}", cf.keyspace, cf.name);
-    if release == Release::V0_4 {
+    if Behaviour::of(release).schema.describes_nesting {
         return describe_nesting(keyspace, cf);
     }
     cf.comment.clone().unwrap_or_else(|| {

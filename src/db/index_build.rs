@@ -12,9 +12,9 @@ use bytes::Bytes;
 use super::{Database, Error};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::NEWEST;
 use crate::model::{Bounds, Change, Mutation, Predicate, RangeCommand, RowColumns, SliceRange};
 use crate::schema::{Catalog, CfDef};
-use crate::util::Release;
 
 /// What the note of an unfinished index begins with; keyspace, column family and the column in hex follow.
 pub(super) const BUILD_NOTE: &str = "index/";
@@ -90,7 +90,7 @@ impl Database {
     }
 
     async fn build(&self, cf: &Arc<CfDef>, column: &Bytes, index: &Arc<CfDef>) -> Result<(), Error> {
-        let behaviour = Behaviour::of(Release::V2_1);
+        let behaviour = Behaviour::of(NEWEST);
         let mut bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
         loop {
             let is_defined = self

@@ -17,7 +17,7 @@ use crate::model::{
 use crate::schema::{CfDef, ColumnDef};
 use crate::storage::IndexLookup;
 use crate::util::limits::ROW_WORK;
-use crate::util::{Release, meter};
+use crate::util::meter;
 
 /// Rows or index entries that are looked at in one go, at least and at most.
 const PAGE: (usize, usize) = (16, 1024);
@@ -276,7 +276,7 @@ impl<'a> Filter<'a> {
     /// for by name, and at no others.
     fn sees_its_columns(&self) -> bool {
         let Predicate::Names(names) = &self.read.predicate else { return true };
-        self.read.behaviour.release >= Release::V2_0
+        self.read.behaviour.reads.conditions_see_all_columns
             || self.expressions.iter().all(|expression| names.contains(&expression.column_name))
     }
 
@@ -285,7 +285,7 @@ impl<'a> Filter<'a> {
         keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
         for (key, mut columns) in self.database.read_each(keys, &self.read, self.consistency).await? {
-            if is_reversed && self.read.behaviour.release >= Release::V2_0 {
+            if is_reversed && self.read.behaviour.reads.conditions_turn_reversed_slices {
                 // With conditions, 2.0 and later turn a reversed slice round once more.
                 columns.reverse();
             }

@@ -54,7 +54,7 @@ pub use access::Access;
 pub use authenticate::{Authenticator, Credential, PasswordMode, SimpleAuthenticator};
 pub use cas::{CasOutcome, CasRequest};
 pub use database::{Database, DatabaseParts};
-pub use describe::{ColumnFamilyDescription, TokenRange, api_version, cql_version};
+pub use describe::{ColumnFamilyDescription, TokenRange, cql_version};
 pub use error::Error;
 pub use login_guard::LoginGuard;
 pub use multi_slice::MultiSliceRequest;

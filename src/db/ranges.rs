@@ -13,7 +13,7 @@ use crate::marshal::{self, AbstractType, MarshalError};
 use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
-use crate::util::{Release, meter};
+use crate::util::meter;
 
 /// Rows that a scan of unknown length asks the store for at a time.
 const ROWS_PER_PAGE: usize = 256;
@@ -38,7 +38,7 @@ impl Database {
         let cf = checks.column_parent(keyspace, parent)?;
         let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
         checks.key_range(cf, parent.super_column.as_ref(), range, &*self.parts.partitioner)?;
-        if consistency == ConsistencyLevel::Zero || behaviour.release >= Release::V0_7 {
+        if consistency == ConsistencyLevel::Zero || behaviour.reads.scan_checks_level {
             // 0.6 fails inside at ZERO and lets ANY pass.
             checks.read_consistency(keyspace, consistency)?;
         }
@@ -90,7 +90,7 @@ impl Database {
         if !range.row_filter.is_empty() {
             return Err(Error::invalid("Cross-row paging is not supported along with index clauses"));
         }
-        if behaviour.release >= Release::V2_1 {
+        if behaviour.reads.page_start_is_read_as_name {
             start_column = checks.read_bound_unchecked(cf, &start_column)?;
         }
         self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
@@ -223,7 +223,7 @@ impl Pages<'_> {
         // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
         // one that the range names.
         let mut start = start_column;
-        if self.behaviour.release >= Release::V2_0 && !self.begins_with_its_key(&bounds).await? {
+        if self.behaviour.reads.page_start_is_of_named_row && !self.begins_with_its_key(&bounds).await? {
             start = Bytes::new();
         }
         let mut columns = self.columns_left;

@@ -11,7 +11,6 @@ use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
 use crate::schema::{Catalog, CfDef};
-use crate::util::Release;
 
 /// What get finds.
 #[derive(Debug, Clone)]
@@ -261,7 +260,7 @@ impl Database {
     /// Whether rows can be read at this level.
     fn check_rows(&self, asker: Asker<'_>, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
         let checks = self.validation(asker.catalog, asker.behaviour);
-        let is_level_first = asker.behaviour.release >= Release::V1_1;
+        let is_level_first = asker.behaviour.reads.level_is_checked_before_keys;
         if is_level_first {
             checks.read_consistency(asker.keyspace, asker.consistency)?;
         }

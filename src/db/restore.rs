@@ -7,6 +7,7 @@ use super::schema_request::KsRequest;
 use super::{Database, Error};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::NEWEST;
 use crate::marshal::Types;
 use crate::model::Mutation;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
@@ -14,7 +15,7 @@ use crate::storage::Capabilities;
 use crate::util::{Release, SharedMap};
 
 /// The release whose rules decide between a row that comes and one that is there.
-const RELEASE: Release = Release::V2_1;
+const RELEASE: Release = NEWEST;
 
 /// The option of a strategy that says how many replicas there are.
 const REPLICATION_FACTOR: &str = "replication_factor";

@@ -8,6 +8,8 @@ use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper};
 use super::user::{Standing, User};
 use super::{Database, Error};
+use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
+use crate::compat::texts;
 use crate::util::Release;
 
 impl Database {
@@ -37,12 +39,12 @@ impl Database {
             Authenticator::AllowAll => Ok(None),
             Authenticator::Simple(simple) => simple.login(keyspace, credentials).map(|()| None),
             Authenticator::Password { .. } => {
-                let user = self.role_user(credentials, Release::V0_6).await?;
+                let user = self.role_user(credentials, LOGIN_TO_KEYSPACE).await?;
                 if !user.opens(keyspace) {
-                    return Err(Error::Authorization(format!(
-                        "User {} could not be authorized to use keyspace {}",
-                        user.name,
-                        String::from_utf8_lossy(keyspace)
+                    return Err(Error::Authorization(texts::keyspace_not_authorized(
+                        LOGIN_TO_KEYSPACE,
+                        &user.name,
+                        &String::from_utf8_lossy(keyspace),
                     )));
                 }
                 Ok(Some(user))

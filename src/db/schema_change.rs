@@ -17,11 +17,10 @@ use super::schema_limits::{check_families, check_keyspaces};
 use super::schema_notes::{NotedKeyspace, changed_notes, noted_in_full};
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
-use crate::compat::Behaviour;
+use crate::compat::{Behaviour, texts};
 use crate::partitioner::TokenForm;
 use crate::schema::{Catalog, CfDef, KeyspaceDef, keyspace_to_json};
 use crate::storage::StoreError;
-use crate::util::Release;
 
 /// How long a change waits for requests that have the schema from before, and how often it asks.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -180,15 +179,11 @@ impl Database {
     async fn try_drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
-        if behaviour.release >= Release::V1_2 && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
+        if behaviour.schema.drop_refuses_system && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
             check.changeable(name)?;
         }
         if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
-            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
-                "Keyspace does not exist.".to_owned()
-            } else {
-                format!("Cannot drop non existing keyspace '{name}'.")
-            }));
+            return Err(Error::invalid(texts::unknown_keyspace_to_drop(behaviour, name)));
         }
         let keyspace = check.changeable(name)?.clone();
         let mut without = Catalog::clone(&catalog);
@@ -212,9 +207,10 @@ impl Database {
         let check = self.schema_check(&catalog, behaviour);
         let cf = CfDef { id: self.ids.next(&catalog), ..check.column_family(request, None)? };
         if catalog.keyspace(&request.keyspace).is_none() {
-            return Err(Error::invalid(format!(
-                "Cannot add column family '{}' to non existing keyspace '{}'.",
-                request.name, request.keyspace
+            return Err(Error::invalid(texts::table_without_keyspace(
+                behaviour,
+                &request.keyspace,
+                &request.name,
             )));
         }
         let mut keyspace = check.changeable(&request.keyspace)?.clone();
@@ -255,7 +251,7 @@ impl Database {
         }
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
-        if behaviour.release >= Release::V2_1 {
+        if behaviour.schema.update_finds_family_first {
             // Cassandra 2.1 asks for the right to change it first, and so whether it is there.
             self.validation(&catalog, behaviour)
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
@@ -327,11 +323,7 @@ impl Database {
         let catalog = self.catalog();
         let check = self.schema_check(&catalog, behaviour);
         let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
-            return Err(Error::invalid(if behaviour.release < Release::V0_8 {
-                "CF is not defined in that keyspace.".to_owned()
-            } else {
-                format!("unconfigured columnfamily {name}")
-            }));
+            return Err(Error::invalid(texts::unknown_table_to_drop(behaviour, name)));
         };
         let before = check.changeable(keyspace)?;
         let mut changed = before.clone();
@@ -361,7 +353,7 @@ impl Database {
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
             // 0.7 looks for the nodes that have it, and finds none.
-            if behaviour.release < Release::V0_8 { Error::unavailable(error.to_string()) } else { error }
+            if behaviour.schema.truncate_needs_nodes { Error::unavailable(error.to_string()) } else { error }
         })?;
         // The indexes first: an entry too many is harmless, one too few is not.
         for index in self.own_indexes(cf) {

@@ -10,6 +10,8 @@ use super::schema_limits::check_columns;
 use super::schema_request::{CfRequest, ColumnRequest, KsRequest};
 use super::schema_settings;
 use super::validate_read::hex;
+use crate::compat::rules::SchemaRules;
+use crate::compat::{Behaviour, texts};
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
 use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
 use crate::storage::Capabilities;
@@ -76,11 +78,16 @@ pub(super) struct SchemaCheck<'a> {
 }
 
 impl SchemaCheck<'_> {
+    /// The release's rules of definitions.
+    fn rules(&self) -> &'static SchemaRules {
+        &Behaviour::of(self.release).schema
+    }
+
     /// A keyspace that clients may change.
     pub fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
         self.not_reserved(name)?;
         let Some(keyspace) = self.catalog.keyspace(name) else {
-            return Err(Error::invalid(format!("Keyspace {name} does not exist")));
+            return Err(Error::invalid(texts::unknown_keyspace(self.release, name)));
         };
         if keyspace.is_configured {
             return Err(Error::invalid(format!(
@@ -107,9 +114,9 @@ impl SchemaCheck<'_> {
             return Ok(());
         }
         if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
-            return Err(Error::invalid("system keyspace is not user-modifiable"));
+            return Err(Error::invalid(texts::own_keyspace(self.release, SYSTEM_KEYSPACE)));
         }
-        Err(Error::invalid(format!("{name} keyspace is not user-modifiable")))
+        Err(Error::invalid(texts::own_keyspace(self.release, name)))
     }
 
     /// A keyspace without its column families.
@@ -198,7 +205,7 @@ impl SchemaCheck<'_> {
             let earlier = old.and_then(|old| old.column_metadata.get(&request.name)?.index.clone()?.name);
             let name = request.index_name.clone().or(earlier);
             // 0.7 names no index by itself.
-            let has_default = self.release >= Release::V0_8;
+            let has_default = self.rules().indexes_get_names;
             let name = name.or_else(|| has_default.then(|| self.default_index_name(cf, &request.name)));
             IndexDef { kind, name, options: request.index_options.clone() }
         });
@@ -221,7 +228,7 @@ impl SchemaCheck<'_> {
         check_name("ColumnFamily", &cf.name)?;
         // From 2.0 on it is not even read.
         if let (true, false, Some(class)) =
-            (self.release < Release::V2_0, cf.is_super(), request.subcomparator_type.as_deref())
+            (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
         {
             return Err(Error::invalid(format!(
                 "Subcolumn comparator ({class}) is invalid for standard column family {}",
@@ -276,7 +283,7 @@ impl SchemaCheck<'_> {
                 return Err(Error::invalid(format!("Illegal index name {name}")));
             }
             if taken.contains(&name) {
-                return Err(Error::invalid(format!("Duplicate index name {name}")));
+                return Err(Error::invalid(texts::duplicate_index(self.release, name)));
             }
             taken.push(name);
             self.check_custom_index(column)?;
@@ -290,7 +297,7 @@ impl SchemaCheck<'_> {
         let is_named = |index: &IndexDef| {
             index.options.as_ref().is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS))
         };
-        if self.release < Release::V1_1 || index.is_none_or(is_named) {
+        if !self.rules().custom_index_needs_class || index.is_none_or(is_named) {
             return Ok(());
         }
         Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))
@@ -298,7 +305,7 @@ impl SchemaCheck<'_> {
 
     /// What 1.1 and later ask of a strategy's options. CQL asks by its own rules.
     pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
-        if self.release < Release::V1_1 || self.store.checks_definitions {
+        if !self.rules().strategy_options_are_checked || self.store.checks_definitions {
             return Ok(());
         }
         let class = strategy_class(&request.strategy_class)?;
@@ -307,18 +314,18 @@ impl SchemaCheck<'_> {
         match short {
             "SimpleStrategy" | "OldNetworkTopologyStrategy" => {
                 match options.keys().find(|name| *name != FACTOR) {
-                    Some(name) => Err(Error::invalid(format!(
-                        "Unrecognized strategy option {{{name}}} passed to {short} for keyspace {}",
-                        request.name
+                    Some(name) => Err(Error::invalid(texts::unknown_strategy_option(
+                        self.release,
+                        name,
+                        short,
+                        &request.name,
                     ))),
                     None => Ok(()),
                 }
             }
             "NetworkTopologyStrategy" => options.iter().try_for_each(|(name, factor)| {
                 if name.eq_ignore_ascii_case(FACTOR) {
-                    return Err(Error::invalid(
-                        "replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy",
-                    ));
+                    return Err(Error::invalid(texts::factor_of_other_strategy(self.release)));
                 }
                 match factor.parse::<i32>() {
                     Ok(_) => replication_factor(factor).map(drop),
@@ -338,19 +345,17 @@ impl SchemaCheck<'_> {
         let follows = |old: &TypeRef, new: &TypeRef| {
             let (old, new) = (old.class_name(), new.class_name());
             old == new
-                || self.release >= Release::V1_1 && !self.store.checks_definitions && may_succeed(old, new)
+                || self.rules().comparators_may_widen
+                    && !self.store.checks_definitions
+                    && may_succeed(old, new)
         };
         if !follows(&old.comparator, &new.comparator) {
-            return Err(Error::invalid("comparators do not match or are not compatible."));
+            return Err(Error::invalid(texts::other_comparator(self.release)));
         }
         if let (Some(old), Some(new)) = (old.subcomparator(), new.subcomparator())
             && !follows(old, new)
         {
-            return Err(Error::invalid(if self.release >= Release::V2_0 {
-                "comparators do not match or are not compatible."
-            } else {
-                "subcolumncomparators do not match or are note compatible."
-            }));
+            return Err(Error::invalid(texts::other_subcomparator(self.release)));
         }
         if old.is_counter() != new.is_counter() {
             return Err(Error::invalid("a column family cannot begin or cease to be one of counters."));

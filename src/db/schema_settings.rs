@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::Error;
+use crate::compat::features::{compaction_options, has_compressor};
+use crate::compat::{Behaviour, texts};
 use crate::schema::Setting;
 use crate::util::Release;
 
@@ -16,6 +18,7 @@ const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
 /// Settings as they will be shown. What only a cluster of a later release knows is for the cluster to judge.
 pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
+    let rules = &Behaviour::of(release).schema;
     let mut kept = said.clone();
     if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
         *class = full_name(class, COMPACTION_PACKAGE);
@@ -23,13 +26,14 @@ pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> R
     if let Some(Setting::Text(caching)) = kept.get_mut("caching") {
         *caching = cached(caching)?;
     }
-    if let (true, Some(Setting::Text(retry))) = (release >= Release::V2_0, kept.get_mut("speculative_retry"))
+    if let (true, Some(Setting::Text(retry))) =
+        (rules.speculative_retry_is_read, kept.get_mut("speculative_retry"))
     {
         *retry = speculative_retry(retry)?;
     }
     if let Some(Setting::Map(options)) = kept.get_mut("compression_options") {
         compress_by(options);
-        if !is_for_cluster && release >= Release::V1_0 {
+        if !is_for_cluster && rules.table_settings_are_checked {
             check_compression(options, release)?;
         }
         if !options.contains_key("sstable_compression") {
@@ -37,15 +41,15 @@ pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> R
         }
     }
     // 2.1 has two in its place, and takes an older client's for the first of them.
-    if let (true, Some(interval)) = (release >= Release::V2_1, kept.get("index_interval").cloned()) {
+    if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {
         kept.entry("min_index_interval".to_owned()).or_insert(interval);
     }
     if let (true, Some(Setting::Int(min))) =
-        (release >= Release::V2_1, kept.get("min_index_interval").cloned())
+        (rules.index_interval_has_bounds, kept.get("min_index_interval").cloned())
     {
         kept.entry("max_index_interval".to_owned()).or_insert(Setting::Int(min.max(2048)));
     }
-    if !is_for_cluster && release >= Release::V1_0 {
+    if !is_for_cluster && rules.table_settings_are_checked {
         check_compaction(&kept, release)?;
     }
     Ok(kept)
@@ -112,13 +116,8 @@ fn check_compression(options: &Options, release: Release) -> Result<(), Error> {
         };
     };
     let short = class.strip_prefix(COMPRESSION_PACKAGE);
-    let is_known = match short {
-        Some("LZ4Compressor") => release >= Release::V1_2,
-        Some("SnappyCompressor" | "DeflateCompressor") => true,
-        _ => false,
-    };
-    if !is_known {
-        return Err(Error::invalid(format!("Could not create Compression for type {class}")));
+    if !short.is_some_and(|short| has_compressor(short, release)) {
+        return Err(Error::invalid(texts::unknown_compressor(release, class)));
     }
     match others().find(|name| *name != "crc_check_chance") {
         Some(name) => Err(Error::invalid(format!("Unknown compression options {name}"))),
@@ -152,46 +151,17 @@ fn check_chance(said: Option<&str>) -> Result<(), Error> {
     }
 }
 
-/// The options that a strategy of compaction knows; `None` for a class that the release has not.
-fn options_of(strategy: &str, release: Release) -> Option<Vec<&'static str>> {
-    let mut known = vec!["tombstone_threshold", "tombstone_compaction_interval"];
-    if release >= Release::V2_0 {
-        known.extend(["unchecked_tombstone_compaction", "enabled"]);
-    }
-    let tiered = ["min_sstable_size", "bucket_low", "bucket_high", "cold_reads_to_omit"];
-    match strategy {
-        "SizeTieredCompactionStrategy" => {
-            known.extend(tiered.into_iter().chain(["min_threshold", "max_threshold"]))
-        }
-        "LeveledCompactionStrategy" => {
-            known.push("sstable_size_in_mb");
-            if release >= Release::V2_0 {
-                known.extend(tiered);
-            }
-        }
-        "DateTieredCompactionStrategy" if release >= Release::V2_0 => {
-            known.extend(tiered.into_iter().chain(["min_threshold", "max_threshold"]));
-            known.extend(["max_sstable_age_days", "base_time_seconds", "timestamp_resolution"]);
-            known.extend(["expired_sstable_check_frequency_seconds", "max_window_size_seconds"]);
-        }
-        _ => return None,
-    }
-    Some(known)
-}
-
 fn check_compaction(kept: &Settings, release: Release) -> Result<(), Error> {
     let class = match kept.get("compaction_strategy") {
         Some(Setting::Text(class)) => class,
         _ => "org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy",
     };
     let short = class.strip_prefix(COMPACTION_PACKAGE).unwrap_or_default();
-    let Some(known) = options_of(short, release) else {
-        return Err(Error::invalid(format!("Unable to find compaction strategy class '{class}'")));
+    let Some(known) = compaction_options(short, release) else {
+        return Err(Error::invalid(texts::unknown_compaction(release, class)));
     };
-    // Only since 1.2 are options checked.
-    let Some(Setting::Map(options)) =
-        kept.get("compaction_strategy_options").filter(|_| release >= Release::V1_2)
-    else {
+    let are_checked = Behaviour::of(release).schema.compaction_options_are_checked;
+    let Some(Setting::Map(options)) = kept.get("compaction_strategy_options").filter(|_| are_checked) else {
         return Ok(());
     };
     check_compaction_values(options)?;
@@ -243,7 +213,8 @@ fn is_bool(said: &str) -> bool {
 /// Checks the numbers.
 pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
     check_thresholds(settings)?;
-    if release < Release::V1_0 {
+    let rules = &Behaviour::of(release).schema;
+    if !rules.table_settings_are_checked {
         return check_memtables(settings);
     }
     if let Some(Setting::Double(chance)) = settings.get("bloom_filter_fp_chance")
@@ -253,7 +224,7 @@ pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> 
             "Zero false positives is impossible; bloom filter false positive chance bffpc must be 0 < bffpc <= 1",
         ));
     }
-    if release >= Release::V2_1 { check_intervals(settings) } else { Ok(()) }
+    if rules.index_interval_has_bounds { check_intervals(settings) } else { Ok(()) }
 }
 
 fn int(settings: &Settings, name: &str) -> Option<i32> {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 
 use super::Error;
+use crate::compat::Behaviour;
 use crate::marshal::{BytesType, CqlType, TypeRef, Types, components};
 use crate::schema::{CfDef, ColumnKind, TableDef};
 use crate::util::Release;
@@ -52,7 +53,8 @@ pub(super) fn value_validator(table: &TableDef, name: &Bytes) -> TypeRef {
 pub(super) fn is_shown(cf: &CfDef, release: Release) -> bool {
     let Some(table) = &cf.table else { return true };
     let has_regular = table.others.values().any(|column| column.kind == ColumnKind::Regular);
-    !has_regular && (!table.clustering.is_empty() || release < Release::V2_0)
+    !has_regular
+        && (!table.clustering.is_empty() || Behaviour::of(release).schema.lists_tables_without_clustering)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::validate::Validation;
 use super::{Database, Error};
+use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::marshal::{AbstractType, PACKAGE};
 use crate::model::{Change, Mutation, Predicate, SliceRange};
@@ -27,7 +28,7 @@ pub(super) enum Compared {
 /// equal. UTF8Type and AsciiType
 /// compare what can be decoded.
 pub(super) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
-    let is_looked_through = release >= Release::V0_6;
+    let is_looked_through = Behaviour::of(release).reads.compares_times_before_names;
     let width = match comparator.class_name().strip_prefix(PACKAGE) {
         Some("LongType") if !is_looked_through => 8,
         Some("TimeUUIDType") if is_looked_through => 8,

@@ -12,7 +12,6 @@ use super::validate::Validation;
 use crate::marshal::{AbstractType, MarshalError};
 use crate::model::{Cell, RowColumns, SuperColumn};
 use crate::schema::CfDef;
-use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
 /// What lies between two bounds that may be any bytes; in a super column of any name, where one is given.
@@ -101,7 +100,7 @@ impl Validation<'_> {
         if cf.is_super() {
             return Ok(bound.clone());
         }
-        if self.from(Release::V2_1) && !cf.column_metadata.is_empty() {
+        if self.behaviour.reads.unchecked_bounds_are_printed && !cf.column_metadata.is_empty() {
             comparator.validate(bound).map_err(failed)?;
         }
         Ok(Bytes::from(comparator.read_unchecked(bound).map_err(failed)?))

@@ -12,12 +12,12 @@ use bytes::Bytes;
 use super::describe::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::request::{ColumnParent, ColumnPath};
 use super::{Error, table_cells};
-use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
+use crate::compat::{Behaviour, texts};
 use crate::marshal::{self, AbstractType};
 use crate::schema::{Catalog, CfDef};
+use crate::util::Clock;
 use crate::util::limits::NAME_BYTES_MAX;
-use crate::util::{Clock, Release};
 
 /// One request's view of what is defined and how its release behaves.
 #[derive(Clone)]
@@ -32,21 +32,12 @@ pub(super) fn text_of(name: &[u8]) -> String {
 }
 
 impl<'a> Validation<'a> {
-    /// Whether the request comes under this release or a later one.
-    pub(super) fn from(&self, release: Release) -> bool {
-        self.behaviour.release >= release
-    }
-
     pub fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
         let name = str::from_utf8(keyspace).unwrap_or_default();
         match self.catalog.keyspace(name) {
             Some(_) => Ok(()),
             None if name == SYSTEM_KEYSPACE => Ok(()),
-            None => {
-                let what = if self.from(Release::V0_4) { "Keyspace" } else { "Table" };
-                let ending = if self.from(Release::V0_7) { "" } else { " in this schema." };
-                Err(Error::unknown(format!("{what} {} does not exist{ending}", text_of(keyspace))))
-            }
+            None => Err(Error::unknown(texts::unknown_keyspace(self.behaviour, &text_of(keyspace)))),
         }
     }
 
@@ -63,14 +54,8 @@ impl<'a> Validation<'a> {
             // 0.6 fails inside at every touch of them: that keyspace has no replicas.
             return Err(Error::invalid("the system keyspace is not for clients"));
         }
-        self.find(keyspace, family).ok_or_else(|| {
-            let name = text_of(family);
-            Error::unknown(if self.from(Release::V0_4) {
-                format!("unconfigured columnfamily {name}")
-            } else {
-                format!("Column Family {name} is invalid.")
-            })
-        })
+        self.find(keyspace, family)
+            .ok_or_else(|| Error::unknown(texts::unknown_table(self.behaviour, &text_of(family))))
     }
 
     /// The keyspace, which must exist, then its column family.
@@ -104,17 +89,14 @@ impl<'a> Validation<'a> {
     /// on a column family may say what its keys are.
     pub fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<(), Error> {
         if key.is_empty() {
-            return Err(Error::invalid("Key may not be empty"));
+            return Err(Error::invalid(texts::empty_key(self.behaviour)));
         }
-        let is_binary = self.from(Release::V0_7);
+        let is_binary = self.behaviour.writes.keys_are_bytes;
         // As Java writes it, it is at most twice as long.
         let is_short = key.len() <= NAME_BYTES_MAX / 2;
         let length = if is_binary || is_short { key.len() } else { java_utf_length(key) };
         if length > NAME_BYTES_MAX {
-            let what = if is_binary { "Key length" } else { "Encoded key length" };
-            return Err(Error::invalid(format!(
-                "{what} of {length} is longer than maximum of {NAME_BYTES_MAX}"
-            )));
+            return Err(Error::invalid(texts::long_key(self.behaviour, length, NAME_BYTES_MAX)));
         }
         if let Some(validator) = cf.and_then(|cf| cf.key_validator.as_deref()) {
             let validator = marshal::at(validator, self.behaviour.release);
@@ -131,7 +113,7 @@ impl<'a> Validation<'a> {
         key: &[u8],
         with_counters: bool,
     ) -> Result<&'a Arc<CfDef>, Error> {
-        if !self.from(Release::V0_8) {
+        if self.behaviour.writes.key_is_checked_before_family {
             self.key(key, None)?;
         }
         let cf = self.written_family(keyspace, family, with_counters)?;
@@ -183,7 +165,7 @@ impl<'a> Validation<'a> {
             )));
         }
         let lacks_super = cf.is_super() && path.super_column.is_none() && path.column.is_some();
-        if lacks_super && self.from(Release::V0_7) {
+        if lacks_super && self.behaviour.writes.removal_names_super {
             return Err(Error::invalid(format!(
                 "A column cannot be specified without specifying a super column for removal on super CF {}",
                 cf.name
@@ -281,7 +263,9 @@ impl<'a> Validation<'a> {
         for name in names {
             measure("column", name)?;
             comparator.validate(name).map_err(|error| Error::invalid(error.0))?;
-            if let Some(table) = cf.table.as_deref().filter(|_| self.from(Release::V2_0)) {
+            if let Some(table) =
+                cf.table.as_deref().filter(|_| self.behaviour.reads.names_are_checked_by_table)
+            {
                 table_cells::check_name(cf, table, name)?;
             }
         }
@@ -302,11 +286,11 @@ impl<'a> Validation<'a> {
             ConsistencyLevel::All if self.behaviour.reads.refuses_reads_at_all => {
                 Err(Error::invalid("Consistency level all is not yet supported on read operations"))
             }
-            ConsistencyLevel::Any | ConsistencyLevel::EachQuorum if self.from(Release::V1_1) => {
-                Err(Error::invalid(format!("{consistency} ConsistencyLevel is only supported for writes")))
-            }
             ConsistencyLevel::Any if self.behaviour.reads.refuses_reads_at_any => {
-                Err(Error::invalid("Consistency level any may not be applied to read operations"))
+                Err(Error::invalid(texts::level_of_writes(self.behaviour, consistency)))
+            }
+            ConsistencyLevel::EachQuorum if self.behaviour.reads.refuses_reads_at_each_quorum => {
+                Err(Error::invalid(texts::level_of_writes(self.behaviour, consistency)))
             }
             _ => self.data_centre_consistency(keyspace, consistency),
         }
@@ -324,7 +308,7 @@ impl<'a> Validation<'a> {
     fn data_centre_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         let is_of_data_centres =
             matches!(consistency, ConsistencyLevel::LocalQuorum | ConsistencyLevel::EachQuorum);
-        if !is_of_data_centres || self.from(Release::V1_2) {
+        if !is_of_data_centres || !self.behaviour.reads.data_centre_levels_need_strategy {
             return Ok(());
         }
         self.needs_data_centres(keyspace, consistency)

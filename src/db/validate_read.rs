@@ -3,11 +3,11 @@
 use super::Error;
 use super::request::{IndexClause, IndexExpression, IndexOperator, KeyRange, RequestedRange, SlicePredicate};
 use super::validate::Validation;
+use crate::compat::texts;
 use crate::marshal;
 use crate::model::{Predicate, SliceRange};
 use crate::partitioner::Partitioner;
 use crate::schema::CfDef;
-use crate::util::Release;
 use crate::util::limits::NAME_BYTES_MAX;
 
 use bytes::Bytes;
@@ -25,7 +25,7 @@ impl Validation<'_> {
             usize::try_from(range.count).map_err(|_| Error::invalid("get_slice requires non-negative count"))
         };
         let (start, finish) = (&range.start, &range.finish);
-        if self.from(Release::V1_2) {
+        if self.behaviour.reads.slice_lengths_are_checked_first {
             count_of()?;
             for (bound, which) in [(start, "start"), (finish, "finish")] {
                 bound_length(bound, which)?;
@@ -75,7 +75,7 @@ impl Validation<'_> {
         range: &KeyRange,
         partitioner: &dyn Partitioner,
     ) -> Result<(), Error> {
-        if self.from(Release::V1_1) {
+        if self.behaviour.reads.key_range_may_end_with_token {
             mixed_ends(range)?;
         } else {
             unmixed_ends(range)?;
@@ -110,13 +110,9 @@ impl Validation<'_> {
             return Ok(());
         }
         Err(Error::invalid(if partitioner.preserves_order() {
-            "start key must sort before (or equal to) finish key in your partitioner!"
-        } else if self.from(Release::V1_2) {
-            "start key's token sorts after end key's token.  this is not allowed; you probably should not specify \
-             end key at all except with an ordered partitioner"
+            "start key must sort before (or equal to) finish key in your partitioner!".to_owned()
         } else {
-            "start key's md5 sorts after end key's md5.  this is not allowed; you probably should not specify end \
-             key at all, under RandomPartitioner"
+            texts::crossed_tokens(self.behaviour)
         }))
     }
 
@@ -154,7 +150,9 @@ impl Validation<'_> {
             if expression.value.len() > NAME_BYTES_MAX {
                 return Err(Error::invalid("Index expression values may not be larger than 64K"));
             }
-            if self.from(Release::V2_1) && (cf.is_super() || expression.column_name.is_empty()) {
+            if self.behaviour.reads.condition_needs_plain_name
+                && (cf.is_super() || expression.column_name.is_empty())
+            {
                 // 2.1 fails inside when it makes a cell's name of this.
                 let why = "a condition needs the name of a column of a Standard column family";
                 return Err(failed("name", why));

@@ -6,9 +6,9 @@ use super::request::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
 use super::validate::{Validation, measure, text_of};
 use super::validate_read::hex;
 use super::{Error, table_cells};
+use crate::compat::texts;
 use crate::marshal;
 use crate::schema::CfDef;
-use crate::util::Release;
 use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 
 use bytes::Bytes;
@@ -44,7 +44,7 @@ impl<'a> Validation<'a> {
                 "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
             )),
             (Some(insert), None) => self.column_or_super(family, insert),
-            (None, Some(deletion)) if self.from(Release::V0_7) => {
+            (None, Some(deletion)) if self.behaviour.writes.batch_deletion_is_checked => {
                 let cf = family.cf()?;
                 self.counting(cf, false)?;
                 self.deletion_in(cf, deletion)
@@ -137,7 +137,7 @@ impl<'a> Validation<'a> {
 
     /// 2.1 notes the second at which a column expires in 31 bits, and refuses one that does not fit.
     fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
-        if !self.from(Release::V2_1) || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
+        if !self.behaviour.writes.expiry_has_31_bits || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
             return Ok(());
         }
         Err(Error::invalid(format!(
@@ -161,14 +161,16 @@ impl<'a> Validation<'a> {
         let validator = of_table.as_ref().unwrap_or_else(of_column);
         let validator = marshal::at(&**validator, self.behaviour.release);
         if let Err(error) = validator.validate(value) {
-            let (keyspace, family, why) = (&cf.keyspace, &cf.name, error.0);
-            return Err(Error::invalid(if self.from(Release::V0_8) {
-                let name = self.comparator(cf, in_super).to_text(&column.name);
-                format!("({why}) [{keyspace}][{family}][{name}] failed validation")
-            } else {
-                let (name, value) = (hex(&column.name), hex(value));
-                format!("[{keyspace}][{family}][{name}] = [{value}] failed validation ({why})")
-            }));
+            let place = format!("[{}][{}]", cf.keyspace, cf.name);
+            let name = self.comparator(cf, in_super).to_text(&column.name);
+            let in_hex = format!("[{}] = [{}]", hex(&column.name), hex(value));
+            return Err(Error::invalid(texts::invalid_value(
+                self.behaviour,
+                &place,
+                &name,
+                &in_hex,
+                &error.0,
+            )));
         }
         let index = definition.and_then(|definition| definition.index.as_ref());
         if let Some(index) = index.filter(|_| value.len() > NAME_BYTES_MAX) {
@@ -200,17 +202,13 @@ impl<'a> Validation<'a> {
             if let Some(names) = &predicate.column_names {
                 self.names(cf, deletion.super_column.as_ref(), names)?;
             }
-            if predicate.slice_range.is_some() && !self.from(Release::V2_0) {
+            if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
                 return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
             }
         }
         if !cf.is_super() && deletion.super_column.is_some() {
-            let what = if self.from(Release::V0_8) {
-                "Deletion of super columns"
-            } else {
-                "deletion of super_column"
-            };
-            return Err(super_on_standard(what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
+            let what = texts::deletion_of_super(self.behaviour);
+            return Err(super_on_standard(&what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
         }
         if deletion.timestamp.is_none() && !cf.is_counter() {
             return Err(Error::invalid(format!(

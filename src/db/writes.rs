@@ -12,7 +12,7 @@ use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Cell, CfMutation, Change, DeletionTime, Mutation, RangeDeletion};
 use crate::schema::{Catalog, CfDef};
-use crate::util::{Release, trimmed};
+use crate::util::trimmed;
 
 impl Database {
     /// Writes one column, by its path (to 0.6).
@@ -223,18 +223,18 @@ impl Database {
         let checks = self.validation(&catalog, behaviour);
         let mut mutations = Vec::with_capacity(rows.len());
         for row in rows {
-            if behaviour.release < Release::V0_8 {
-                checks.batch_row(keyspace, &row)?;
-                checks.keyspace_of_row(keyspace)?;
-            } else {
+            if behaviour.writes.batch_is_checked_by_family {
                 let counts = checks.modern_batch_row(keyspace, &row, consistency)?;
                 if counts && !may_count {
                     return Err(Error::invalid("Counter mutations are not allowed in atomic batches"));
                 }
+            } else {
+                checks.batch_row(keyspace, &row)?;
+                checks.keyspace_of_row(keyspace)?;
             }
             mutations.extend(self.row_mutation(&checks, keyspace, row)?);
         }
-        if behaviour.release >= Release::V0_7 {
+        if behaviour.writes.batch_checks_level {
             checks.write_consistency(keyspace, consistency)?;
         } else {
             for mutation in &mut mutations {
@@ -257,7 +257,8 @@ impl Database {
         keyspace: &[u8],
         row: RowBatch,
     ) -> Result<Option<Mutation>, Error> {
-        let leaves_rows = checks.from(Release::V2_1) && !self.store().capabilities().drops_empty_rows;
+        let leaves_rows =
+            checks.behaviour.writes.batch_leaves_empty_rows && !self.store().capabilities().drops_empty_rows;
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
             // What writes nothing is not looked at: to 0.7 its column family need not even exist.
@@ -438,7 +439,7 @@ impl Validation<'_> {
             self.key(&row.key, Some(cf))?;
             if cf.is_counter() {
                 self.counter_consistency(cf, consistency)?;
-                counts |= !changes.is_empty() || self.from(Release::V2_1);
+                counts |= !changes.is_empty() || self.behaviour.writes.batch_counts_empty_rows;
             }
             for change in changes {
                 self.mutation_in(cf, change)?;

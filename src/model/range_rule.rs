@@ -4,7 +4,6 @@ use bytes::Bytes;
 
 use super::{Predicate, ReadCommand};
 use crate::marshal::AbstractType;
-use crate::util::Release;
 
 /// Whether a read is of a row alone, or one of many that a scan makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +45,9 @@ impl<'a> RangeRule<'a> {
     /// For a read of cells. `reached` are the names that [`LevelRanges::reached`](super::LevelRanges::reached)
     /// gives.
     pub fn of_cells(command: &'a ReadCommand, read_of: ReadOf, reached: &'a [Bytes]) -> RangeRule<'a> {
-        let is_new = command.behaviour.release >= Release::V2_1;
+        let is_searched = command.behaviour.cells.range_tombstones_are_searched;
         match &command.predicate {
-            Predicate::Range(range) if range.reversed && is_new => RangeRule::Greatest,
+            Predicate::Range(range) if range.reversed && is_searched => RangeRule::Greatest,
             Predicate::Range(range) if range.reversed => RangeRule::FromAbove,
             _ if !RangeRule::searches(command, read_of) => RangeRule::default(),
             Predicate::Range(range) => {
@@ -60,13 +59,13 @@ impl<'a> RangeRule<'a> {
 
     /// Whether a read picks the runs of what it asks for first.
     pub(super) fn searches(command: &ReadCommand, read_of: ReadOf) -> bool {
-        command.behaviour.release >= Release::V2_1 && read_of == ReadOf::Row
+        command.behaviour.cells.range_tombstones_are_searched && read_of == ReadOf::Row
     }
 
     /// For the cells of super columns that are read whole: the bounds of the slice are none of them.
     pub fn of_supers(command: &ReadCommand) -> RangeRule<'a> {
         let is_reversed = matches!(&command.predicate, Predicate::Range(range) if range.reversed);
-        if is_reversed && command.behaviour.release >= Release::V2_1 {
+        if is_reversed && command.behaviour.cells.range_tombstones_are_searched {
             return RangeRule::Greatest;
         }
         RangeRule::default()

@@ -3,6 +3,7 @@
 use md5::{Digest, Md5};
 
 use super::{Partitioner, TokenError, TokenForm};
+use crate::compat::Behaviour;
 use crate::util::Release;
 
 /// The token is the absolute value of the key's MD5, read as a signed 128-bit number: 0 to 2^127.
@@ -34,7 +35,7 @@ impl Partitioner for RandomPartitioner {
     }
 
     fn minimum_token(&self, release: Release) -> Vec<u8> {
-        stored(if release >= Release::V0_7 { -1 } else { 0 })
+        stored(if Behaviour::of(release).reads.random_ring_begins_below_zero { -1 } else { 0 })
     }
 
     fn maximum_token(&self) -> Option<Vec<u8>> {

@@ -10,6 +10,7 @@ use super::graph::{Role, Roles};
 use super::password::Hasher;
 use super::permission::{Permission, Resource};
 use super::stored::{ROLE_NOTE, role_from_json, role_to_json};
+use crate::compat::texts;
 use crate::db::access::Access;
 use crate::db::shared_schema::disagreement;
 use crate::db::{Credential, Error};
@@ -197,11 +198,7 @@ fn changes(before: &Roles, after: &Roles) -> Vec<(String, Option<Bytes>)> {
 
 fn required<'a>(credentials: &'a [Credential], name: &str, release: Release) -> Result<&'a Bytes, Error> {
     let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
-    found.map(|(_, value)| value).ok_or_else(|| {
-        Error::Authentication(if release >= Release::V1_2 {
-            format!("Required key '{name}' is missing")
-        } else {
-            format!("Authentication request was missing the required key '{name}'")
-        })
-    })
+    found
+        .map(|(_, value)| value)
+        .ok_or_else(|| Error::Authentication(texts::missing_credential(release, name)))
 }
