@@ -12,6 +12,7 @@ use std::{env, fs};
 use proptest::prelude::*;
 use thriftstore::config::{self, Config, Element};
 use thriftstore::marshal::{AbstractType, MarshalError, Types};
+use thriftstore::util::Release;
 
 /// Set to anything: expected texts are written instead of compared.
 const REWRITE: &str = "REWRITE";
@@ -125,8 +126,15 @@ fn table<T>(rows: &[Element<T>]) -> String {
     for row in rows {
         let releases = match row.releases {
             None => "thriftstore".to_owned(),
-            Some((since, until)) if since == until => since.to_string(),
-            Some((since, until)) => format!("{since} to {until}"),
+            Some(span) => {
+                let all: Vec<Release> =
+                    Release::ALL.into_iter().filter(|release| span.has(*release)).collect();
+                match &all[..] {
+                    [only] => only.to_string(),
+                    [first, .., last] => format!("{first} to {last}"),
+                    [] => panic!("{} is an element of no release", row.tag),
+                }
+            }
         };
         let ignored = if row.set.means_something() { "" } else { "*Ignored.* " };
         let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);

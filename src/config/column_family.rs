@@ -6,7 +6,7 @@ use super::element::{Element, Set, apply_attributes, apply_children};
 use super::elements::row;
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::releases::{ALL, FROM_0_5, V0_4, V0_6};
+use super::releases::{ALL, FROM_0_5, IN_0_4, IN_0_6};
 use super::value::Value;
 use super::xml::Node;
 use crate::marshal::{BytesType, TypeRef};
@@ -87,21 +87,21 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "FlushPeriodInMinutes",
         "0",
         "min",
-        V0_4,
+        IN_0_4,
         "Shown by describe_keyspace to clients of 0.4; the storage engine decides when it flushes.",
         Set::Value(|draft, value| {
             draft.flush_period_minutes = value.integer()?;
             Ok(())
         }),
     ),
-    row("KeysCached", "", "keys or %", V0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row("RowsCached", "", "rows or %", V0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row("KeysCachedFraction", "", "fraction", V0_6, CACHES, Set::Nothing(|value| value.double().map(drop))),
+    row("KeysCached", "", "keys or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("RowsCached", "", "rows or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("KeysCachedFraction", "", "fraction", IN_0_6, CACHES, Set::Nothing(|value| value.double().map(drop))),
     row(
         "RowCacheSavePeriodInSeconds",
         "",
         "s",
-        V0_6,
+        IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
@@ -109,7 +109,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "KeyCacheSavePeriodInSeconds",
         "",
         "s",
-        V0_6,
+        IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
@@ -125,7 +125,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "ColumnSort",
         "",
         "",
-        V0_4,
+        IN_0_4,
         "Refused, as by every release since 0.4: CompareWith took its place.",
         Set::Value(|_, _| Err(Mistake::ColumnSort)),
     ),
@@ -177,7 +177,7 @@ const fn label_row(
     default: &'static str,
     set: fn(&mut FamilyDraft, &Value<'_>) -> Result<(), Mistake>,
 ) -> Element<FamilyDraft> {
-    row(tag, default, "", V0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
+    row(tag, default, "", IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
 }
 
 /// Reads one `<ColumnFamily>`; `None` when it has no usable name. A mistake leaves the default in place, so

@@ -7,7 +7,7 @@ use super::encryption::{self, ENCRYPTION};
 use super::keyspace;
 use super::lists;
 use super::mistake::Mistake;
-use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, OWN, Releases, TO_0_5, V0_4, V0_6};
+use super::releases::{ALL, FROM_0_5, FROM_0_7, FROM_1_2, IN_0_4, IN_0_6, OWN, Releases, TO_0_5};
 use super::settings::{Authenticator, Authority};
 use super::value::Value;
 use crate::partitioner;
@@ -81,7 +81,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Authenticator",
         "AllowAllAuthenticator",
         "class",
-        V0_6,
+        IN_0_6,
         "Who may log in: everybody, with SimpleAuthenticator those in the password file, with \
          PasswordAuthenticator the users that CREATE USER made.",
         Set::Value(|draft, value| {
@@ -159,12 +159,12 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Holds `<DataFileDirectory>` elements. The first is where data and log are; others are not used.",
         Set::Children(lists::read_data_directories),
     ),
-    row("SavedCachesDirectory", "", "path", V0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
+    row("SavedCachesDirectory", "", "path", IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
     row(
         "BootstrapFileDirectory",
         "",
         "path",
-        V0_4,
+        IN_0_4,
         "No data are streamed between nodes.",
         Set::Nothing(|_| Ok(())),
     ),
@@ -377,7 +377,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "PhiConvictThreshold",
         "",
         "",
-        V0_6,
+        IN_0_6,
         "There are no other nodes to suspect.",
         Set::Nothing(|value| match value.integer()? {
             5..=16 => Ok(()),
@@ -396,7 +396,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "HintedHandoffEnabled",
         "",
         "boolean",
-        V0_6,
+        IN_0_6,
         "There are no other nodes to keep hints for.",
         Set::Nothing(|value| value.boolean_called("HintedHandoff").map(drop)),
     ),
@@ -423,7 +423,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "DiskAccessMode",
         "",
         "word",
-        V0_6,
+        IN_0_6,
         "The storage engine reads its files its own way.",
         Set::Nothing(|value| {
             let words = ["auto", "mmap", "mmap_index_only", "standard"];
@@ -448,10 +448,17 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
     row("MemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("MemtableThroughputInMB", "", "MB", V0_6, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableThroughputInMB", "", "MB", IN_0_6, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
     row("MemtableObjectCountInMillions", "", "million columns", TO_0_5, FLUSHES, Set::Nothing(object_count)),
-    row("MemtableOperationsInMillions", "", "million columns", V0_6, FLUSHES, Set::Nothing(object_count)),
-    row("MemtableLifetimeInDays", "", "days", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("MemtableOperationsInMillions", "", "million columns", IN_0_6, FLUSHES, Set::Nothing(object_count)),
+    row(
+        "MemtableLifetimeInDays",
+        "",
+        "days",
+        IN_0_4,
+        FLUSHES,
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
     row(
         "MemtableFlushAfterMinutes",
         "",
@@ -465,12 +472,12 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "BinaryMemtableThroughputInMB",
         "",
         "MB",
-        V0_6,
+        IN_0_6,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
-    row("FlushMinThreads", "", "threads", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("FlushMaxThreads", "", "threads", V0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMinThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMaxThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
     row("FlushDataBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
     row("FlushIndexBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
     row("SlicedBufferSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
@@ -479,7 +486,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "RowWarningThresholdInMB",
         "",
         "MB",
-        V0_6,
+        IN_0_6,
         "Rows of any size are compacted alike.",
         Set::Nothing(|value| match value.integer()? {
             1.. => Ok(()),
@@ -490,7 +497,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "IndexInterval",
         "",
         "rows",
-        V0_6,
+        IN_0_6,
         BUFFERS,
         Set::Nothing(|value| match value.integer()? {
             1.. => Ok(()),

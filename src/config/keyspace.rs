@@ -9,7 +9,7 @@ use super::element::{Element, Set, apply_attributes, apply_children, unknown};
 use super::elements::row;
 use super::mistake::{Choice, Mistake};
 use super::reading::Reading;
-use super::releases::{ALL, V0_4, V0_5, V0_6};
+use super::releases::{ALL, IN_0_4, IN_0_5, IN_0_6};
 use super::source::Span;
 use super::value::Value;
 use super::xml::Node;
@@ -69,7 +69,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "ReplicaPlacementStrategy",
         "that of Storage",
         "class",
-        V0_6,
+        IN_0_6,
         "Shown to clients; one server places nothing.",
         Set::Value(|draft, value| {
             draft.replication.strategy_class = Some(strategy(value)?);
@@ -80,7 +80,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "ReplicationFactor",
         "that of Storage",
         "copies",
-        V0_6,
+        IN_0_6,
         "Consistency levels are checked against it: with 2 or more, ALL has too few nodes.",
         Set::Value(|draft, value| {
             draft.replication.factor = Some(value.at_least(0)?);
@@ -91,7 +91,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "EndPointSnitch",
         "",
         "class",
-        V0_6,
+        IN_0_6,
         "There are no other nodes to be near to.",
         Set::Nothing(|_| Ok(())),
     ),
@@ -99,7 +99,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "RowKey",
         "ROW_KEY",
         "",
-        V0_4,
+        IN_0_4,
         "What describe_keyspace calls row keys.",
         Set::Value(|draft, value| {
             draft.row_key_label = Some(value.text.to_owned());
@@ -110,7 +110,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "KeysCachedFraction",
         "",
         "fraction",
-        V0_5,
+        IN_0_5,
         "The storage engine's cache is shared by all.",
         Set::Nothing(|value| value.double().map(drop)),
     ),

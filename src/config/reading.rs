@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::characters::is_invisible;
 use super::error::ConfigError;
 use super::mistake::Mistake;
-use super::releases::Releases;
+use super::releases::{Releases, WITH_STORAGE_CONF};
 use super::source::{Source, Span};
 use crate::marshal::Types;
 use crate::util::Release;
@@ -28,7 +28,7 @@ pub struct Reading<'a> {
     /// Elements and attributes that were accepted and mean nothing, with their lines.
     inert: BTreeMap<&'static str, Vec<usize>>,
     /// The releases that know every element seen so far.
-    releases: (Release, Release),
+    releases: crate::compat::Span,
 }
 
 impl<'a> Reading<'a> {
@@ -40,7 +40,7 @@ impl<'a> Reading<'a> {
             notes: Vec::new(),
             notes_left_out: 0,
             inert: BTreeMap::new(),
-            releases: (Release::V0_4, Release::V0_6),
+            releases: WITH_STORAGE_CONF,
         }
     }
 
@@ -70,8 +70,8 @@ impl<'a> Reading<'a> {
 
     /// Takes note of an element that only some releases have.
     pub fn seen(&mut self, releases: Releases) {
-        if let Some((since, until)) = releases {
-            self.releases = (self.releases.0.max(since), self.releases.1.min(until));
+        if let Some(releases) = releases {
+            self.releases = self.releases.and(releases);
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Reading<'a> {
 
     /// The one release that knows every element of the file; `None` when several or none do.
     pub fn release_hint(&self) -> Option<Release> {
-        (self.releases.0 == self.releases.1).then_some(self.releases.0)
+        self.releases.only_release()
     }
 
     /// Ready sentences: places in the order of the file, then one line of what means nothing here.

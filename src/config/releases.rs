@@ -1,16 +1,19 @@
 //! Which releases' files have an element.
 
+use crate::compat::{Span, only};
 use crate::util::Release;
 
-/// First and last release; `None` for what only thriftstore has.
-pub type Releases = Option<(Release, Release)>;
+/// The releases; `None` for what only thriftstore has.
+pub type Releases = Option<Span>;
 pub const OWN: Releases = None;
-pub const ALL: Releases = Some((Release::V0_4, Release::V0_6));
-pub const V0_4: Releases = Some((Release::V0_4, Release::V0_4));
-pub const TO_0_5: Releases = Some((Release::V0_4, Release::V0_5));
-pub const V0_5: Releases = Some((Release::V0_5, Release::V0_5));
-pub const FROM_0_5: Releases = Some((Release::V0_5, Release::V0_6));
-pub const V0_6: Releases = Some((Release::V0_6, Release::V0_6));
+/// The releases that are configured by storage-conf.xml.
+pub const WITH_STORAGE_CONF: Span = Span::between(Release::V0_4, Release::V0_6);
+pub const ALL: Releases = Some(WITH_STORAGE_CONF);
+pub const IN_0_4: Releases = Some(only(Release::V0_4));
+pub const TO_0_5: Releases = Some(Span::between(Release::V0_4, Release::V0_5));
+pub const IN_0_5: Releases = Some(only(Release::V0_5));
+pub const FROM_0_5: Releases = Some(Span::between(Release::V0_5, Release::V0_6));
+pub const IN_0_6: Releases = Some(only(Release::V0_6));
 /// In the YAML file of those releases.
-pub const FROM_0_7: Releases = Some((Release::V0_7, Release::V1_1));
-pub const FROM_1_2: Releases = Some((Release::V1_2, Release::V2_1));
+pub const FROM_0_7: Releases = Some(Span::between(Release::V0_7, Release::V1_1));
+pub const FROM_1_2: Releases = Some(Span::between(Release::V1_2, Release::V2_1));
