@@ -1,0 +1,170 @@
+//! Releases are compared in `src/compat` and nowhere else: the questions that are left are counted, and their number
+//! may only fall. What `src/compat` defines is asked for.
+//!
+//! A question is a line of code, outside of tests and `use`, that
+//! - names a release (`Release::V1_2`, or `V1_2` alone),
+//! - names a line of releases (`Line(2, 2)`),
+//! - compares a release or a line with another (`release >= …`, `line() < …`), or
+//! - picks a language (`Language::Of`, `Language::Newest`).
+//!
+//! Not counted are `src/compat` itself, `util/release.rs`, the orders of comparators (`src/marshal`), and the rows of three
+//! tables: of methods, of elements of the configuration, and of the system's own tables. Other lines of these are counted.
+
+use std::collections::BTreeSet;
+
+use super::sources;
+
+/// Files with questions that stay, how many, and why.
+const LEFT: &[(&str, usize, &str)] =
+    &[("thrift/dialect.rs", 1, "--compat names the release, and with it the language that a session has")];
+
+/// Questions that are left. This number may only fall. Before there was `src/compat`, this test counted 365 lines in 98
+/// files: 209 questions, 123 rows of tables and 33 lines of what is in `src/compat` now.
+const QUESTIONS_MAX: usize = 1;
+
+/// Folders and files whose comparisons are their own.
+const OWN: [&str; 3] = ["compat/", "marshal/", "util/release.rs"];
+
+/// Tables with releases in their rows.
+const TABLES: [&str; 3] = ["thrift/methods/", "config/releases.rs", "cql/system/definitions.rs"];
+
+fn is_test(name: &str) -> bool {
+    ["/tests.rs", "/testing.rs"].iter().any(|end| name.ends_with(end)) || name.contains("/tests/")
+}
+
+/// Whether `V1_2` or the like stands at this place, as a word.
+fn names_release(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    (0..bytes.len()).any(|at| {
+        let [b'V', major, b'_', minor] = bytes[at..].first_chunk::<4>().copied().unwrap_or_default() else {
+            return false;
+        };
+        let is_word = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        major.is_ascii_digit() && minor.is_ascii_digit() && !is_word(before) && !is_word(bytes.get(at + 4))
+    })
+}
+
+/// Whether a release or a line is compared: `release >= x`, `.line() < x`, `release == x`.
+fn compares_release(line: &str) -> bool {
+    ["release", "release()", "line()", "level", "version"].iter().any(|word| {
+        line.match_indices(word).any(|(at, _)| {
+            let is_end = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let is_whole = !line[..at].ends_with(is_end);
+            let rest = line[at + word.len()..].trim_start();
+            let compares = [">= ", "< ", "<= ", "> ", "== ", "!= "].iter().any(|sign| rest.starts_with(sign));
+            let with_release = rest.contains("elease") || rest.contains("Line") || rest.contains("NEWEST");
+            is_whole && compares && (with_release || *word == "release" || *word == "line()")
+        })
+    })
+}
+
+/// A row of a table of methods: `releases: since(V0_8),`, or a release as an argument of the function that makes one.
+fn is_row(line: &str) -> bool {
+    let line = line.trim_start();
+    ["releases: ", "Method { releases: ", "Release::", "since(Release::", "data(Release::", "open(Release::"]
+        .iter()
+        .any(|start| line.starts_with(start))
+        || [
+            "..since(Release::",
+            "= data(Release::",
+            " releases: only(",
+            "Some(only(Release::",
+            "Span::between(",
+            "Span::lines(",
+        ]
+        .iter()
+        .any(|part| line.contains(part))
+        || line.contains("Span::since_line(")
+}
+
+/// The questions in a file's code, as lines with their numbers.
+fn questions(name: &str, code: &str) -> Vec<(usize, String)> {
+    let is_table = TABLES.iter().any(|table| name.starts_with(table));
+    let mut in_use = false;
+    let mut found = Vec::new();
+    for (line, number) in code.lines().zip(1..) {
+        let trimmed = line.trim_start();
+        in_use |= trimmed.starts_with("use ") || trimmed.starts_with("pub use ");
+        let is_counted = !in_use && !trimmed.starts_with("//");
+        in_use &= !trimmed.ends_with(';');
+        let asks = names_release(line)
+            || compares_release(line)
+            || ["Language::Of", "Language::Newest", " Line(", "(Line("]
+                .iter()
+                .any(|part| line.contains(part));
+        if is_counted && asks && !(is_table && (is_row(line) || line.starts_with("const FIRST: Line"))) {
+            found.push((number, trimmed.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn questions_are_found_in_every_form() {
+    let code = "use Release::{V0_7};\nif release >= Release::V1_2 {}\nmatch x {\n    V0_4 => 1,\n}\n// V0_4\n\
+                let a = state.line() < other;\nif at(&*class, Release::V2_1) {}\nlet b = V0_45 + MAV0_4;\n\
+                Language::Of(x)\nif self.release() == NEWEST {}\nrelease.name()\nLine(2, 2)\nspan.has(Line(2, 2))\n";
+    let lines: Vec<usize> = questions("db/x.rs", code).into_iter().map(|(line, _)| line).collect();
+    assert_eq!(lines, [2, 4, 7, 8, 10, 11, 14]);
+    let rows = "    releases: only(V0_4),\n    if release < Release::V0_7 {\n";
+    assert_eq!(questions("thrift/methods/x.rs", rows).len(), 1);
+    assert_eq!(questions("thrift/x.rs", rows).len(), 2);
+}
+
+#[test]
+fn releases_are_compared_in_compat_only() {
+    let mut total = 0;
+    let mut wrong = Vec::new();
+    let is_own = |name: &str| OWN.iter().any(|own| name.starts_with(own)) || is_test(name);
+    for (name, code) in sources().into_iter().filter(|(name, _)| !is_own(name)) {
+        let found = questions(&name, &code);
+        total += found.len();
+        let left = LEFT.iter().find(|(file, ..)| *file == name).map_or(0, |(_, left, _)| *left);
+        if found.len() != left {
+            let shown = found.iter().map(|(line, text)| format!("src/{name}:{line}: {text}"));
+            wrong.push(format!("{left} expected in {name}:\n{}", shown.collect::<Vec<_>>().join("\n")));
+        }
+    }
+    println!("{total} questions of releases outside of src/compat");
+    assert!(
+        wrong.is_empty(),
+        "a rule of a release is a row in src/compat, and is asked for by its name:\n{}",
+        wrong.join("\n")
+    );
+    assert_eq!(total, QUESTIONS_MAX, "the number may only fall: lower QUESTIONS_MAX");
+}
+
+/// The names that the tables of rules or texts define.
+fn defined(folder: &str, row: impl Fn(&str) -> Option<&str>) -> BTreeSet<String> {
+    let files = sources().into_iter().filter(|(name, _)| name.starts_with(folder));
+    let names =
+        files.flat_map(|(_, code)| code.lines().filter_map(&row).map(str::to_owned).collect::<Vec<_>>());
+    names.collect()
+}
+
+#[test]
+fn every_rule_and_every_text_is_asked_for() {
+    let is_name = |name: &&str| {
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let rules = defined("compat/rules/", |line| {
+        let (name, rest) = line.strip_prefix("        ")?.split_once(": ")?;
+        Some(name).filter(is_name).filter(|_| rest.contains(" = "))
+    });
+    let texts = defined("compat/texts/", |line| {
+        let (name, _) = line.strip_prefix("    ").filter(|line| line.ends_with('{'))?.split_once('(')?;
+        Some(name).filter(is_name)
+    });
+    assert!(rules.len() > 80 && texts.len() > 30, "{} rules, {} texts", rules.len(), texts.len());
+    let users = sources()
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("compat/rules/") && !name.starts_with("compat/texts/"));
+    let code: String = users.map(|(_, code)| code).collect();
+    let is_word = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+    let asked = |name: String| code.match_indices(&name).any(|(at, _)| is_word(&code[at + name.len()..]));
+    let idle: Vec<String> = (rules.into_iter().filter(|rule| !asked(format!(".{rule}"))))
+        .chain(texts.into_iter().filter(|text| !asked(format!("texts::{text}"))))
+        .collect();
+    assert!(idle.is_empty(), "nothing asks for {}", idle.join(", "));
+}
