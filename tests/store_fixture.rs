@@ -8,6 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use thriftstore::compat::Behaviour;
 use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::config::Config;
+use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::model::{
     Cell, CfMutation, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange,
@@ -26,16 +28,22 @@ fn unpacked(name: &str) -> tempfile::TempDir {
 }
 
 fn open(directory: &Path) -> (EmbeddedStore, Catalog) {
-    let types = Types::builtin();
-    let config = thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &types).unwrap();
+    let catalog = configuration().catalog;
+    (open_with(directory, &catalog), catalog)
+}
+
+fn configuration() -> Config {
+    thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &Types::builtin()).unwrap()
+}
+
+fn open_with(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
     let options = EmbeddedOptions {
         directory: directory.to_owned(),
         sync: SyncMode::Periodic(std::time::Duration::from_secs(10)),
         cache_bytes: 1 << 20,
     };
     let clock = Arc::new(Clock::system());
-    let store = EmbeddedStore::open(options, config.partitioner, &config.catalog, clock).unwrap();
-    (store, config.catalog)
+    EmbeddedStore::open(options, configuration().partitioner, catalog, clock).unwrap()
 }
 
 /// All columns of a row, or of a super column in it.
@@ -100,6 +108,39 @@ fn formats_2_and_3_are_read() {
         check(&store);
         assert_eq!(names(&read(&store, ("Keyspace1", "Standard1"), b"later", None)), [b"logged"]);
     }
+}
+
+/// 120 tables were created and two of them flushed. The file of changes adds a table and a column, truncates a flushed
+/// table, and drops a table and a keyspace.
+#[test]
+fn a_manifest_of_format_2_is_read_with_its_file_of_changes() {
+    let directory = unpacked("manifest-2.tar.gz");
+    let text = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    assert!(text("MANIFEST").starts_with("thriftstore manifest, format 2, "));
+    assert_eq!(text("MANIFEST.2").lines().count(), 7);
+    let (store, catalog) = open(directory.path());
+    let clock = Arc::new(Clock::system());
+    let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), configuration().partitioner, clock);
+    let database = Arc::new(Database::new(parts));
+    wait(database.load_schema()).unwrap();
+    let catalog = Catalog::clone(&database.catalog());
+    wait(database.store().close()).unwrap();
+    drop(database);
+
+    assert!(catalog.keyspace("gone").is_none());
+    let mut tables: Vec<String> = (0..120).map(|number| format!("t{number:03}")).collect();
+    tables.insert(0, "added".to_owned());
+    tables.retain(|name| name != "t002");
+    assert!(catalog.keyspace("many").unwrap().column_families.keys().eq(tables.iter()));
+    let altered = catalog.column_family("many", "t003").unwrap().table.as_ref().unwrap();
+    assert!(altered.column("added").is_some());
+
+    let store = (open_with(directory.path(), &catalog), catalog);
+    check(&store);
+    let cells = |table, key: &str| read(&store, ("many", table), key.as_bytes(), None).len();
+    assert_eq!((cells("t000", "flushed0"), cells("t000", "flushed19")), (2, 2));
+    assert_eq!((cells("t001", "flushed0"), cells("t001", "logged")), (0, 2));
+    assert_eq!(cells("added", "logged"), 2);
 }
 
 /// Whether a store holds what every fixture holds.
