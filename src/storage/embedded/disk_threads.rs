@@ -7,7 +7,6 @@
 //! Long work (scans, counts, long slices) has at most half of the threads, so that short reads never wait for it alone.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
@@ -73,17 +72,16 @@ struct Shared {
 /// The threads.
 pub struct DiskThreads {
     shared: Arc<Shared>,
-    health: Arc<Health>,
     threads_max: usize,
 }
 
 impl DiskThreads {
-    pub fn new(health: Arc<Health>) -> DiskThreads {
+    pub fn new() -> DiskThreads {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads_max = (processors * FOR_EACH_PROCESSOR).clamp(*THREADS.start(), *THREADS.end());
         let shared: Arc<Shared> = Arc::default();
         shared.queue.lock().long_running_max = threads_max / 2;
-        DiskThreads { shared, health, threads_max }
+        DiskThreads { shared, threads_max }
     }
 
     /// Runs work on one of the threads and returns what it returns. It is counted for the request that runs here.
@@ -96,12 +94,9 @@ impl DiskThreads {
         work: impl FnOnce(&MayWait) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
-        let health = self.health.clone();
         let meter = meter::current();
         let job: Job = Box::new(move |may_wait| {
-            let work = || metered_here(meter, || work(may_wait));
-            let outcome = catch_unwind(AssertUnwindSafe(work));
-            let outcome = outcome.unwrap_or_else(|panic| Err(health.panicked(&*panic)));
+            let outcome = Health::guard_read(|| metered_here(meter, || work(may_wait)));
             // A client that has gone away needs no answer.
             let _ = sender.send(outcome);
         });
@@ -169,7 +164,7 @@ mod tests {
 
     #[test]
     fn work_is_done_elsewhere_and_a_panic_is_an_error() {
-        let threads = DiskThreads::new(Arc::default());
+        let threads = DiskThreads::new();
         let here = std::thread::current().id();
         let elsewhere =
             wait(threads.run(Length::Short, move |_| Ok(std::thread::current().id() != here))).unwrap();
@@ -184,7 +179,7 @@ mod tests {
 
     #[test]
     fn long_work_leaves_threads_for_short_work() {
-        let threads = DiskThreads::new(Arc::default());
+        let threads = DiskThreads::new();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let ended = Arc::new(Mutex::new(ended));
         let long = |ended: Arc<Mutex<std::sync::mpsc::Receiver<()>>>| {

@@ -1,6 +1,5 @@
 //! An open store: its parts, and the threads that work on them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -127,7 +126,7 @@ impl Engine {
         behaviour: &'static Behaviour,
         may_wait: Option<&MayWait>,
     ) -> Result<Written, StoreError> {
-        self.final_if_it_panics(|| self.write.write(mutations, behaviour, may_wait))
+        self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
     }
 
     /// Reads columns of one row. Returns `None` when that takes long or a look at the disk, but nobody may wait.
@@ -137,7 +136,7 @@ impl Engine {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<RowColumns>, StoreError> {
-        self.caught(|| self.read.read(key, command, may_wait))
+        Health::guard_read(|| self.read.read(key, command, may_wait))
     }
 
     /// Counts columns of one row. Returns `None` as [`Engine::read`] does.
@@ -147,28 +146,18 @@ impl Engine {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<usize>, StoreError> {
-        self.caught(|| self.read.count(key, command, may_wait))
-    }
-
-    /// Runs what changes nothing. A panic is an error.
-    fn caught<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.health.panicked(&*panic)))
-    }
-
-    /// Runs what changes the store. A panic leaves nobody knows what half done, so the store stops taking writes.
-    fn final_if_it_panics<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.health.fail_by_panic(&*panic)))
+        Health::guard_read(|| self.read.count(key, command, may_wait))
     }
 
     /// Brings the store in line with a catalog.
     pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        self.final_if_it_panics(|| self.families.align(catalog))
+        self.health.guard_change(|| self.families.align(catalog))
     }
 
     /// Forgets all rows of a column family, or the column family itself.
     pub fn forget(&self, cf: &CfDef, fate: Fate, _: &MayWait) -> Result<(), StoreError> {
         self.health.check()?;
-        self.final_if_it_panics(|| {
+        self.health.guard_change(|| {
             // No flush goes on meanwhile: it would write what is forgotten. It may take a second, and writers go on.
             let _no_flush = self.write.ahead.first_segment.lock();
             if fate == Fate::Truncated {
@@ -185,7 +174,7 @@ impl Engine {
     /// Writes all memory to tables.
     pub fn flush(&self, _: &MayWait) -> Result<(), StoreError> {
         match &self.durable {
-            Some(durable) => self.final_if_it_panics(|| durable.flush.run()),
+            Some(durable) => self.health.guard_change(|| durable.flush.run()),
             None => Ok(()),
         }
     }
@@ -196,7 +185,7 @@ impl Engine {
         let Some(durable) = &self.durable else { return Ok(()) };
         for family in self.families.now().all() {
             for (_, tree) in family.tables.load_full().existing() {
-                self.final_if_it_panics(|| tree.compact_all(&durable.space))?;
+                self.health.guard_change(|| tree.compact_all(&durable.space))?;
             }
         }
         Ok(())
@@ -212,7 +201,7 @@ impl Engine {
 
     /// Looks after due deletions. Returns how many there were.
     pub fn sweep(&self, may_wait: &MayWait) -> Result<usize, StoreError> {
-        self.final_if_it_panics(|| self.sweeper.sweep(may_wait))
+        self.health.guard_change(|| self.sweeper.sweep(may_wait))
     }
 
     pub fn status(&self) -> StoreStatus {
@@ -238,7 +227,7 @@ impl Engine {
         self.write.ahead.sync()?;
         match &self.durable {
             Some(durable) if self.write.ahead.is_worth_flushing() => {
-                let flushed = self.final_if_it_panics(|| durable.flush.run());
+                let flushed = self.health.guard_change(|| durable.flush.run());
                 flushed.or_else(|error| match error {
                     // A full disk has the log, which the next start replays.
                     StoreError::ReadOnly(why) if self.health.failure().is_none() => {
@@ -352,8 +341,7 @@ impl Parts {
             if !write.ahead.wants_flush() && !has_trouble || health.failure().is_some() {
                 return Next::Rest(FLUSH_EVERY);
             }
-            let outcome = catch_unwind(AssertUnwindSafe(|| flush.run()))
-                .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
+            let outcome = health.guard_change(|| flush.run());
             write.ahead.set_flushed(&outcome);
             write.ahead.throttle.set_runs(flush.space.unmerged_runs());
             compactor.wake();
@@ -376,9 +364,7 @@ impl Parts {
                 return Next::Rest(SWEEP_EVERY);
             }
             let sweep = || sweeper.write.check_room(0).and_then(|()| sweeper.sweep(&may_wait));
-            let swept = catch_unwind(AssertUnwindSafe(sweep))
-                .unwrap_or_else(|panic| Err(health.fail_by_panic(&*panic)));
-            match swept {
+            match health.guard_change(sweep) {
                 Ok(0) => Next::Rest(SWEEP_EVERY),
                 Ok(_) => Next::GoOn,
                 Err(_) if health.is_closed() => Next::GoOn,

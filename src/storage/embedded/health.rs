@@ -4,6 +4,7 @@
 //! writes are refused until a restart, which reads back what is on the disk; reads go on.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,18 +36,24 @@ impl Health {
         }
     }
 
-    /// A panic is a bug of ours, and leaves nobody knows what half done.
-    pub fn fail_by_panic(&self, panic: &(dyn Any + Send)) -> StoreError {
-        let why = format!("a bug of thriftstore's own has stopped the store (a panic: {})", text_of(panic));
-        self.fail(&why);
-        StoreError::ReadOnly(format!("{why}; please report it, and restart the server"))
+    /// Runs what changes the store. A panic is a bug of ours, and leaves nobody knows what half done: writes are refused
+    /// from then on.
+    pub fn guard_change<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            let panic = text_of(&*panic);
+            let why = format!("a bug of thriftstore's own has stopped the store (a panic: {panic})");
+            self.fail(&why);
+            Err(StoreError::ReadOnly(format!("{why}; please report it, and restart the server")))
+        })
     }
 
-    /// A panic of what changes nothing, such as a read: it is a bug of ours, but the store goes on.
-    pub fn panicked(&self, panic: &(dyn Any + Send)) -> StoreError {
-        let why = format!("a bug of thriftstore's own (a panic: {})", text_of(panic));
-        tracing::error!("{why}; please report it");
-        StoreError::Io(why)
+    /// Runs what changes nothing, such as a read. A panic is a bug of ours, but the store goes on.
+    pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            let why = format!("a bug of thriftstore's own (a panic: {})", text_of(&*panic));
+            tracing::error!("{why}; please report it");
+            Err(StoreError::Io(why))
+        })
     }
 
     /// Why writes are refused until a restart.
@@ -84,7 +91,7 @@ mod tests {
     fn the_first_failure_counts_and_outlives_the_close() {
         let health = Health::default();
         assert!(health.check().is_ok());
-        let told = health.fail_by_panic(&"the row is odd");
+        let told = health.guard_change::<()>(|| panic!("the row is odd")).unwrap_err();
         assert!(
             matches!(&told, StoreError::ReadOnly(text) if text.contains("bug of thriftstore's own")),
             "{told}"

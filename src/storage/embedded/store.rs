@@ -73,7 +73,7 @@ impl EmbeddedStore {
     }
 
     fn over(engine: Engine) -> EmbeddedStore {
-        EmbeddedStore { disk_threads: DiskThreads::new(engine.health.clone()), engine: Arc::new(engine) }
+        EmbeddedStore { disk_threads: DiskThreads::new(), engine: Arc::new(engine) }
     }
 
     /// Runs work that may wait for the disk while the calling thread serves others.
