@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
 use super::blocking::MayWait;
-use super::health::Health;
+use super::health::guard_read;
 use crate::storage::StoreError;
 use crate::util::meter::{self, metered_here};
 
@@ -96,7 +96,7 @@ impl DiskThreads {
         let (sender, answer) = oneshot::channel();
         let meter = meter::current();
         let job: Job = Box::new(move |may_wait| {
-            let outcome = Health::guard_read(|| metered_here(meter, || work(may_wait)));
+            let outcome = guard_read(|| metered_here(meter, || work(may_wait)));
             // A client that has gone away needs no answer.
             let _ = sender.send(outcome);
         });

@@ -13,7 +13,7 @@ use super::disk_guard::DiskGuard;
 use super::families::{Families, Fate};
 use super::flush::Flush;
 use super::format::LockedDirectory;
-use super::health::Health;
+use super::health::{Health, guard_read};
 use super::locks::RowLocks;
 use super::log::CommitLog;
 use super::manifest::{Contents, LogSpan, Manifest};
@@ -23,7 +23,7 @@ use super::read_path::ReadPath;
 use super::recovery::replay_newest;
 use super::row_cache::RowCache;
 use super::sweeper::Sweeper;
-use super::tables::{Compactor, TableOptions, TableSpace, Tables};
+use super::tables::{TableOptions, TableSpace, Tables};
 use super::threads::{Next, Worker};
 use super::upgrade;
 use super::write_ahead::WriteAhead;
@@ -40,6 +40,10 @@ use crate::util::Clock;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// Time between two looks at what is to be flushed, beside being told.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// Time between two looks at the trees, beside being told of a flush.
+const COMPACT_EVERY: Duration = Duration::from_secs(5);
+/// Time after a failed compaction until the next attempt: a disk that was full may have room then.
+const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// What a store is opened with.
 pub struct Setup {
@@ -55,7 +59,7 @@ pub struct Durable {
     flush: Arc<Flush>,
     committer: Committer,
     flusher: Worker,
-    compactor: Arc<Compactor>,
+    compactor: Arc<Worker>,
     /// Keeps other processes out of the directory.
     _directory: LockedDirectory,
 }
@@ -136,7 +140,7 @@ impl Engine {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<RowColumns>, StoreError> {
-        Health::guard_read(|| self.read.read(key, command, may_wait))
+        guard_read(|| self.read.read(key, command, may_wait))
     }
 
     /// Counts columns of one row. Returns `None` as [`Engine::read`] does.
@@ -146,7 +150,7 @@ impl Engine {
         command: &ReadCommand,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<usize>, StoreError> {
-        Health::guard_read(|| self.read.count(key, command, may_wait))
+        guard_read(|| self.read.count(key, command, may_wait))
     }
 
     /// Brings the store in line with a catalog.
@@ -244,6 +248,7 @@ impl Engine {
     fn stop_threads(&self) {
         self.write.ahead.close();
         if let Some(durable) = &self.durable {
+            durable.space.close();
             durable.compactor.stop();
             durable.committer.stop();
             durable.flusher.stop();
@@ -323,18 +328,31 @@ impl Parts {
             queue: self.write.queue.tables().clone(),
         });
         let committer = Committer::start(ahead, options.sync)?;
-        let of_guard = self.write.clone();
-        let compactor = Compactor::start(space.clone(), move |outcome| match outcome {
-            Ok(runs) => of_guard.ahead.throttle.set_runs(*runs),
-            Err(StoreError::ReadOnly(_)) => of_guard.guard.iter().for_each(DiskGuard::suspect),
-            Err(_) => {}
-        })?;
-        let compactor = Arc::new(compactor);
+        let compactor = Arc::new(self.start_compactor(space.clone())?);
         let flusher = self.start_flusher(flush.clone(), compactor.clone())?;
         Ok(Durable { space, flush, committer, flusher, compactor, _directory: directory })
     }
 
-    fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Compactor>) -> Result<Worker, StoreError> {
+    fn start_compactor(&self, space: Arc<TableSpace>) -> Result<Worker, StoreError> {
+        let write = self.write.clone();
+        Worker::start("compaction", self.health.clone(), move || match space.compact_trees() {
+            // What is given up is no failure.
+            _ if space.is_closing() => Next::Rest(COMPACT_EVERY),
+            Ok(has_worked) => {
+                write.ahead.throttle.set_runs(space.unmerged_runs());
+                if has_worked { Next::GoOn } else { Next::Rest(COMPACT_EVERY) }
+            }
+            Err(error) => {
+                tracing::error!("tables were not merged: {error}");
+                if matches!(error, StoreError::ReadOnly(_)) {
+                    write.suspect_disk();
+                }
+                Next::Rest(COMPACT_AGAIN_AFTER)
+            }
+        })
+    }
+
+    fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Worker>) -> Result<Worker, StoreError> {
         let (write, health) = (self.write.clone(), self.health.clone());
         Worker::start("flush", self.health.clone(), move || {
             let has_trouble = write.ahead.flush_trouble().is_some();
@@ -347,9 +365,7 @@ impl Parts {
             compactor.wake();
             let Err(error) = outcome else { return Next::GoOn };
             tracing::error!("what is in memory was not written to tables, and will be tried again: {error}");
-            if let Some(guard) = &write.guard {
-                guard.suspect();
-            }
+            write.suspect_disk();
             Next::Rest(FLUSH_EVERY)
         })
     }

@@ -47,15 +47,6 @@ impl Health {
         })
     }
 
-    /// Runs what changes nothing, such as a read. A panic is a bug of ours, but the store goes on.
-    pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-            let why = format!("a bug of thriftstore's own (a panic: {})", text_of(&*panic));
-            tracing::error!("{why}; please report it");
-            Err(StoreError::Io(why))
-        })
-    }
-
     /// Why writes are refused until a restart.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
@@ -75,6 +66,15 @@ impl Health {
         }
         Ok(())
     }
+}
+
+/// Runs what changes nothing, such as a read. A panic is a bug of ours, but the store goes on.
+pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let why = format!("a bug of thriftstore's own (a panic: {})", text_of(&*panic));
+        tracing::error!("{why}; please report it");
+        Err(StoreError::Io(why))
+    })
 }
 
 /// What a panic says.

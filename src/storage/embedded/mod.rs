@@ -30,7 +30,7 @@
 //!      v
 //!   active memtable  ---freeze--->  frozen memtable  ---flush--->  tables/1.2/
 //!                                                                      |
-//!                        MANIFEST: tables/1.2 is there,                |  compactor merges levels,
+//!                        MANIFEST: tables/1.2 is there,                |  compaction merges levels,
 //!                        log needed from segment 8 on                  v  tombstones past gc_grace go
 //! ```
 //!

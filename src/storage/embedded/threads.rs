@@ -1,4 +1,4 @@
-//! The store's own threads: one flushes memtables, one looks after deletions that are due.
+//! The store's own threads: one flushes memtables, one merges tables, one looks after deletions that are due.
 
 use std::sync::Arc;
 use std::thread::{JoinHandle, Thread};

@@ -85,17 +85,20 @@ impl WritePath {
     /// Makes a batch safe and visible, if it changes something. Its rows are locked.
     pub fn commit(&self, batch: BatchBuilder, _: &HeldRows<'_>) -> Result<(), StoreError> {
         let Some(batch) = batch.finish()? else { return Ok(()) };
-        self.ahead.take(&batch).inspect_err(|_| {
-            if let Some(guard) = &self.guard {
-                guard.suspect();
-            }
-        })?;
+        self.ahead.take(&batch).inspect_err(|_| self.suspect_disk())?;
         for (row, cached) in batch.rows() {
             if let Some(Cached { id, row: cached }) = cached {
                 self.read.row_cache.apply(id, cached, row.changes);
             }
         }
         Ok(())
+    }
+
+    /// Takes the disk for full until it has been looked at: a write to it has failed.
+    pub fn suspect_disk(&self) {
+        if let Some(guard) = &self.guard {
+            guard.suspect();
+        }
     }
 
     /// Refuses when the disk has too little room for a write of so many bytes.

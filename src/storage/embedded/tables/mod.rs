@@ -1,11 +1,10 @@
-//! Sorted tables on the disk, and nothing else of an engine: no log, no memtable, no thread but the compactor.
+//! Sorted tables on the disk, and nothing else of an engine: no log, no memtable, no thread.
 //!
 //! ```text
 //!   TableSpace   what all trees share: block cache, open files, sequence numbers, snapshots
 //!   Tree         one directory of tables in levels: reads at a snapshot, takes in a sorted run, merges levels
 //!   Tables       the trees of one generation of a column family: its entries, and those behind long keys
 //!   Snapshot     which tables a reader sees, whatever is flushed or merged meanwhile
-//!   Compactor    the thread that merges levels
 //!   TreeVersion  the files that list which tables a tree has
 //! ```
 //!
@@ -19,7 +18,6 @@
 //! - *Panics* over damaged files are turned into an error that names the column family and the directory.
 
 mod check;
-mod compactor;
 mod error;
 mod filter;
 mod generation;
@@ -29,7 +27,6 @@ mod tree;
 mod version;
 
 pub use check::{check_table, check_tree};
-pub use compactor::Compactor;
 pub use error::TreeName;
 pub use filter::gc_before;
 pub use generation::{TableFolder, Tables, generation_in, id_in, number_of};

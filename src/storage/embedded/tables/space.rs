@@ -157,6 +157,20 @@ impl TableSpace {
         self.trees().iter().map(|tree| tree.disk_bytes()).sum()
     }
 
+    /// One compaction of each tree that wants one. Returns whether there was any.
+    pub fn compact_trees(&self) -> Result<bool, StoreError> {
+        let mut has_worked = false;
+        for tree in self.trees() {
+            if self.is_closing() {
+                return Ok(false);
+            }
+            if !tree.is_forgotten() {
+                has_worked |= tree.name().guarded(|| tree.compact_once(self))?;
+            }
+        }
+        Ok(has_worked)
+    }
+
     /// From now on compactions are given up.
     pub fn close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
