@@ -72,7 +72,8 @@ pub struct Engine {
     pub read: Arc<ReadPath>,
     pub write: Arc<WritePath>,
     sweeper: Arc<Sweeper>,
-    sweeping: Worker,
+    /// `None` until the store is open.
+    sweeping: Option<Worker>,
     /// Set when the whole schema is known: the configuration's and that which clients made, which is read from the store
     /// itself. Before that the sweeper would take column families of clients for undefined, and put their deletions off.
     knows_schema: Arc<AtomicBool>,
@@ -80,20 +81,9 @@ pub struct Engine {
     pub durable: Option<Durable>,
 }
 
-/// The parts that both kinds of store have.
-struct Parts {
-    health: Arc<Health>,
-    manifest: Arc<Manifest>,
-    families: Arc<Families>,
-    read: Arc<ReadPath>,
-    write: Arc<WritePath>,
-    sweeper: Arc<Sweeper>,
-}
-
 impl Engine {
     /// Opens a data directory, or makes one, and lays the catalog over it.
     pub fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
-        let may_wait = &MayWait::on_own_thread();
         let directory = LockedDirectory::take(&setup.options.directory)?;
         let health = Arc::new(Health::default());
         let (directory, manifest) = open_manifest(&setup, directory, &health)?;
@@ -106,10 +96,10 @@ impl Engine {
         let guard = DiskGuard::new(setup.disk.clone(), setup.options.directory.clone());
         let backing = Backing { ahead: Arc::new(ahead), space: Some(space.clone()), guard: Some(guard) };
         let cache_bytes = setup.options.cache_bytes / 2;
-        let parts = Parts::new(backing, manifest, (setup.partitioner, setup.clock), cache_bytes, may_wait)?;
-        parts.families.align(catalog)?;
-        let durable = parts.start_durable(space, setup.options, directory)?;
-        parts.start(Some(durable))
+        let mut engine = Engine::new(backing, manifest, (setup.partitioner, setup.clock), cache_bytes)?;
+        engine.families.align(catalog)?;
+        engine.durable = Some(engine.start_durable(space, setup.options, directory)?);
+        engine.start_sweeping()
     }
 
     /// An empty store in memory.
@@ -119,8 +109,7 @@ impl Engine {
         let manifest = Arc::new(Manifest::in_memory(contents, health.clone()));
         let ahead = Arc::new(WriteAhead::new(None, Arc::default(), 0, usize::MAX, health));
         let backing = Backing { ahead, space: None, guard: None };
-        let may_wait = &MayWait::on_own_thread();
-        Parts::new(backing, manifest, (partitioner, clock), 0, may_wait)?.start(None)
+        Engine::new(backing, manifest, (partitioner, clock), 0)?.start_sweeping()
     }
 
     /// Applies mutations of different rows. A panic is final.
@@ -199,7 +188,7 @@ impl Engine {
     pub fn align_whole(&self, catalog: &Catalog) -> Result<(), StoreError> {
         self.align(catalog)?;
         self.knows_schema.store(true, Ordering::Release);
-        self.sweeping.wake();
+        self.sweeping.iter().for_each(Worker::wake);
         Ok(())
     }
 
@@ -253,7 +242,7 @@ impl Engine {
             durable.committer.stop();
             durable.flusher.stop();
         }
-        self.sweeping.stop();
+        self.sweeping.iter().for_each(Worker::stop);
     }
 }
 
@@ -281,14 +270,14 @@ struct Backing {
     guard: Option<DiskGuard>,
 }
 
-impl Parts {
+impl Engine {
+    /// A store whose threads are not started.
     fn new(
         backing: Backing,
         manifest: Arc<Manifest>,
         (partitioner, clock): (PartitionerRef, Arc<Clock>),
         cache_bytes: u64,
-        may_wait: &MayWait,
-    ) -> Result<Parts, StoreError> {
+    ) -> Result<Engine, StoreError> {
         let Backing { ahead, space, guard } = backing;
         let memory = ahead.memory.clone();
         let families = Arc::new(Families::new(manifest.clone(), space.clone(), memory.clone()));
@@ -305,11 +294,21 @@ impl Parts {
             let contents = manifest.contents();
             queue_tables = queue_tables.open(space, &|folder| contents.tables.get(folder).copied())?;
         }
-        let queue = DeletionQueue::open(queue_tables, &read.view(), may_wait)?;
+        let queue = DeletionQueue::open(queue_tables, &read.view(), &MayWait::on_own_thread())?;
         let health = ahead.health.clone();
         let write = Arc::new(WritePath { read: read.clone(), ahead, queue, guard, clock });
         let sweeper = Arc::new(Sweeper { write: write.clone(), manifest: manifest.clone() });
-        Ok(Parts { health, manifest, families, read, write, sweeper })
+        Ok(Engine {
+            health,
+            manifest,
+            families,
+            read,
+            write,
+            sweeper,
+            sweeping: None,
+            knows_schema: Arc::default(),
+            durable: None,
+        })
     }
 
     /// Starts the threads of a store on a disk.
@@ -370,12 +369,11 @@ impl Parts {
         })
     }
 
-    fn start(self, durable: Option<Durable>) -> Result<Engine, StoreError> {
+    fn start_sweeping(mut self) -> Result<Engine, StoreError> {
         let (sweeper, health) = (self.sweeper.clone(), self.health.clone());
         let may_wait = MayWait::on_own_thread();
-        let knows_schema = Arc::<AtomicBool>::default();
-        let may_sweep = knows_schema.clone();
-        let sweeping = Worker::start("sweeper", self.health.clone(), move || {
+        let may_sweep = self.knows_schema.clone();
+        self.sweeping = Some(Worker::start("sweeper", self.health.clone(), move || {
             if !may_sweep.load(Ordering::Acquire) {
                 return Next::Rest(SWEEP_EVERY);
             }
@@ -389,18 +387,8 @@ impl Parts {
                     Next::Rest(SWEEP_EVERY)
                 }
             }
-        })?;
-        Ok(Engine {
-            health: self.health,
-            manifest: self.manifest,
-            families: self.families,
-            read: self.read,
-            write: self.write,
-            sweeper: self.sweeper,
-            sweeping,
-            knows_schema,
-            durable,
-        })
+        })?);
+        Ok(self)
     }
 }
 
