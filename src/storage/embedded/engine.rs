@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::blocking::MayWait;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
@@ -13,7 +11,7 @@ use super::disk_guard::DiskGuard;
 use super::families::{Families, Fate};
 use super::flush::Flush;
 use super::format::LockedDirectory;
-use super::health::{Health, guard_read};
+use super::health::Health;
 use super::locks::RowLocks;
 use super::log::CommitLog;
 use super::manifest::{Contents, LogSpan, Manifest};
@@ -29,7 +27,7 @@ use super::upgrade;
 use super::write_ahead::WriteAhead;
 use super::write_path::{WritePath, Written};
 use crate::compat::Behaviour;
-use crate::model::{Mutation, ReadCommand, RowColumns};
+use crate::model::{Mutation};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::Disk;
@@ -120,26 +118,6 @@ impl Engine {
         may_wait: Option<&MayWait>,
     ) -> Result<Written, StoreError> {
         self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
-    }
-
-    /// Reads columns of one row. Returns `None` when that takes long or a look at the disk, but nobody may wait.
-    pub fn read(
-        &self,
-        key: &Bytes,
-        command: &ReadCommand,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Option<RowColumns>, StoreError> {
-        guard_read(|| self.read.read(key, command, may_wait))
-    }
-
-    /// Counts columns of one row. Returns `None` as [`Engine::read`] does.
-    pub fn count(
-        &self,
-        key: &Bytes,
-        command: &ReadCommand,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Option<usize>, StoreError> {
-        guard_read(|| self.read.count(key, command, may_wait))
     }
 
     /// Brings the store in line with a catalog.

@@ -14,9 +14,12 @@ use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
 use super::scan::{RowPrefixes, ScanPiece, ScanPlace, scan};
 use super::tables::{TableSpace, Tables};
-use crate::model::{Predicate, RangeCommand, ReadCommand, ReadOf, RowColumns};
+use crate::model::{Predicate, RangeCommand, ReadCommand};
 use crate::partitioner::PartitionerRef;
 use crate::storage::{Dump, DumpCommand, StoreError};
+
+/// What reads a row: its columns, or their number.
+pub type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
 
 /// What a read looks at.
 pub struct ReadPath {
@@ -40,30 +43,11 @@ impl ReadPath {
         RowPrefix::of(key, &*self.partitioner)
     }
 
-    /// Reads columns of one row. Returns `None` when that takes long or a look into tables, but nobody may wait.
-    pub fn read(
+    /// Reads one row. Returns `None` when that takes long or a look into tables, but nobody may wait.
+    pub fn read<T>(
         &self,
-        key: &Bytes,
-        command: &ReadCommand,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Option<RowColumns>, StoreError> {
-        self.read_by(|row| row.read(command, ReadOf::Row), (key, command), may_wait)
-    }
-
-    /// Counts columns of one row. Returns `None` as [`ReadPath::read`] does.
-    pub fn count(
-        &self,
-        key: &Bytes,
-        command: &ReadCommand,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Option<usize>, StoreError> {
-        self.read_by(|row| row.count(command, ReadOf::Row), (key, command), may_wait)
-    }
-
-    fn read_by<T>(
-        &self,
-        read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
         (key, command): (&Bytes, &ReadCommand),
+        read: ReadRow<T>,
         may_wait: Option<&MayWait>,
     ) -> Result<Option<T>, StoreError> {
         if may_wait.is_none() && has_many_names(command) {
@@ -74,13 +58,14 @@ impl ReadPath {
         let tables = family.tables.load();
         let id = RowId { family: tables.number, key: key.clone() };
         if let Some(cached) = self.row_cache.get(&id)
-            && let Some(found) = read_cached(&cached, &read)
+            && let Some(row) = cached.view()
         {
-            return found.map(Some);
+            return read(&RowSource::cached(row), command).map(Some);
         }
         if may_wait.is_none() && is_long(command) {
             return Ok(None);
         }
+        let read = |row: &RowSource<'_>| read(row, command);
         self.read_row((&id, &self.prefix_of(key)), &tables, read, may_wait)
     }
 
@@ -102,8 +87,8 @@ impl ReadPath {
             let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
             let cached = self.load_row((id, row), &source, &rows)?;
             drop(rows);
-            if let Some(found) = read_cached(&cached, &read) {
-                return found.map(Some);
+            if let Some(row) = cached.view() {
+                return read(&RowSource::cached(row)).map(Some);
             }
         }
         read(&source).map(Some)
@@ -175,14 +160,6 @@ pub fn source_in<'a>(
         None if tables.is_empty() => Some(RowSource::in_memory(tables.number, view, row)),
         None => None,
     }
-}
-
-/// Reads a row of the cache; `None` when it is too large to be there.
-fn read_cached<T>(
-    cached: &CachedRow,
-    read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
-) -> Option<Result<T, StoreError>> {
-    Some(read(&RowSource::cached(cached.view()?)))
 }
 
 /// Whether so many columns are asked for by name that it would hold up other connections, wherever they are.

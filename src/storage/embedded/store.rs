@@ -10,22 +10,20 @@ use super::blocking::{LONG_SLICE, MayWait};
 use super::disk_threads::{DiskThreads, Length};
 use super::engine::{Engine, Setup};
 use super::families::Fate;
+use super::health::guard_read;
 use super::options::EmbeddedOptions;
-use super::read_path::is_long;
+use super::read_path::{ReadRow, is_long};
 use super::scan::ScanPlace;
 use super::snapshots::{self, StoreSnapshot};
 use super::write_path::Written;
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
-use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
+use crate::model::{Mutation, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::{Disk, RealDisk};
 use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::{Clock, meter};
-
-/// What reads a row: its columns, or their number. See [`Engine::read`].
-type ReadRow<T> = fn(&Engine, &Bytes, &ReadCommand, Option<&MayWait>) -> Result<Option<T>, StoreError>;
 
 /// Rows in one data directory, or in memory alone.
 pub struct EmbeddedStore {
@@ -77,14 +75,6 @@ impl EmbeddedStore {
     }
 
     /// Runs work that may wait for the disk while the calling thread serves others.
-    async fn waiting<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Engine, &MayWait) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.waiting_for(Length::Short, work).await
-    }
-
-    /// The same for work of some length.
     async fn waiting_for<T: Send + 'static>(
         &self,
         length: Length,
@@ -103,7 +93,10 @@ impl EmbeddedStore {
         read: ReadRow<T>,
     ) -> Result<T, StoreError> {
         let before = meter::mark();
-        let mut outcome = match read(&self.engine, &key, &command, None) {
+        let read_now = |key: &Bytes, command: &ReadCommand| {
+            guard_read(|| self.engine.read.read((key, command), read, None))
+        };
+        let mut outcome = match read_now(&key, &command) {
             Ok(Some(found)) => return Ok(found),
             outcome => outcome,
         };
@@ -115,7 +108,7 @@ impl EmbeddedStore {
                 let work = move |engine: &Engine, wait: &MayWait| {
                     // Its client may have gone while it waited for a thread.
                     meter::check()?;
-                    read(engine, &asked.0, &asked.1, Some(wait))
+                    engine.read.read((&asked.0, &asked.1), read, Some(wait))
                 };
                 outcome = self.waiting_for(length, work).await;
             }
@@ -123,7 +116,7 @@ impl EmbeddedStore {
                 Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
                     before.restore();
                     meter::wait_for_memory().await?;
-                    outcome = read(&self.engine, &asked.0, &asked.1, None);
+                    outcome = read_now(&asked.0, &asked.1);
                 }
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {
@@ -220,7 +213,7 @@ impl EmbeddedStore {
                 let write = move |engine: &Engine, may_wait: &MayWait| {
                     engine.write(mutations, behaviour, Some(may_wait))
                 };
-                self.waiting(write).await
+                self.waiting_for(Length::Short, write).await
             }
             outcome => outcome,
         };
@@ -311,7 +304,7 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        Box::pin(self.read_row(key, command, Engine::read))
+        Box::pin(self.read_row(key, command, |row, command| row.read(command, ReadOf::Row)))
     }
 
     fn count(
@@ -320,7 +313,7 @@ impl Store for EmbeddedStore {
         command: ReadCommand,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, usize> {
-        Box::pin(self.read_row(key, command, Engine::count))
+        Box::pin(self.read_row(key, command, |row, command| row.count(command, ReadOf::Row)))
     }
 
     fn scan(&self, command: RangeCommand, _consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
@@ -347,13 +340,19 @@ impl Store for EmbeddedStore {
 
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.waiting(move |engine, may_wait| engine.forget(&cf, Fate::Truncated, may_wait)).await
+            self.waiting_for(Length::Short, move |engine, may_wait| {
+                engine.forget(&cf, Fate::Truncated, may_wait)
+            })
+            .await
         })
     }
 
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.waiting(move |engine, may_wait| engine.forget(&cf, Fate::Dropped, may_wait)).await
+            self.waiting_for(Length::Short, move |engine, may_wait| {
+                engine.forget(&cf, Fate::Dropped, may_wait)
+            })
+            .await
         })
     }
 
@@ -365,7 +364,7 @@ impl Store for EmbeddedStore {
 
     fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.waiting(move |engine, _| {
+            self.waiting_for(Length::Short, move |engine, _| {
                 engine.health.check()?;
                 engine.manifest.change(|contents| {
                     for (name, value) in notes {
@@ -381,7 +380,9 @@ impl Store for EmbeddedStore {
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.waiting(move |engine, _| engine.align_whole(&catalog)).await })
+        Box::pin(async move {
+            self.waiting_for(Length::Short, move |engine, _| engine.align_whole(&catalog)).await
+        })
     }
 
     fn status(&self) -> StoreStatus {
@@ -389,6 +390,6 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.waiting(|engine, _| engine.close()).await })
+        Box::pin(async move { self.waiting_for(Length::Short, |engine, _| engine.close()).await })
     }
 }
