@@ -18,7 +18,7 @@ use super::log::ChangeList;
 use super::memtable::View;
 use super::row_source::RowSource;
 use super::tables::{TableFolder, Tables};
-use super::write_batch::BatchBuilder;
+use super::write_batch::WriteBatch;
 use crate::storage::StoreError;
 
 /// The number under which the commit log and memory know the queue; column families have larger ones.
@@ -71,7 +71,7 @@ impl DeletionQueue {
     }
 
     /// Adds a deletion, as part of the batch that makes it.
-    pub fn add(&self, batch: &mut BatchBuilder, due_s: i64, family: u32, marker: &[u8]) {
+    pub fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // A negative due second sorts as a large one; no clock of ours gives one.
         let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
@@ -80,7 +80,7 @@ impl DeletionQueue {
     }
 
     /// Takes a deletion off, as part of a batch.
-    pub fn remove(&self, batch: &mut BatchBuilder, deletion: &QueuedDeletion) {
+    pub fn remove(&self, batch: &mut WriteBatch, deletion: &QueuedDeletion) {
         self.change(batch, &deletion.place, None);
     }
 
@@ -110,7 +110,7 @@ impl DeletionQueue {
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
         let row = RowPrefix::fixed(PREFIX);
-        let source = RowSource::stored(&self.tables, view, &row, may_wait);
+        let source = RowSource::stored(&self.tables, view, &row, Some(may_wait));
         for entry in source.entries(&[], high, false) {
             let (key, value) = entry?;
             let place = key.tail(0);
@@ -121,7 +121,7 @@ impl DeletionQueue {
         Ok(())
     }
 
-    fn change(&self, batch: &mut BatchBuilder, place: &[u8], value: Option<&[u8]>) {
+    fn change(&self, batch: &mut WriteBatch, place: &[u8], value: Option<&[u8]>) {
         let mut changes = ChangeList::default();
         changes.add(place, value);
         batch.add(QUEUE_FAMILY, &RowPrefix::fixed(PREFIX), &changes, None);

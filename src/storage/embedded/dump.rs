@@ -2,13 +2,10 @@
 
 use bytes::Bytes;
 
-use super::blocking::MayWait;
 use super::key::{self, COLUMNS_LEVEL, RANGES_END, ROW_END, RowPrefix, SuperEntry};
-use super::memtable::View;
-use super::row_reader::decode_cell;
+use super::row_reader::{decode_cell, name_of};
 use super::row_source::{RowKey, RowSource};
-use super::scan::RowPrefixes;
-use super::tables::Tables;
+use super::scan::StoredRows;
 use super::value::{self, Value};
 use crate::compat::features::releases::NEWEST;
 use crate::marshal::{self, AbstractType};
@@ -22,26 +19,19 @@ use crate::storage::{Dump, DumpCommand, RowPiece, StoreError};
 const HIDDEN_BYTES: usize = 16;
 
 /// Reads the pieces after a place, which is the key of the last entry that was looked at.
-pub fn dump(
-    (tables, view): (&Tables, &View),
-    partitioner: &dyn Partitioner,
-    command: &DumpCommand,
-    may_wait: &MayWait,
-) -> Result<Dump, StoreError> {
-    let (low, mut within) = place_of(command.after.as_ref(), partitioner)?;
-    let mut rows = RowPrefixes::new((tables, view), partitioner, (low, None), may_wait);
+pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
+    let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
+    let mut rows = stored.within((low, None));
     let mut dump = Dump::default();
     let mut left = command.max_bytes.max(1);
     while let Some(row) = rows.next_row()? {
-        let key = row
-            .row_key(partitioner)
-            .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
-        let source = RowSource::stored(tables, view, &row, may_wait);
+        let key = row.row_key(stored.partitioner)?;
+        let source = stored.row(&row);
         let begin = within.take().and_then(|(of, begin)| (of == row).then_some(begin));
         let mut reading = Reading::new(&source, &command.cf)?;
         let last = reading.run(begin, &mut left)?;
         if !reading.changes.is_empty() {
-            dump.rows.push(RowPiece { key: key.into(), changes: reading.changes });
+            dump.rows.push(RowPiece { key, changes: reading.changes });
         }
         if left == 0 {
             dump.place = Some(row.entry(last.as_deref().unwrap_or(ROW_END)).into());
@@ -186,10 +176,7 @@ impl<'a> Reading<'a> {
         kept_name: Option<Bytes>,
     ) -> Result<Bytes, StoreError> {
         let comparator = &*self.cf.comparator;
-        let name =
-            kept_name.or_else(|| key::name_of(ordered.clone().into(), comparator)).ok_or_else(|| {
-                StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name()))
-            })?;
+        let name = kept_name.map_or_else(|| name_of(ordered.clone().into(), comparator), Ok)?;
         let over = LevelRanges::of_supers(&self.ranges, newest(comparator)).over(&name);
         self.holder = Some(Holder { ordered, name: name.clone(), deletion: deletion.merged(over) });
         Ok(name)

@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 use crate::marshal::AbstractType;
 use crate::model::RangeDeletion;
 use crate::partitioner::{Partitioner, TokenForm};
+use crate::storage::StoreError;
 
 /// Tag of a deletion; sorts before what it shadows.
 const MARKER: u8 = 0;
@@ -65,17 +66,13 @@ pub fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
 fn escaped_len(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
-        at += memchr_zero(bytes.get(at..)?)?;
+        at += bytes.get(at..)?.iter().position(|byte| *byte == 0)?;
         match bytes.get(at + 1)? {
             0 => return Some(at + 2),
             0xFF => at += 2,
             _ => return None,
         }
     }
-}
-
-fn memchr_zero(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|byte| *byte == 0)
 }
 
 /// Bytes of a prefix that has no memory of its own: a token and a key of up to 18 bytes.
@@ -127,15 +124,15 @@ impl RowPrefix {
     }
 
     /// The row's key.
-    pub fn row_key(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
-        match partitioner.token_form() {
-            TokenForm::Fixed(width) => unescape(self.0.get(width..)?).map(|(key, _)| key),
-            TokenForm::Variable => {
-                let token = escaped_len(&self.0)?;
-                unescape(self.0.get(token..)?).map(|(key, _)| key)
-            }
-            TokenForm::IsKey => partitioner.key_of_token(&unescape(&self.0)?.0),
-        }
+    pub fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes, StoreError> {
+        let behind = |token: usize| unescape(self.0.get(token..)?).map(|(key, _)| key);
+        let key = match partitioner.token_form() {
+            TokenForm::Fixed(width) => behind(width),
+            TokenForm::Variable => escaped_len(&self.0).and_then(behind),
+            TokenForm::IsKey => behind(0).and_then(|token| partitioner.key_of_token(&token)),
+        };
+        let key = key.ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
+        Ok(key.into())
     }
 
     /// The row's token.
@@ -152,10 +149,7 @@ impl RowPrefix {
 
     /// The whole key of an entry, from the key relative to the row.
     pub fn entry(&self, relative: &[u8]) -> Vec<u8> {
-        let mut key = Vec::with_capacity(self.0.len() + relative.len());
-        key.extend_from_slice(&self.0);
-        key.extend_from_slice(relative);
-        key
+        [&self.0[..], relative].concat()
     }
 
     /// The first key after every entry of the row.
@@ -239,13 +233,9 @@ impl SuperPrefix {
     pub fn of(columns: &[u8], name: &[u8], comparator: &dyn AbstractType) -> SuperPrefix {
         let mut ordered = Vec::with_capacity(name.len() + 9);
         comparator.ordered(name, &mut ordered);
-        SuperPrefix::of_ordered(columns, &ordered)
-    }
-
-    fn of_ordered(columns: &[u8], ordered: &[u8]) -> SuperPrefix {
         let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
         bytes.extend_from_slice(columns);
-        escape(ordered, &mut bytes);
+        escape(&ordered, &mut bytes);
         SuperPrefix(bytes)
     }
 
@@ -258,15 +248,11 @@ impl SuperPrefix {
     }
 
     pub fn marker(&self) -> Vec<u8> {
-        let mut key = self.0.clone();
-        key.push(MARKER);
-        key
+        [&self.0[..], &[MARKER]].concat()
     }
 
     pub fn cells(&self) -> Vec<u8> {
-        let mut key = self.0.clone();
-        key.push(COLUMNS);
-        key
+        [&self.0[..], &[COLUMNS]].concat()
     }
 
     pub fn start(&self) -> &[u8] {
@@ -275,9 +261,7 @@ impl SuperPrefix {
 
     /// The first key after every entry of the super column.
     pub fn end(&self) -> Vec<u8> {
-        let mut key = self.0.clone();
-        key.push(COLUMNS + 1);
-        key
+        [&self.0[..], &[COLUMNS + 1]].concat()
     }
 }
 
@@ -345,7 +329,7 @@ mod tests {
         let entry = row.entry(b"\x01name\0\0");
         let found = RowPrefix::of_entry(&entry, &RandomPartitioner).unwrap();
         assert_eq!(found, row);
-        assert_eq!(found.row_key(&RandomPartitioner).unwrap(), b"a\0key");
+        assert_eq!(found.row_key(&RandomPartitioner).unwrap(), b"a\0key"[..]);
         assert!(row.entry(ROW_MARKER) < row.entry(COLUMNS_LEVEL) && entry < row.end());
     }
 }

@@ -12,7 +12,7 @@ use super::locks::{HeldRows, RowLocks};
 use super::memtable::{Memory, View};
 use super::row_cache::{CachedRow, RowCache, RowId};
 use super::row_source::RowSource;
-use super::scan::{RowPrefixes, ScanPiece, ScanPlace, scan};
+use super::scan::{ScanPiece, ScanPlace, StoredRows, scan};
 use super::tables::{TableSpace, Tables};
 use crate::model::{Predicate, RangeCommand, ReadCommand};
 use crate::partitioner::PartitionerRef;
@@ -115,15 +115,22 @@ impl ReadPath {
         may_wait: &MayWait,
     ) -> Result<ScanPiece, StoreError> {
         let family = self.families.family(&command.read.cf)?;
-        let tables = family.tables.load_full();
-        scan((&tables, &self.view()), &*self.partitioner, (command, from), may_wait)
+        scan(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command, from)
     }
 
     /// Reads all that is stored, tombstones too.
     pub fn dump(&self, command: &DumpCommand, may_wait: &MayWait) -> Result<Dump, StoreError> {
         let family = self.families.family(&command.cf)?;
-        let tables = family.tables.load_full();
-        dump((&tables, &self.view()), &*self.partitioner, command, may_wait)
+        dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
+    }
+
+    fn stored_rows<'a>(
+        &'a self,
+        tables: &'a Tables,
+        view: &'a View,
+        may_wait: &'a MayWait,
+    ) -> StoredRows<'a> {
+        StoredRows { tables, view, partitioner: &*self.partitioner, may_wait }
     }
 
     /// Every token in use, in order.
@@ -133,8 +140,7 @@ impl ReadPath {
         let mut tokens = Vec::new();
         for family in families.all() {
             let tables = family.tables.load_full();
-            let whole_ring = (Vec::new(), None);
-            let mut rows = RowPrefixes::new((&tables, &view), &*self.partitioner, whole_ring, may_wait);
+            let mut rows = self.stored_rows(&tables, &view, may_wait).within((Vec::new(), None));
             while let Some(row) = rows.next_row()? {
                 tokens.extend(row.token(&*self.partitioner));
             }
@@ -149,17 +155,14 @@ impl ReadPath {
 ///
 /// The view is older than the look whether there are tables: what it does not see in memory was flushed before, and then
 /// there are.
-pub fn source_in<'a>(
+fn source_in<'a>(
     view: &'a View,
     tables: &'a Tables,
     row: &'a RowPrefix,
     may_wait: Option<&MayWait>,
 ) -> Option<RowSource<'a>> {
-    match may_wait {
-        Some(may_wait) => Some(RowSource::stored(tables, view, row, may_wait)),
-        None if tables.is_empty() => Some(RowSource::in_memory(tables.number, view, row)),
-        None => None,
-    }
+    let is_readable = may_wait.is_some() || tables.is_empty();
+    is_readable.then(|| RowSource::stored(tables, view, row, may_wait))
 }
 
 /// Whether so many columns are asked for by name that it would hold up other connections, wherever they are.

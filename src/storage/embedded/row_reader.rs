@@ -325,13 +325,15 @@ pub fn decode_cell(
     let Value::Cell { timestamp, kind, name, data } = value::decode(value)? else { return Ok(None) };
     let name = match name {
         Some(name) => name,
-        None => key::name_of(ordered, comparator).ok_or_else(|| nameless(comparator))?,
+        None => name_of(ordered, comparator)?,
     };
     Ok(Some(Cell { name, value: data, timestamp, kind }))
 }
 
-fn nameless(comparator: &dyn AbstractType) -> StoreError {
-    StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name()))
+/// The name that a key tells.
+pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
+    key::name_of(ordered, comparator)
+        .ok_or_else(|| StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name())))
 }
 
 /// The name of the super column that this entry is the first of: its deletion's entry keeps it where keys do not
@@ -347,7 +349,7 @@ fn super_name_of(
     {
         return Ok(Some(name));
     }
-    key::name_of(parsed.ordered_super.into(), comparator).map(Some).ok_or_else(|| nameless(comparator))
+    name_of(parsed.ordered_super.into(), comparator).map(Some)
 }
 
 /// Gathers entries into super columns, whichever way they come.
@@ -416,8 +418,7 @@ impl<'a> SuperColumns<'a> {
         if self.subnames.view.stored_order() != StoredOrder::Exact {
             cells.sort_by(|a, b| self.subnames.view.compare(&a.name, &b.name));
         }
-        let name = kept_name.or_else(|| key::name_of(ordered.into(), self.names.stored));
-        let name = name.ok_or_else(|| nameless(self.names.stored))?;
+        let name = kept_name.map_or_else(|| name_of(ordered.into(), self.names.stored), Ok)?;
         Ok(Some(SuperColumn { name, deletion, cells }))
     }
 

@@ -42,17 +42,17 @@ impl<'a> RowSource<'a> {
         RowSource::Cached(CachedView { row, likely: Cell::new(0) })
     }
 
-    /// The row of a generation that has this prefix, in memory and tables.
-    pub fn stored(tables: &'a Tables, view: &'a View, row: &'a RowPrefix, _: &MayWait) -> RowSource<'a> {
+    /// The row of a generation that has this prefix, in memory and tables. Without `may_wait` only in memory: of a
+    /// generation without tables, or for a caller to whom what tables hold makes no difference.
+    pub fn stored(
+        tables: &'a Tables,
+        view: &'a View,
+        row: &'a RowPrefix,
+        may_wait: Option<&MayWait>,
+    ) -> RowSource<'a> {
         let memory = view.row(tables.number, row.as_bytes());
-        let snapshot = view.snapshot.as_deref().filter(|_| !tables.is_empty());
+        let snapshot = view.snapshot.as_deref().filter(|_| may_wait.is_some() && !tables.is_empty());
         RowSource::Stored(StoredRow { tables: snapshot.map(|snapshot| (tables, snapshot)), row, memory })
-    }
-
-    /// The row of a generation as memory alone has it: of a generation without tables, or for a caller to whom what
-    /// tables hold makes no difference.
-    pub fn in_memory(number: u64, view: &'a View, row: &'a RowPrefix) -> RowSource<'a> {
-        RowSource::Stored(StoredRow { tables: None, row, memory: view.row(number, row.as_bytes()) })
     }
 }
 

@@ -1,7 +1,5 @@
 //! Range scans: row by row in ring order, each read like a single one.
 
-use bytes::Bytes;
-
 use super::blocking::MayWait;
 use super::key::{self, ROW_END, RowPrefix};
 use super::long_keys::Entries;
@@ -15,7 +13,7 @@ use crate::util::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
 use crate::util::meter;
 
 /// A stretch of the ring as keys on disk: from, and before. `None`: to the end.
-type Stretch = (Vec<u8>, Option<Vec<u8>>);
+pub type Stretch = (Vec<u8>, Option<Vec<u8>>);
 
 /// Where a scan goes on: in which of its stretches, and from which key on. `None`: from the stretch's start.
 #[derive(Debug, Clone, Default)]
@@ -31,20 +29,44 @@ pub struct ScanPiece {
     pub next: Option<ScanPlace>,
 }
 
+/// Memory and tables of one generation of a column family at one moment, for a thread that may wait for the disk.
+#[derive(Clone, Copy)]
+pub struct StoredRows<'a> {
+    pub tables: &'a Tables,
+    pub view: &'a View,
+    pub partitioner: &'a dyn Partitioner,
+    pub may_wait: &'a MayWait,
+}
+
+impl<'a> StoredRows<'a> {
+    /// The row of a prefix.
+    pub fn row<'b>(self, row: &'b RowPrefix) -> RowSource<'b>
+    where
+        'a: 'b,
+    {
+        RowSource::stored(self.tables, self.view, row, Some(self.may_wait))
+    }
+
+    /// The prefixes of the rows in a stretch of the ring.
+    pub fn within(self, (low, high): Stretch) -> RowPrefixes<'a> {
+        RowPrefixes { stored: self, high, low, in_tables: None }
+    }
+}
+
 /// Reads rows of a scan from a place on: all of them, or as many as one piece has, whose rows have been looked at or are too
 /// many bytes together.
 pub fn scan(
-    (tables, view): (&Tables, &View),
-    partitioner: &dyn Partitioner,
-    (command, from): (&RangeCommand, ScanPlace),
-    may_wait: &MayWait,
+    stored: StoredRows<'_>,
+    command: &RangeCommand,
+    from: ScanPlace,
 ) -> Result<ScanPiece, StoreError> {
+    let partitioner = stored.partitioner;
     let mut piece = ScanPiece { rows: Vec::new(), next: None };
     let (mut looked_at, mut bytes) = (0, 0);
     let mut low = from.low;
     for (at, (start, end)) in stretches(command, partitioner).into_iter().enumerate().skip(from.stretch) {
         let stretch = (low.take().unwrap_or(start), end);
-        let mut rows = RowPrefixes::new((tables, view), partitioner, stretch, may_wait);
+        let mut rows = stored.within(stretch);
         while piece.rows.len() < command.max_rows {
             if looked_at >= SCAN_PIECE_ROWS || bytes >= SCAN_PIECE_BYTES {
                 piece.next = Some(ScanPlace { stretch: at, low: Some(rows.low) });
@@ -53,19 +75,16 @@ pub fn scan(
             let Some(row) = rows.next_row()? else { break };
             looked_at += 1;
             meter::check()?;
-            let mut columns =
-                RowSource::stored(tables, view, &row, may_wait).read(&command.read, ReadOf::Scan)?;
+            let mut columns = stored.row(&row).read(&command.read, ReadOf::Scan)?;
             if command.skip_empty && columns.is_empty() {
                 continue;
             }
-            let key = row
-                .row_key(partitioner)
-                .ok_or_else(|| StoreError::Corrupt("an entry's row key cannot be read".to_owned()))?;
+            let key = row.row_key(partitioner)?;
             // What the columns take has been counted while they were read.
             columns.detach();
             meter::charge(2 * (size_of::<Row>() + key.len()))?;
             bytes += columns.memory() + key.len();
-            piece.rows.push(Row { key: Bytes::from(key), columns });
+            piece.rows.push(Row { key, columns });
         }
     }
     Ok(piece)
@@ -103,10 +122,7 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
 
 /// Finds one row after another by its first entry.
 pub struct RowPrefixes<'a> {
-    tables: &'a Tables,
-    view: &'a View,
-    partitioner: &'a dyn Partitioner,
-    may_wait: &'a MayWait,
+    stored: StoredRows<'a>,
     high: Option<Vec<u8>>,
     /// Where the next row can begin.
     low: Vec<u8>,
@@ -114,20 +130,12 @@ pub struct RowPrefixes<'a> {
     in_tables: Option<Option<RowPrefix>>,
 }
 
-impl<'a> RowPrefixes<'a> {
-    pub fn new(
-        (tables, view): (&'a Tables, &'a View),
-        partitioner: &'a dyn Partitioner,
-        (low, high): Stretch,
-        may_wait: &'a MayWait,
-    ) -> RowPrefixes<'a> {
-        RowPrefixes { tables, view, partitioner, may_wait, high, low, in_tables: None }
-    }
-
+impl RowPrefixes<'_> {
     /// The next row that has entries.
     pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         loop {
-            let in_memory = self.view.first_row(self.tables.number, &self.low, self.high.as_deref());
+            let StoredRows { tables, view, .. } = self.stored;
+            let in_memory = view.first_row(tables.number, &self.low, self.high.as_deref());
             let row = match (self.next_in_tables()?, in_memory.map(|prefix| RowPrefix::fixed(&prefix))) {
                 (Some(stored), Some(memory)) if memory.as_bytes() < stored.as_bytes() => memory,
                 (Some(stored), _) => stored,
@@ -148,12 +156,13 @@ impl<'a> RowPrefixes<'a> {
         {
             return Ok(found.clone());
         }
-        let Some(snapshot) = self.view.snapshot.as_deref() else { return Ok(None) };
-        let mut entries = Entries::new(self.tables, snapshot, self.low.clone(), self.high.clone(), false);
+        let StoredRows { tables, view, partitioner, .. } = self.stored;
+        let Some(snapshot) = view.snapshot.as_deref() else { return Ok(None) };
+        let mut entries = Entries::new(tables, snapshot, self.low.clone(), self.high.clone(), false);
         let found = match entries.next().transpose()? {
             None => None,
             Some((entry, _)) => Some(
-                RowPrefix::of_entry(entry.as_slice(), self.partitioner)
+                RowPrefix::of_entry(entry.as_slice(), partitioner)
                     .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?,
             ),
         };
@@ -163,13 +172,12 @@ impl<'a> RowPrefixes<'a> {
 
     /// Whether something of a row is left: memory may say that all its entries are removed.
     fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
-        let memory = self.view.row(self.tables.number, row.as_bytes());
+        let memory = self.stored.view.row(self.stored.tables.number, row.as_bytes());
         // A row that is being made for its first write is empty for a moment.
         if !memory.iter().any(|map| map.is_empty() || map.has_removals()) {
             return Ok(true);
         }
-        let source = RowSource::stored(self.tables, self.view, row, self.may_wait);
-        let first = source.entries(&[], ROW_END, false).next().transpose()?;
+        let first = self.stored.row(row).entries(&[], ROW_END, false).next().transpose()?;
         Ok(first.is_some())
     }
 }

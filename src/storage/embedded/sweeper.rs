@@ -20,7 +20,7 @@ use super::row_cache::RowId;
 use super::row_source::RowSource;
 use super::tables::gc_before;
 use super::value::{self, Value};
-use super::write_batch::{BatchBuilder, Cached};
+use super::write_batch::{Cached, WriteBatch};
 use super::write_path::WritePath;
 use crate::model::DeletionTime;
 use crate::schema::CfDef;
@@ -56,10 +56,7 @@ impl Sweeper {
         let Some(row) = RowPrefix::of_entry(&queued.marker, &*read.partitioner) else {
             return Err(StoreError::Corrupt("a queued deletion belongs to no row".to_owned()));
         };
-        let row_key = row
-            .row_key(&*read.partitioner)
-            .map(Bytes::from)
-            .ok_or_else(|| StoreError::Corrupt("a queued deletion has no row key".to_owned()))?;
+        let row_key = row.row_key(&*read.partitioner)?;
         let marker = queued.marker.slice(row.as_bytes().len()..);
         // Looked at once: what has not passed for one question must not have for the next.
         let gc_grace_s = family.tables.load().gc_grace_s.load(Ordering::Relaxed);
@@ -69,7 +66,7 @@ impl Sweeper {
             // Under the lock: a truncate would put others in their place.
             let tables = family.tables.load_full();
             let view = read.view();
-            let source = RowSource::stored(&tables, &view, &row, may_wait);
+            let source = RowSource::stored(&tables, &view, &row, Some(may_wait));
             let swept = if marker.starts_with(RANGES) {
                 sweep_range(&source, &family.definition.load(), &marker, gc_before_s)?
             } else {
@@ -94,7 +91,7 @@ impl Sweeper {
     ) -> Result<(), StoreError> {
         let stays = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
         let mut changes = swept.shadowed;
-        let mut batch = BatchBuilder::default();
+        let mut batch = WriteBatch::default();
         if changes.len() < SWEEP_BATCH {
             self.write.queue.remove(&mut batch, queued);
             match stays {
@@ -116,7 +113,7 @@ impl Sweeper {
     fn sweep_undefined(&self, queued: &QueuedDeletion) -> Result<(), StoreError> {
         let contents = self.manifest.contents();
         let is_dropped = contents.family_of_id(queued.family).is_some_and(|(_, record)| record.is_dropped);
-        let mut batch = BatchBuilder::default();
+        let mut batch = WriteBatch::default();
         self.write.queue.remove(&mut batch, queued);
         if !is_dropped {
             let tomorrow_s = i64::from(self.write.clock.now_s()) + 86_400;

@@ -20,7 +20,7 @@ use super::row_reader::{Names, decode_cell};
 use super::row_source::RowSource;
 use super::tables::Tables;
 use super::value::{self, Value};
-use super::write_batch::{BatchBuilder, Cached};
+use super::write_batch::{Cached, WriteBatch};
 use super::write_path::WritePath;
 use crate::compat::Behaviour;
 use crate::marshal::{AbstractType, StoredOrder};
@@ -115,7 +115,7 @@ pub struct Writer<'a, 'l> {
     may_wait: Option<&'a MayWait>,
     /// What the store holds; there is one if a row is not in the cache.
     view: Option<View>,
-    batch: BatchBuilder,
+    pub batch: WriteBatch,
 }
 
 /// The stored cell that a new one meets.
@@ -133,12 +133,7 @@ impl<'a, 'l> Writer<'a, 'l> {
         (rows, may_wait): (&'a HeldRows<'l>, Option<&'a MayWait>),
         view: Option<View>,
     ) -> Writer<'a, 'l> {
-        Writer { path, behaviour, rows, may_wait, view, batch: BatchBuilder::default() }
-    }
-
-    /// What has been prepared: good until the rows' locks are opened.
-    pub fn finish(self) -> BatchBuilder {
-        self.batch
+        Writer { path, behaviour, rows, may_wait, view, batch: WriteBatch::default() }
     }
 
     /// Adds what a mutation says of one column family. No row of a column family may be added twice.
@@ -156,8 +151,8 @@ impl<'a, 'l> Writer<'a, 'l> {
             !must_wait || may_wait.is_some(),
             "a write that needs the disk was given to a thread that may not wait"
         );
-        let loaded = match (may_wait, &self.view) {
-            (Some(may_wait), Some(view)) if in_cache.is_none() && read.row_cache.is_worth_loading(&id) => {
+        let loaded = match &self.view {
+            Some(view) if must_wait && in_cache.is_none() && read.row_cache.is_worth_loading(&id) => {
                 let source = RowSource::stored(&tables, view, &row, may_wait);
                 Some(read.load_row((&id, &row), &source, self.rows)?)
             }
@@ -168,10 +163,7 @@ impl<'a, 'l> Writer<'a, 'l> {
             Some(view) => RowSource::cached(view),
             None => {
                 let view = self.view.get_or_insert_with(|| read.view());
-                match may_wait {
-                    Some(may_wait) => RowSource::stored(&tables, view, &row, may_wait),
-                    None => RowSource::in_memory(tables.number, view, &row),
-                }
+                RowSource::stored(&tables, view, &row, may_wait)
             }
         };
         let mut changes = RowChanges {
@@ -206,7 +198,7 @@ struct RowChanges<'a> {
     /// The row as it stands.
     source: &'a RowSource<'a>,
     /// Takes notes of new deletions for the sweeper.
-    batch: &'a mut BatchBuilder,
+    batch: &'a mut WriteBatch,
     changes: ChangeList,
     /// The key of the cell that is being added; kept for its room.
     key: Vec<u8>,

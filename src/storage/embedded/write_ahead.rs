@@ -16,10 +16,9 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use super::health::Health;
-use super::log::{CommitLog, FullSegment, NextSegment};
+use super::log::{CommitLog, FullSegment, NextSegment, SealedRecord};
 use super::memtable::Memory;
 use super::throttle::Throttle;
-use super::write_batch::WriteBatch;
 use crate::storage::StoreError;
 
 /// Bytes of the log at which its memtable is flushed, however small, as a multiple of the memtable's limit: they are
@@ -73,15 +72,15 @@ impl WriteAhead {
         }
     }
 
-    /// Takes a batch: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
-    /// has changed. The batch was made under the locks of its rows, which are still held.
-    pub fn take(&self, batch: &WriteBatch) -> Result<(), StoreError> {
+    /// Takes a record: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
+    /// has changed. The record was made under the locks of its rows, which are still held.
+    pub fn take(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.health.check()?;
         if let Some(log) = &self.log {
-            log.append(&batch.record)?;
+            log.append(record)?;
         }
-        self.memory.apply(batch.rows().map(|(row, _)| row));
+        self.memory.apply(record.rows());
         Ok(())
     }
 

@@ -20,8 +20,8 @@ use super::locks::HeldRows;
 use super::read_path::ReadPath;
 use super::write::{Writer, look_up};
 use super::write_ahead::WriteAhead;
-use super::write_batch::{BatchBuilder, Cached};
 use crate::compat::Behaviour;
+use super::write_batch::{Cached, WriteBatch};
 use crate::model::{Change, Mutation};
 use crate::storage::StoreError;
 use crate::util::Clock;
@@ -77,16 +77,18 @@ impl WritePath {
                 }
             }
         }
-        let batch = writer.finish();
-        self.commit(batch, &rows)?;
+        self.commit(writer.batch, &rows)?;
         Ok(Written::Done)
     }
 
     /// Makes a batch safe and visible, if it changes something. Its rows are locked.
-    pub fn commit(&self, batch: BatchBuilder, _: &HeldRows<'_>) -> Result<(), StoreError> {
-        let Some(batch) = batch.finish()? else { return Ok(()) };
-        self.ahead.take(&batch).inspect_err(|_| self.suspect_disk())?;
-        for (row, cached) in batch.rows() {
+    pub fn commit(&self, batch: WriteBatch, _: &HeldRows<'_>) -> Result<(), StoreError> {
+        if batch.record.is_empty() {
+            return Ok(());
+        }
+        let record = batch.record.seal()?;
+        self.ahead.take(&record).inspect_err(|_| self.suspect_disk())?;
+        for (row, cached) in record.rows().zip(&batch.cached) {
             if let Some(Cached { id, row: cached }) = cached {
                 self.read.row_cache.apply(id, cached, row.changes);
             }
