@@ -1,5 +1,8 @@
 //! What can go wrong in a store.
 
+use std::io;
+use std::path::Path;
+
 use crate::util::meter::MeterError;
 
 /// A failure of the store, by what can be done about it.
@@ -32,6 +35,24 @@ pub enum StoreError {
     /// Nodes of a cluster, or fronts before it, do not see the same schema yet.
     #[error("{0}")]
     SchemaDisagreement(String),
+}
+
+impl StoreError {
+    /// What the operating system has refused at a path.
+    pub fn io_at(path: &Path) -> impl Fn(io::Error) -> StoreError {
+        move |error| StoreError::Io(format!("{}: {error}", path.display()))
+    }
+
+    /// The same for a file that must be there: that it is missing is damage.
+    pub fn needed_at(path: &Path) -> impl Fn(io::Error) -> StoreError {
+        move |error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Corrupt(format!(
+                "{} is missing; put back an undamaged copy of the data directory",
+                path.display()
+            )),
+            _ => StoreError::io_at(path)(error),
+        }
+    }
 }
 
 impl From<MeterError> for StoreError {

@@ -27,7 +27,7 @@ use super::upgrade;
 use super::write_ahead::WriteAhead;
 use super::write_path::{WritePath, Written};
 use crate::compat::Behaviour;
-use crate::model::{Mutation};
+use crate::model::Mutation;
 use crate::partitioner::PartitionerRef;
 use crate::schema::{Catalog, CfDef};
 use crate::storage::disk::Disk;
@@ -395,8 +395,7 @@ fn open_manifest(
     }
     // A process that was killed may have left a manifest that a power failure would still undo. What is done from here on
     // relies on it.
-    let synced = disk.sync_directory(path);
-    synced.map_err(|error| StoreError::Io(format!("{}: {error}", path.display())))?;
+    disk.sync_directory(path).map_err(StoreError::io_at(path))?;
     Ok((directory, Manifest::open(disk, path, health.clone())?))
 }
 

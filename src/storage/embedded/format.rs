@@ -39,7 +39,7 @@ pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreEr
             directory.display(),
             path.display()
         )),
-        _ => StoreError::Io(format!("{}: {error}", path.display())),
+        _ => StoreError::io_at(&path)(error),
     })?;
     let first_line = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned();
     if text == TEXT.as_bytes() {
@@ -68,9 +68,8 @@ impl LockedDirectory {
     /// has it.
     pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
         let path = directory.join(FILE);
-        let io = |error: io::Error| StoreError::Io(format!("{}: {error}", path.display()));
-        make_durably(directory)
-            .map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
+        let io = StoreError::io_at(&path);
+        make_durably(directory).map_err(StoreError::io_at(directory))?;
         let part = PARTS.iter().map(|part| directory.join(part)).find(|part| part.exists());
         if let (Some(part), false) = (&part, path.exists()) {
             return Err(StoreError::Corrupt(format!(
@@ -80,8 +79,13 @@ impl LockedDirectory {
                 part.display()
             )));
         }
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(&io)?;
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => StoreError::Io(format!(
                 "the data directory {} is in use by another process",
@@ -90,9 +94,9 @@ impl LockedDirectory {
             TryLockError::Error(error) => io(error),
         })?;
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io)?;
+        file.read_to_end(&mut text).map_err(&io)?;
         let is_earlier = EARLIER.iter().any(|earlier| text == earlier.as_bytes());
-        let mut locked = LockedDirectory { file, path, is_earlier };
+        let mut locked = LockedDirectory { file, path: path.clone(), is_earlier };
         if text.is_empty() && part.is_none() {
             // Its first start was cut short, or this is it.
             locked.mark()?;
@@ -115,7 +119,7 @@ impl LockedDirectory {
             self.file.sync_all()?;
             File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()
         };
-        write().map_err(|error| StoreError::Io(format!("{}: {error}", self.path.display())))?;
+        write().map_err(StoreError::io_at(&self.path))?;
         self.is_earlier = false;
         Ok(())
     }

@@ -169,7 +169,7 @@ impl TreeCopy {
         let is_linked = match disk.link(&from, &to) {
             Ok(()) => true,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(self.name.unreadable(&from, &error));
+                return Err(self.name.unreadable(&from, error));
             }
             Err(_) => false,
         };
@@ -177,7 +177,7 @@ impl TreeCopy {
             let length = disk.open(&to).and_then(|file| file.length());
             length.map_err(|error| io_error(&to, &error))?
         } else {
-            let file = File::open(&from).map_err(|error| self.name.unreadable(&from, &error))?;
+            let file = File::open(&from).map_err(|error| self.name.unreadable(&from, error))?;
             copy_file(disk, (file, &from), &to)?
         };
         self.tables.insert(table.number, TableCopy { checksum: table.checksum, bytes, is_linked });

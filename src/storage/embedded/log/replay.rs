@@ -14,7 +14,6 @@
 //!   a checksum is wrong otherwise                                   damaged
 //! ```
 
-use std::io;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -90,7 +89,7 @@ pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, 
 /// Whether a segment was created and no write has reached it, or its first page never reached the disk.
 pub fn is_unused(bytes: &[u8]) -> bool {
     let first_page = &bytes[..bytes.len().min(PAGE)];
-    first_page.len() < SEGMENT_HEAD || first_page.iter().all(|byte| *byte == 0)
+    first_page.len() < SEGMENT_HEAD || is_zero(first_page)
 }
 
 /// Reads the file of a segment.
@@ -98,19 +97,12 @@ pub fn is_unused(bytes: &[u8]) -> bool {
 /// # Errors
 /// `Corrupt` when it is missing.
 pub fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
-    match disk.read(path) {
-        Ok(bytes) => Ok(Bytes::from(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Corrupt(format!(
-            "{} is missing; put back an undamaged copy of the data directory",
-            path.display()
-        ))),
-        Err(error) => Err(io_error(path, &error)),
-    }
+    disk.read(path).map(Bytes::from).map_err(StoreError::needed_at(path))
 }
 
 /// The numbers of the segments in a directory.
 pub fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
-    let paths = disk.list(directory).map_err(|error| io_error(directory, &error))?;
+    let paths = disk.list(directory).map_err(StoreError::io_at(directory))?;
     let mut numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path)).collect();
     numbers.sort_unstable();
     Ok(numbers)
@@ -178,7 +170,6 @@ fn warn_of_hole(path: &Path, at: usize, behind: usize) {
 /// the disk in between stays like that when the power fails before the page is written again, and later pages may have
 /// been written. Had the record been synced, its head would be there.
 fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
-    let is_zero = |part: &[u8]| part.iter().all(|byte| *byte == 0);
     let behind = &bytes[at + HEAD..bytes.len().min(at + HEAD + ROW_HEAD)];
     is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
 }
@@ -194,19 +185,22 @@ fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     let next_page = at + PAGE - at % PAGE;
     let sum = at + HEAD_SUM..at + HEAD;
     let lost = if sum.contains(&next_page) { next_page..sum.end } else { sum };
-    bytes[lost].iter().all(|byte| *byte == 0) && !(at + 1..written).any(is_head)
+    is_zero(&bytes[lost]) && !(at + 1..written).any(is_head)
 }
 
 /// Whether a part of what stands from here to there was never written: it is zero up to the next page, or a whole page
 /// that begins in it is, or the file has nothing but zeros from well before its end on, for more than a page.
 fn is_torn(bytes: &[u8], at: usize, end: usize) -> bool {
-    let is_zero = |part: &[u8]| part.iter().all(|byte| *byte == 0);
     let next_page = at + PAGE - at % PAGE;
     let mut pages = (next_page..end).step_by(PAGE).filter_map(|page| bytes.get(page..page + PAGE));
     let written = written(bytes);
     is_zero(&bytes[at..next_page.min(bytes.len())])
         || pages.any(is_zero)
         || written + OWN_ZEROS_MAX < end && bytes.len() - written >= PAGE
+}
+
+fn is_zero(part: &[u8]) -> bool {
+    part.iter().all(|byte| *byte == 0)
 }
 
 /// Where nothing but zeros begins.
@@ -227,10 +221,6 @@ fn damaged(path: &Path, at: usize) -> StoreError {
          file off at that byte to give up what follows it",
         path.display()
     ))
-}
-
-fn io_error(path: &Path, error: &io::Error) -> StoreError {
-    StoreError::Io(format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

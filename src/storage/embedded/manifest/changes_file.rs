@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   1a2b3c4d {"log":[7,8],"families":[{"keyspace":"Blog","name":"Posts",...}],"records":{"family/Blog/Posts":"..."}}
-//!   CRC-32   the change, as JSON without line feeds
+//!   CRC-32   the change, as JSON without line feeds (`document.rs`)
 //! ```
 //!
 //! With 10,000 column families the manifest has some megabytes, and to write all of it for each change would make the
@@ -10,90 +10,13 @@
 //! last line incomplete: one that nobody was told of. It is left out. A line that does not fit its checksum and has others
 //! behind it is damage.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
-use super::contents::{Contents, FamilyName, LogSpan};
-use super::file::{NamedFamily, RecordValue};
-
-/// What differs between two contents. The short fields are always all there.
-#[derive(Serialize, Deserialize)]
-struct Change {
-    partitioner: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    token: Option<String>,
-    log: Option<[u64; 2]>,
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    families: Vec<NamedFamily>,
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    families_removed: Vec<FamilyName>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    tables: BTreeMap<String, Option<i64>>,
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    tables_removed: Vec<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    records: BTreeMap<String, RecordValue>,
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    records_removed: Vec<String>,
-}
-
-impl Change {
-    fn between(before: &Contents, after: &Contents) -> Change {
-        let mut change = Change {
-            partitioner: after.partitioner.clone(),
-            token: after.token.clone(),
-            log: after.log.map(|log| [log.first, log.last]),
-            families: Vec::new(),
-            families_removed: Vec::new(),
-            tables: BTreeMap::new(),
-            tables_removed: Vec::new(),
-            records: BTreeMap::new(),
-            records_removed: Vec::new(),
-        };
-        for (name, _, record) in after.families.changes_since(&before.families, PartialEq::eq) {
-            match record {
-                Some(record) => change.families.push(NamedFamily::of(name, record)),
-                None => change.families_removed.push(name.clone()),
-            }
-        }
-        for (folder, _, newest) in after.tables.changes_since(&before.tables, PartialEq::eq) {
-            match newest {
-                Some(newest) => drop(change.tables.insert(folder.clone(), *newest)),
-                None => change.tables_removed.push(folder.clone()),
-            }
-        }
-        for (name, _, value) in after.records.changes_since(&before.records, PartialEq::eq) {
-            match value {
-                Some(value) => drop(change.records.insert(name.clone(), RecordValue::of(value))),
-                None => change.records_removed.push(name.clone()),
-            }
-        }
-        change
-    }
-
-    fn apply(self, contents: &mut Contents) {
-        contents.partitioner = self.partitioner;
-        contents.token = self.token;
-        contents.log = self.log.map(|[first, last]| LogSpan { first, last });
-        contents.families.extend(self.families.into_iter().map(NamedFamily::into_entry));
-        contents.tables.extend(self.tables);
-        contents.records.extend(self.records.into_iter().map(|(name, value)| (name, value.into_bytes())));
-        for name in &self.families_removed {
-            contents.families.remove(name);
-        }
-        for folder in &self.tables_removed {
-            contents.tables.remove(folder);
-        }
-        for name in &self.records_removed {
-            contents.records.remove(name);
-        }
-    }
-}
+use super::contents::Contents;
+use super::document::Document;
 
 /// The line of a change.
 pub fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
-    let text = serde_json::to_string(&Change::between(before, after)).map_err(|error| error.to_string())?;
+    let text =
+        serde_json::to_string(&Document::of_change(before, after)).map_err(|error| error.to_string())?;
     Ok(format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes())).into_bytes())
 }
 
@@ -111,7 +34,7 @@ pub fn apply_changes(bytes: &[u8], contents: &mut Contents) -> Result<bool, Stri
     Ok(true)
 }
 
-fn decode_change(line: &[u8]) -> Option<Change> {
+fn decode_change(line: &[u8]) -> Option<Document> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (sum, text) = line.split_once(' ')?;
     if sum != format!("{:08x}", crc32fast::hash(text.as_bytes())) {
@@ -126,7 +49,7 @@ mod tests {
 
     use super::*;
     use crate::schema::CfDef;
-    use crate::storage::embedded::manifest::FamilyRecord;
+    use crate::storage::embedded::manifest::{FamilyRecord, LogSpan};
 
     /// Contents after each of some changes, and the lines of these.
     fn history() -> (Vec<Contents>, Vec<Vec<u8>>) {

@@ -2,102 +2,23 @@
 //!
 //! ```text
 //!   thriftstore manifest, format 1, 1234 bytes, CRC-32 0a1b2c3d
-//!   {
-//!     "partitioner": "org.apache.cassandra.dht.RandomPartitioner",
-//!     "log": [7, 8],
-//!     "families": [{"keyspace": "Blog", "name": "Posts", "id": 1, "generation": 1, ...}],
-//!     "tables": {"1.1": 1700000000000000},
-//!     "records": {"keyspace/Blog": "..."}
-//!   }
+//!   { ... }                                                          as in `document`
 //! ```
 //!
-//! A record whose bytes are no UTF-8 is written as an array of numbers. A manifest with a file of changes
-//! (`changes_file.rs`) is of format 2, so that a program that does not know such files refuses it, and has the number of
-//! that file as `"changes"`.
+//! A manifest with a file of changes (`changes_file.rs`) is of format 2, so that a program that does not know such files
+//! refuses it, and has the number of that file as `"changes"`.
 
-use std::collections::BTreeMap;
-
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-
-use super::contents::{Contents, FamilyName, LogSpan};
-use super::family_record::FamilyRecord;
+use super::contents::Contents;
+use super::document::Document;
 
 /// What the first line begins with.
 const MAGIC: &str = "thriftstore manifest, format 1, ";
 /// The same where there is a file of changes.
 const MAGIC_WITH_CHANGES: &str = "thriftstore manifest, format 2, ";
 
-#[derive(Serialize, Deserialize)]
-struct Document {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    changes: Option<u64>,
-    partitioner: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    token: Option<String>,
-    log: Option<[u64; 2]>,
-    families: Vec<NamedFamily>,
-    tables: BTreeMap<String, Option<i64>>,
-    records: BTreeMap<String, RecordValue>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct NamedFamily {
-    keyspace: String,
-    name: String,
-    #[serde(flatten)]
-    record: FamilyRecord,
-}
-
-impl NamedFamily {
-    pub(super) fn of((keyspace, name): &FamilyName, record: &FamilyRecord) -> NamedFamily {
-        NamedFamily { keyspace: keyspace.clone(), name: name.clone(), record: record.clone() }
-    }
-
-    pub(super) fn into_entry(self) -> (FamilyName, FamilyRecord) {
-        ((self.keyspace, self.name), self.record)
-    }
-}
-
-/// A metadata record's bytes, as text where they are text.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RecordValue {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl RecordValue {
-    pub(super) fn of(bytes: &Bytes) -> RecordValue {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => RecordValue::Text(text.to_owned()),
-            Err(_) => RecordValue::Bytes(bytes.to_vec()),
-        }
-    }
-
-    pub(super) fn into_bytes(self) -> Bytes {
-        match self {
-            RecordValue::Text(text) => text.into(),
-            RecordValue::Bytes(bytes) => bytes.into(),
-        }
-    }
-}
-
 /// The file's bytes, and the number of its file of changes.
 pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
-    let document = Document {
-        changes,
-        partitioner: contents.partitioner.clone(),
-        token: contents.token.clone(),
-        log: contents.log.map(|log| [log.first, log.last]),
-        families: contents.families.iter().map(|(name, record)| NamedFamily::of(name, record)).collect(),
-        tables: contents.tables.iter().map(|(folder, newest)| (folder.clone(), *newest)).collect(),
-        records: contents
-            .records
-            .iter()
-            .map(|(name, value)| (name.clone(), RecordValue::of(value)))
-            .collect(),
-    };
+    let document = Document::of_all(contents, changes);
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
     let sum = crc32fast::hash(text.as_bytes());
     let magic = if changes.is_some() { MAGIC_WITH_CHANGES } else { MAGIC };
@@ -123,15 +44,9 @@ pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<u64>), String> {
     if document.changes.is_some() != line.starts_with(MAGIC_WITH_CHANGES) {
         return Err("its format and its file of changes do not fit together".to_owned());
     }
-    let contents = Contents {
-        partitioner: document.partitioner,
-        token: document.token,
-        log: document.log.map(|[first, last]| LogSpan { first, last }),
-        families: document.families.into_iter().map(NamedFamily::into_entry).collect(),
-        tables: document.tables.into_iter().collect(),
-        records: document.records.into_iter().map(|(name, value)| (name, value.into_bytes())).collect(),
-    };
-    Ok((contents, document.changes))
+    let (mut contents, changes) = (Contents::default(), document.changes);
+    document.apply(&mut contents);
+    Ok((contents, changes))
 }
 
 #[cfg(test)]
@@ -139,6 +54,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::storage::embedded::manifest::{FamilyRecord, LogSpan};
 
     fn any_family() -> impl Strategy<Value = ((String, String), FamilyRecord)> {
         let record = (any::<u32>(), any::<u32>(), any::<String>(), any::<Option<String>>(), any::<bool>());

@@ -4,6 +4,7 @@
 //!   Contents       partitioner, token, column families and their generations, log segments, tables, metadata records
 //!   Manifest       the contents in memory, and their change: on the disk first, then in memory
 //!   FamilyRecord   a column family as it was when its data were written
+//!   document       contents, or a change of them, as JSON
 //!   file           the format of the file that has everything
 //!   changes_file   the format of the file of changes
 //!   writer         which of both a change is written to
@@ -14,6 +15,7 @@
 
 mod changes_file;
 mod contents;
+mod document;
 mod family_record;
 mod file;
 mod stored;

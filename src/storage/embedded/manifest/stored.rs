@@ -39,7 +39,7 @@ impl Read {
         let (mut contents, number) = decode(bytes).map_err(|why| unreadable(path, &why))?;
         let Some(number) = number else { return Ok(Read { contents, number, is_cut: false }) };
         let path = changes_path(path, number);
-        let changes = read_whole(disk, &path)?;
+        let changes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
         let is_whole = apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
         Ok(Read { contents, number: Some(number), is_cut: !is_whole })
     }
@@ -54,7 +54,7 @@ impl Manifest {
     /// Whether a data directory has a manifest.
     pub fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool, StoreError> {
         let path = directory.join(FILE);
-        disk.exists(&path).map_err(|error| StoreError::Io(format!("{}: {error}", path.display())))
+        disk.exists(&path).map_err(StoreError::io_at(&path))
     }
 
     /// Writes the manifest of a new data directory, or of one that is upgraded.
@@ -74,13 +74,14 @@ impl Manifest {
     /// Reads the manifest of a data directory. What an earlier one has left beside it is removed.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
         let path = directory.join(FILE);
-        let Read { contents, number, is_cut } = Read::of(&*disk, &path, &read_whole(&*disk, &path)?)?;
+        let Read { contents, number, is_cut } =
+            Read::of(&*disk, &path, &disk.read(&path).map_err(StoreError::needed_at(&path))?)?;
         if let Some(number) = number {
             let changes = changes_path(&path, number);
             // A process that was killed may have left a change that a power failure would still undo. What is done from
             // here on relies on it.
             let synced = disk.open(&changes).and_then(|file| file.sync());
-            synced.map_err(|error| StoreError::Io(format!("{}: {error}", changes.display())))?;
+            synced.map_err(StoreError::io_at(&changes))?;
             if is_cut {
                 tracing::warn!(
                     "the last change in {} is incomplete, as after a crash in the middle of it: it is left out",
@@ -101,13 +102,13 @@ impl Manifest {
     pub fn read(disk: &dyn Disk, directory: &Path) -> Result<(Contents, Vec<u8>), StoreError> {
         let path = directory.join(FILE);
         loop {
-            let bytes = read_whole(disk, &path)?;
+            let bytes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
             let read = Read::of(disk, &path, &bytes);
             if let Ok(Read { contents, number: None, .. }) = read {
                 return Ok((contents, bytes));
             }
             // The file of changes was still that of the manifest if the manifest is still the same.
-            if read_whole(disk, &path)? == bytes {
+            if disk.read(&path).map_err(StoreError::needed_at(&path))? == bytes {
                 let contents = read?.contents;
                 let bytes = encode(&contents, None).map_err(|why| unreadable(&path, &why))?;
                 return Ok((contents, bytes));
@@ -145,7 +146,7 @@ impl Manifest {
             ReplaceError::Unchanged(path, error) if error.kind() == std::io::ErrorKind::StorageFull => {
                 StoreError::ReadOnly(format!("{}: {error}", path.display()))
             }
-            ReplaceError::Unchanged(path, error) => StoreError::Io(format!("{}: {error}", path.display())),
+            ReplaceError::Unchanged(path, error) => StoreError::io_at(&path)(error),
             ReplaceError::Unknown(path, error) => {
                 let why = format!("{} could not be replaced: {error}", path.display());
                 self.health.fail(&why);
@@ -153,16 +154,6 @@ impl Manifest {
             }
         }
     }
-}
-
-fn read_whole(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, StoreError> {
-    disk.read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => StoreError::Corrupt(format!(
-            "{} is missing; put back an undamaged copy of the data directory",
-            path.display()
-        )),
-        _ => StoreError::Io(format!("{}: {error}", path.display())),
-    })
 }
 
 fn unreadable(path: &Path, why: &str) -> StoreError {
@@ -174,13 +165,12 @@ fn unreadable(path: &Path, why: &str) -> StoreError {
 
 /// Removes files of changes that the manifest does not name.
 fn remove_unnamed(disk: &dyn Disk, path: &Path, named: Option<u64>) -> Result<(), StoreError> {
-    let failed = |path: &Path, error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
     let directory = path.parent().unwrap_or(path);
-    for other in disk.list(directory).map_err(|error| failed(directory, error))? {
+    for other in disk.list(directory).map_err(StoreError::io_at(directory))? {
         let number = other.extension().and_then(|number| number.to_str()?.parse::<u64>().ok());
         let is_ours = number.is_some_and(|number| changes_path(path, number) == other);
         if is_ours && number != named {
-            disk.remove_file(&other).map_err(|error| failed(&other, error))?;
+            disk.remove_file(&other).map_err(StoreError::io_at(&other))?;
         }
     }
     Ok(())

@@ -37,7 +37,7 @@ const PIECE_BYTES: usize = 1 << 20;
 pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
     TreeVersion::read(disk, tree)?;
     let tables = tree.directory.join("tables");
-    for table in disk.list(&tables).map_err(|error| tree.unreadable(&tables, &error))? {
+    for table in disk.list(&tables).map_err(|error| tree.unreadable(&tables, error))? {
         check_name(tree, &table)?;
         check_contents(tree, &table)?;
     }
@@ -86,7 +86,7 @@ pub fn check_table(tree: &TreeName, table: &Path, expected: u128) -> Result<u64,
             length += bytes as u64;
         }
     };
-    let (length, found) = read().map_err(|error| tree.unreadable(table, &error))?;
+    let (length, found) = read().map_err(|error| tree.unreadable(table, error))?;
     tree.check_sum(table, expected, found)?;
     Ok(length)
 }
@@ -113,7 +113,7 @@ fn check_contents(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
         }
         Ok(Some((LittleEndian::read_u128(&trailer[6..]), xxh3_128(&contents))))
     };
-    match read().map_err(|error| tree.unreadable(table, &error))? {
+    match read().map_err(|error| tree.unreadable(table, error))? {
         Some((expected, found)) => tree.check_sum(table, expected, found),
         None => Ok(()),
     }

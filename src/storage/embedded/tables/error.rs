@@ -53,12 +53,12 @@ impl TreeName {
     }
 
     /// The error of a file of the tree that could not be read. One that is missing is damage.
-    pub fn unreadable(&self, file: &Path, error: &std::io::Error) -> StoreError {
+    pub fn unreadable(&self, file: &Path, error: std::io::Error) -> StoreError {
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 self.damage(&format!("{} is missing", file.display()))
             }
-            _ => StoreError::Io(format!("{}: {error}", file.display())),
+            _ => StoreError::io_at(file)(error),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What all trees of a store share.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -191,14 +191,13 @@ impl TableSpace {
     /// Removes the directories that are not in a list: those of generations that were truncated or dropped, and of
     /// flushes that a crash cut short.
     pub fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
-        let io = |path: &Path, error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
         let directory = &self.options.directory;
-        self.options.disk.create_directory(directory).map_err(|error| io(directory, error))?;
-        for path in self.options.disk.list(directory).map_err(|error| io(directory, error))? {
+        self.options.disk.create_directory(directory).map_err(StoreError::io_at(directory))?;
+        for path in self.options.disk.list(directory).map_err(StoreError::io_at(directory))? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if !is_listed(name) && is_folder(name) {
                 tracing::info!("{} belongs to no column family any more and is removed", path.display());
-                self.options.disk.remove_directory(&path).map_err(|error| io(&path, error))?;
+                self.options.disk.remove_directory(&path).map_err(StoreError::io_at(&path))?;
             }
         }
         Ok(())

@@ -48,13 +48,13 @@ impl TreeVersion {
     /// `Corrupt` when one is missing or damaged.
     pub fn read(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion, StoreError> {
         let current_file = tree.directory.join("current");
-        let current = disk.read(&current_file).map_err(|error| tree.unreadable(&current_file, &error))?;
+        let current = disk.read(&current_file).map_err(|error| tree.unreadable(&current_file, error))?;
         if current.len() != CURRENT_BYTES || current[CURRENT_BYTES - 1] != 0 {
             return Err(tree.damage(&format!("{} does not name a manifest", current_file.display())));
         }
         let number = LittleEndian::read_u64(&current);
         let list_file = tree.directory.join(format!("v{number}"));
-        let list = disk.read(&list_file).map_err(|error| tree.unreadable(&list_file, &error))?;
+        let list = disk.read(&list_file).map_err(|error| tree.unreadable(&list_file, error))?;
         tree.check_sum(&list_file, LittleEndian::read_u128(&current[8..]), xxh3_128(&list))?;
         Ok(TreeVersion { current, number, list })
     }

@@ -28,7 +28,7 @@ impl OldTree {
         let name = TreeName { owner: owner.to_owned(), directory };
         let current = name.directory.join("current");
         let exists = disk.exists(&current);
-        if !exists.map_err(|error| StoreError::Io(format!("{}: {error}", current.display())))? {
+        if !exists.map_err(StoreError::io_at(&current))? {
             return Ok(None);
         }
         check_tree(disk, &name)?;
@@ -95,7 +95,7 @@ impl OldTree {
 pub fn directories(disk: &dyn Disk, keyspaces: &Path) -> Result<BTreeMap<u64, PathBuf>, StoreError> {
     let mut found = BTreeMap::new();
     let listed = disk.list(keyspaces);
-    for path in listed.map_err(|error| StoreError::Io(format!("{}: {error}", keyspaces.display())))? {
+    for path in listed.map_err(StoreError::io_at(keyspaces))? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         match name.parse() {
             Ok(number) => found.insert(number, path),

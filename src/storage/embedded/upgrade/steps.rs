@@ -74,7 +74,7 @@ fn check_unused(directory: &Path) -> Result<Contents, StoreError> {
 pub fn remove_earlier(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
     let engine = directory.join(ENGINE);
     let removed = disk.remove_directory(&engine);
-    removed.map_err(|error| StoreError::Io(format!("{}: {error}", engine.display())))
+    removed.map_err(StoreError::io_at(&engine))
 }
 
 /// An upgrade under way.
@@ -94,7 +94,7 @@ impl<'a> Upgrade<'a> {
         let (keyspaces, tables) = (engine.join(KEYSPACES), directory.join("tables"));
         // A power failure must not take the directory away with the trees that are renamed into it.
         let created = disk.create_directory(&tables).and_then(|()| disk.sync_directory(directory));
-        created.map_err(|error| StoreError::Io(format!("{}: {error}", tables.display())))?;
+        created.map_err(StoreError::io_at(&tables))?;
         let directories = directories(disk, &keyspaces)?;
         // Names of keyspaces that an earlier attempt has taken over are asked for, too.
         let highest = directories.keys().next_back().copied().unwrap_or(0);
@@ -141,7 +141,7 @@ impl<'a> Upgrade<'a> {
         let folder = DeletionQueue::folder();
         let directory = self.tables.join(&folder.main);
         let removed = self.disk.remove_directory(&directory);
-        removed.map_err(|error| StoreError::Io(format!("{}: {error}", directory.display())))?;
+        removed.map_err(StoreError::io_at(&directory))?;
         OldTree::create(&folder.owner, directory)?.write(queue)?;
         contents.tables.insert(folder.main, None);
         Ok(())
@@ -180,7 +180,7 @@ impl<'a> Upgrade<'a> {
                     continue;
                 }
                 let renamed = self.disk.rename(directory, &target);
-                renamed.map_err(|error| StoreError::Io(format!("{}: {error}", target.display())))?;
+                renamed.map_err(StoreError::io_at(&target))?;
             }
             if target.join("current").exists() {
                 contents.tables.insert(folder_name, None);
@@ -205,7 +205,7 @@ impl<'a> Upgrade<'a> {
                 target.display()
             );
             let renamed = self.disk.rename(directory, &target);
-            renamed.map_err(|error| StoreError::Io(format!("{}: {error}", target.display())))?;
+            renamed.map_err(StoreError::io_at(&target))?;
         }
         Ok(())
     }
