@@ -267,11 +267,8 @@ impl Engine {
             locks: RowLocks::new(),
             partitioner,
         });
-        let mut queue_tables = Tables::empty(QUEUE_FAMILY, DeletionQueue::folder(), i32::MAX);
-        if let Some(space) = &space {
-            let contents = manifest.contents();
-            queue_tables = queue_tables.open(space, &|folder| contents.tables.get(folder).copied())?;
-        }
+        let queue_tables = Tables::empty(QUEUE_FAMILY, DeletionQueue::folder(), i32::MAX)
+            .open(space.as_deref(), &manifest.contents().tables)?;
         let queue = DeletionQueue::open(queue_tables, &read.view(), &MayWait::on_own_thread())?;
         let health = ahead.health.clone();
         let write = Arc::new(WritePath { read: read.clone(), ahead, queue, guard, clock });

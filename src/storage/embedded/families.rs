@@ -251,12 +251,8 @@ impl Families {
     }
 
     fn open_tables(&self, number: u64, name: &FamilyName, gc_grace_s: i32) -> Result<Tables, StoreError> {
-        let tables = Tables::empty(number, TableFolder::of_family(number, &name.0, &name.1), gc_grace_s);
-        let contents = self.manifest.contents();
-        match &self.space {
-            Some(space) => tables.open(space, &|folder| contents.tables.get(folder).copied()),
-            None => Ok(tables),
-        }
+        let tables = Tables::empty(number, TableFolder::of_family(number, name), gc_grace_s);
+        tables.open(self.space.as_deref(), &self.manifest.contents().tables)
     }
 
     /// Column families that hold data but are not defined, as `Keyspace.ColumnFamily`. Looks at all.
@@ -264,7 +260,7 @@ impl Families {
         let (set, contents) = (self.set.load(), self.manifest.contents());
         let holds_data = |name: &FamilyName, record: &FamilyRecord| {
             let number = number_of(record.id, record.generation);
-            let folder = TableFolder::of_family(number, &name.0, &name.1);
+            let folder = TableFolder::of_family(number, name);
             contents.tables.contains_key(&folder.main) || self.memory.holds(number)
         };
         let others = contents.families.iter().filter(|(_, record)| set.by_id(record.id).is_none());
@@ -304,7 +300,7 @@ impl Families {
         let name = (cf.keyspace.clone(), cf.name.clone());
         let recorded = self.manifest.contents().families.get(&name).cloned();
         let Some(mut record) = recorded.filter(|record| !record.is_dropped) else { return Ok(None) };
-        let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name.0, &name.1);
+        let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name);
         record.generation += 1;
         record.is_dropped = fate == Fate::Dropped;
         self.manifest.change(|contents: &mut Contents| {
@@ -326,7 +322,7 @@ impl NextGeneration<'_> {
         let earlier = match set.by_id(id) {
             Some(family) => {
                 let grace = family.tables.load().gc_grace_s.load(Ordering::Relaxed);
-                let folder = TableFolder::of_family(number, &self.name.0, &self.name.1);
+                let folder = TableFolder::of_family(number, &self.name);
                 Some(family.tables.swap(Arc::new(Tables::empty(number, folder, grace))))
             }
             None => self.altering.others.remove(&(number - 1)),

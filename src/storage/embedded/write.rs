@@ -100,21 +100,15 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
         })
 }
 
-impl LookUp<'_> {
-    /// Whether tables have to be asked.
-    pub fn must_wait(&self) -> bool {
-        self.found.iter().any(|found| found.must_wait)
-    }
-}
-
 /// A batch in the making. It is made under the locks of all rows that it will hold.
 pub struct Writer<'a, 'l> {
-    path: &'a WritePath,
-    behaviour: &'static Behaviour,
-    rows: &'a HeldRows<'l>,
-    may_wait: Option<&'a MayWait>,
+    pub path: &'a WritePath,
+    pub behaviour: &'static Behaviour,
+    pub rows: &'a HeldRows<'l>,
+    /// Without it no row may be added that must wait.
+    pub may_wait: Option<&'a MayWait>,
     /// What the store holds; there is one if a row is not in the cache.
-    view: Option<View>,
+    pub view: Option<View>,
     pub batch: WriteBatch,
 }
 
@@ -125,17 +119,7 @@ struct Met {
     cell: Cell,
 }
 
-impl<'a, 'l> Writer<'a, 'l> {
-    /// Without `may_wait` no row may be added that must wait.
-    pub fn new(
-        path: &'a WritePath,
-        behaviour: &'static Behaviour,
-        (rows, may_wait): (&'a HeldRows<'l>, Option<&'a MayWait>),
-        view: Option<View>,
-    ) -> Writer<'a, 'l> {
-        Writer { path, behaviour, rows, may_wait, view, batch: WriteBatch::default() }
-    }
-
+impl Writer<'_, '_> {
     /// Adds what a mutation says of one column family. No row of a column family may be added twice.
     pub fn add(&mut self, key: &Bytes, change: CfMutation, found: Found<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();

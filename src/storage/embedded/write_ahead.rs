@@ -10,7 +10,6 @@
 //! log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
@@ -44,7 +43,6 @@ pub struct WriteAhead {
     pub has_flushed: Notify,
     /// Why the last flush failed, while the next has not succeeded.
     flush_trouble: Mutex<Option<StoreError>>,
-    has_flush_trouble: AtomicBool,
     pub throttle: Throttle,
     pub health: Arc<Health>,
 }
@@ -66,7 +64,6 @@ impl WriteAhead {
             memtable_bytes,
             has_flushed: Notify::new(),
             flush_trouble: Mutex::default(),
-            has_flush_trouble: AtomicBool::new(false),
             throttle: Throttle::default(),
             health,
         }
@@ -111,15 +108,13 @@ impl WriteAhead {
 
     /// Notes how a flush has ended. Writers that wait for one are refused while it fails.
     pub fn set_flushed(&self, outcome: &Result<(), StoreError>) {
-        let trouble = outcome.as_ref().err().cloned();
-        self.has_flush_trouble.store(trouble.is_some(), Ordering::Relaxed);
-        *self.flush_trouble.lock() = trouble;
+        *self.flush_trouble.lock() = outcome.as_ref().err().cloned();
         self.has_flushed.notify_waiters();
     }
 
     /// Why what is in memory cannot be flushed.
     pub fn flush_trouble(&self) -> Option<StoreError> {
-        if self.has_flush_trouble.load(Ordering::Relaxed) { self.flush_trouble.lock().clone() } else { None }
+        self.flush_trouble.lock().clone()
     }
 
     /// Whether a memtable should be flushed, and none is.

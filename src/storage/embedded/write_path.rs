@@ -63,11 +63,12 @@ impl WritePath {
         let families = self.read.families.now();
         let mutations: Vec<Mutation> = mutations.into_iter().map(Mutation::joined).collect();
         let look_up = look_up(&self.read, &families, &mutations, behaviour, &rows)?;
-        if may_wait.is_none() && look_up.must_wait() {
+        if may_wait.is_none() && look_up.found.iter().any(|found| found.must_wait) {
             return Ok(Written::MustWait(mutations));
         }
         let mut found = look_up.found.into_iter();
-        let mut writer = Writer::new(self, behaviour, (&rows, may_wait), look_up.view);
+        let (view, batch) = (look_up.view, WriteBatch::default());
+        let mut writer = Writer { path: self, behaviour, rows: &rows, may_wait, view, batch };
         for mutation in mutations {
             for change in mutation.families {
                 if !change.changes.is_empty()

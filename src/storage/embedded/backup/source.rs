@@ -64,9 +64,11 @@ impl ManifestCopy {
     }
 
     fn owner_of(&self, folder: &str) -> String {
-        let families = self.contents.families.iter().map(|((keyspace, name), record)| {
-            TableFolder::of_family(number_of(record.id, record.generation), keyspace, name)
-        });
+        let families = self
+            .contents
+            .families
+            .iter()
+            .map(|(name, record)| TableFolder::of_family(number_of(record.id, record.generation), name));
         let mut folders = families.chain([DeletionQueue::folder()]);
         let owner = folders.find(|known| known.main == folder || known.long == folder);
         owner.map_or_else(|| "an unknown column family".to_owned(), |known| known.owner)

@@ -10,6 +10,8 @@ use super::space::TableSpace;
 use super::tree::Tree;
 use crate::storage::StoreError;
 use crate::storage::embedded::long_keys;
+use crate::storage::embedded::manifest::FamilyName;
+use crate::util::SharedMap;
 
 /// The number of a generation of a column family, which both are part of.
 pub fn number_of(id: u32, generation: u32) -> u64 {
@@ -35,7 +37,7 @@ pub struct TableFolder {
 
 impl TableFolder {
     /// Those of a generation of a column family.
-    pub fn of_family(number: u64, keyspace: &str, name: &str) -> TableFolder {
+    pub fn of_family(number: u64, (keyspace, name): &FamilyName) -> TableFolder {
         let main = format!("{}.{}", id_in(number), generation_in(number));
         TableFolder { long: format!("{main}.long"), main, owner: format!("column family {keyspace}.{name}") }
     }
@@ -67,10 +69,15 @@ impl Tables {
         }
     }
 
-    /// Opens the trees that exist, given by the names of their directories.
-    pub fn open(self, space: &TableSpace, listed: &Listed<'_>) -> Result<Tables, StoreError> {
+    /// Opens the trees that the manifest lists. Without a place for tables there are none.
+    pub fn open(
+        self,
+        space: Option<&TableSpace>,
+        listed: &SharedMap<String, Option<i64>>,
+    ) -> Result<Tables, StoreError> {
+        let Some(space) = space else { return Ok(self) };
         for (slot, folder) in [(&self.main, &self.folder.main), (&self.long, &self.folder.long)] {
-            if let Some(newest) = listed(folder) {
+            if let Some(newest) = listed.get(folder) {
                 let Some(tree) = space.open(folder, &self.folder.owner, &self.gc_grace_s)? else { continue };
                 let _ = slot.set(tree);
                 self.newest.fetch_max(newest.unwrap_or(i64::MAX), Ordering::Relaxed);
@@ -145,6 +152,3 @@ impl Tables {
         self.existing().for_each(|(_, tree)| tree.forget());
     }
 }
-
-/// Tells of a directory's name whether a manifest lists it, and up to which timestamp its cells go, if that is known.
-pub type Listed<'a> = dyn Fn(&str) -> Option<Option<i64>> + 'a;

@@ -56,13 +56,10 @@ impl Tree {
     /// Starts to write a sorted run of entries, which come before all that the tree holds. `space` is the tree's.
     pub fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
         let first_file = self.tree.next_table_id();
-        let writing = space.writing.read();
-        let ingestion = self.tree.ingestion();
-        let writer = TableWriter { tree: self, space, first_file, ingestion: None, _writing: Some(writing) };
-        match ingestion {
-            Ok(ingestion) => Ok(TableWriter { ingestion: Some(ingestion), ..writer }),
-            Err(error) => Err(writer.give_up(&error)),
-        }
+        let writing = Some(space.writing.read());
+        let mut writer = TableWriter { tree: self, space, first_file, ingestion: None, writing };
+        writer.ingestion = Some(self.tree.ingestion().map_err(|error| writer.fail(&error))?);
+        Ok(writer)
     }
 
     /// Merges some tables, if there are too many. Returns whether anything was done.
@@ -186,7 +183,7 @@ pub struct TableWriter<'a> {
     first_file: u64,
     /// `None` once it has failed or is finished.
     ingestion: Option<AnyIngestion<'a>>,
-    _writing: Option<parking_lot::RwLockReadGuard<'a, ()>>,
+    writing: Option<parking_lot::RwLockReadGuard<'a, ()>>,
 }
 
 impl TableWriter<'_> {
@@ -214,19 +211,15 @@ impl TableWriter<'_> {
         if let Err(error) = ingestion.finish() {
             return Err(self.fail(&error));
         }
-        drop(self._writing.take());
+        drop(self.writing.take());
         self.space.advance();
         Ok(())
     }
 
     fn fail(&mut self, error: &lsm_tree::Error) -> StoreError {
         self.ingestion = None;
-        self._writing = None;
+        self.writing = None;
         self.tree.remove_unfinished(self.space, self.first_file);
         self.tree.name.error(error)
-    }
-
-    fn give_up(mut self, error: &lsm_tree::Error) -> StoreError {
-        self.fail(error)
     }
 }

@@ -150,14 +150,14 @@ impl<'a> Upgrade<'a> {
     /// Renames the trees of a column family's newest generation, if they are there.
     fn take_over(
         &self,
-        (keyspace, name): &FamilyName,
+        name: &FamilyName,
         record: &FamilyRecord,
         contents: &mut Contents,
     ) -> Result<(), StoreError> {
         if record.is_dropped {
             return Ok(());
         }
-        let folder = TableFolder::of_family(number_of(record.id, record.generation), keyspace, name);
+        let folder = TableFolder::of_family(number_of(record.id, record.generation), name);
         let in_engine = format!("cf_{}_{}", record.id, record.generation);
         for (folder_name, in_engine) in
             [(folder.main, in_engine.clone()), (folder.long, format!("{in_engine}_long"))]
