@@ -56,14 +56,9 @@ impl DiskGuard {
         self.is_full.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the disk has room, looked at just now.
-    pub fn has_room(&self, in_memory: u64) -> bool {
+    /// Why writes are refused, by a look at the disk just now; `None` while they are not.
+    pub fn refusal(&self, in_memory: u64) -> Option<String> {
         self.look(in_memory);
-        !self.is_full.load(Ordering::Relaxed)
-    }
-
-    /// Why writes are refused; `None` while they are not.
-    pub fn refusal(&self) -> Option<String> {
         self.is_full.load(Ordering::Relaxed).then(|| self.reason())
     }
 

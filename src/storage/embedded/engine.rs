@@ -179,8 +179,7 @@ impl Engine {
         let ahead = &self.write.ahead;
         let refusal = self.health.failure().map(str::to_owned).or_else(|| {
             // A disk that was full when something was last written may have room by now.
-            let guard = self.write.guard.as_ref()?;
-            if guard.has_room(ahead.bytes_in_memory()) { None } else { guard.refusal() }
+            self.write.guard.as_ref()?.refusal(ahead.bytes_in_memory())
         });
         let tables = self.durable.as_ref().map_or(0, |durable| durable.space.disk_bytes());
         StoreStatus {

@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use super::deletion_queue::QUEUE_FAMILY;
 use super::families::Families;
-use super::log::FullSegment;
+use super::log::Segment;
 use super::long_keys::{self, Place};
 use super::manifest::{LogSpan, Manifest};
 use super::memtable::Rows;
@@ -67,9 +67,9 @@ impl Flush {
         Ok(())
     }
 
-    fn freeze(&self, first: u64) -> Result<Option<FullSegment>, StoreError> {
+    fn freeze(&self, first: u64) -> Result<Option<Segment>, StoreError> {
         let Some(next) = self.ahead.prepare_next()? else { return Ok(None) };
-        let last = next.number();
+        let last = next.number;
         self.manifest.change(|contents| contents.log = Some(LogSpan { first, last }))?;
         self.ahead.freeze(next)
     }

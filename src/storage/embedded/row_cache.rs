@@ -105,16 +105,6 @@ fn fits(entries: &PackedEntries) -> bool {
 }
 
 impl RowContent {
-    fn new() -> RowContent {
-        RowContent { entries: PackedEntries::default(), newest: i64::MIN }
-    }
-
-    /// Appends an entry that sorts behind all others.
-    fn push(&mut self, key: &[u8], value: &[u8]) {
-        self.newest = self.newest.max(value::loses_to_later_than(value));
-        self.entries.push(key, value);
-    }
-
     /// Makes a change. Says where its key stands or stood.
     fn change(&mut self, (key, value): Change<'_>, likely: usize) -> usize {
         if let Some(value) = value {
@@ -188,10 +178,11 @@ impl RowCache {
         prefix: &RowPrefix,
         entries: impl Iterator<Item = Result<(Key, Bytes), StoreError>>,
     ) -> Result<Arc<CachedRow>, StoreError> {
-        let mut content = RowContent::new();
+        let mut content = RowContent { entries: PackedEntries::default(), newest: i64::MIN };
         for entry in entries {
             let (key, value) = entry?;
-            content.push(key.as_ref(), &value);
+            content.newest = content.newest.max(value::loses_to_later_than(&value));
+            content.entries.push(key.as_ref(), &value);
             if !fits(&content.entries) {
                 return Ok(self.put(id, prefix, None));
             }

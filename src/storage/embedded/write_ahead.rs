@@ -15,7 +15,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use super::health::Health;
-use super::log::{CommitLog, FullSegment, NextSegment, SealedRecord};
+use super::log::{CommitLog, SealedRecord, Segment};
 use super::memtable::Memory;
 use super::throttle::Throttle;
 use crate::storage::StoreError;
@@ -158,13 +158,13 @@ impl WriteAhead {
     }
 
     /// Makes the segment that follows; `None` in a store without a log.
-    pub fn prepare_next(&self) -> Result<Option<NextSegment>, StoreError> {
+    pub fn prepare_next(&self) -> Result<Option<Segment>, StoreError> {
         self.log.as_ref().map(CommitLog::prepare_next).transpose()
     }
 
     /// Ends the active memtable together with its segment, which is given back: writers need not wait for its end.
     /// Nothing may be frozen yet.
-    pub fn freeze(&self, next: NextSegment) -> Result<Option<FullSegment>, StoreError> {
+    pub fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
         let _no_writes = self.gate.write();
         let full = self.log.as_ref().map(|log| log.go_on_in(next)).transpose()?;
         self.memory.freeze();

@@ -31,18 +31,6 @@ struct Current {
     unsynced: Vec<Arc<dyn DiskFile>>,
 }
 
-/// A segment that is ready to be written to.
-pub struct NextSegment(Segment);
-
-/// A segment that is not written to any more.
-pub struct FullSegment(#[expect(dead_code, reason = "it is kept to be dropped")] Segment);
-
-impl NextSegment {
-    pub fn number(&self) -> u64 {
-        self.0.number
-    }
-}
-
 impl CommitLog {
     /// Goes on behind the last record of a log. Segments that do not belong to it are removed: those before `first`, and
     /// those behind a torn end.
@@ -107,22 +95,22 @@ impl CommitLog {
     }
 
     /// Makes the next segment, durably, and does not write to it yet. One caller at a time.
-    pub fn prepare_next(&self) -> Result<NextSegment, StoreError> {
+    pub fn prepare_next(&self) -> Result<Segment, StoreError> {
         let number = self.current.lock().segment.number + 1;
-        let segment = Segment::create(&*self.disk, &self.directory, number).map(NextSegment);
+        let segment = Segment::create(&*self.disk, &self.directory, number);
         segment.map_err(|error| io_error(&path_of(&self.directory, number), &error))
     }
 
     /// From now on writes go to the next segment; gives the one before, which is cut to its length when it is dropped.
     /// When the next cannot be begun they go on in the old one.
-    pub fn go_on_in(&self, mut next: NextSegment) -> Result<FullSegment, StoreError> {
+    pub fn go_on_in(&self, mut next: Segment) -> Result<Segment, StoreError> {
         let mut current = self.current.lock();
-        let begun = next.0.begin(current.segment.length);
-        begun.map_err(|error| io_error(&path_of(&self.directory, next.0.number), &error))?;
-        self.bytes.store(next.0.length, Ordering::Relaxed);
-        let full = std::mem::replace(&mut current.segment, next.0);
+        let begun = next.begin(current.segment.length);
+        begun.map_err(|error| io_error(&path_of(&self.directory, next.number), &error))?;
+        self.bytes.store(next.length, Ordering::Relaxed);
+        let full = std::mem::replace(&mut current.segment, next);
         current.unsynced.push(full.file.clone());
-        Ok(FullSegment(full))
+        Ok(full)
     }
 
     /// Waits until the disk has all that was appended before. When this fails, nobody knows what it has.

@@ -15,7 +15,7 @@ mod replay;
 mod segment;
 
 pub use changes::{Change, ChangeList, Changes};
-pub use commit_log::{CommitLog, FullSegment, NextSegment};
+pub use commit_log::CommitLog;
 pub use record::{RecordBuilder, RowRecord, SealedRecord};
 pub use replay::{Replayed, end_of_records, is_unused, read_segment, replay, segments_of};
-pub use segment::path_of;
+pub use segment::{Segment, path_of};
