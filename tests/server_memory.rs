@@ -12,6 +12,7 @@ use std::thread;
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::native::NativeClient;
+use support::native_body::{Asked, Bound};
 use support::server::{MemoryLimit, Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::thrift::wire::TType;
@@ -250,4 +251,32 @@ fn requests_that_take_too_long_time_out() {
     let read =
         client.call("multiget_slice", &multiget_slice_args(KS, &keys, parent("Standard1", None), all()));
     assert_eq!(read.value().pairs().len(), 1_000);
+}
+
+/// Of 16 MB a result may have half: its rows as they were read, and the reply.
+#[test]
+fn rows_of_a_result_are_not_counted_as_cells_too() {
+    let (mut server, _directory) = Server::ephemeral(&["--request-memory-mb", "64", "--cql", "127.0.0.1:0"]);
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    native.run("CREATE TABLE ks.t (p int, c int, v text, PRIMARY KEY (p, c))");
+    native.run("CREATE TABLE ks.one (p int PRIMARY KEY, v text)");
+    let (small, large) = ("x".repeat(10_000), "x".repeat(7_000_000));
+    for row in 0..700 {
+        native.run(&format!("INSERT INTO ks.t (p, c, v) VALUES ({}, {row}, '{small}')", row / 350));
+    }
+    let values = Asked::values([Bound::Value(large.into_bytes())]);
+    native.query_with("INSERT INTO ks.one (p, v) VALUES (1, ?)", &values).void();
+    for (select, count) in [
+        ("SELECT v FROM ks.t", 700),
+        ("SELECT v FROM ks.t WHERE p IN (0, 1)", 700),
+        ("SELECT v FROM ks.t WHERE p = 0 ORDER BY c DESC", 350),
+        ("SELECT v FROM ks.one", 1),
+        ("SELECT v FROM ks.one WHERE p = 1", 1),
+    ] {
+        assert_eq!(native.rows(select).rows.len(), count, "{select}");
+    }
+    let why = native.query("SELECT v, v FROM ks.t").refused(0x2200);
+    assert!(why.contains("ask for"), "{why}");
+    server.stop();
 }

@@ -17,6 +17,11 @@ impl<'a> BodyWriter<'a> {
         BodyWriter { out, version }
     }
 
+    /// Makes room for so many bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
     pub fn u8(&mut self, number: u8) {
         self.out.put_u8(number);
     }

@@ -54,6 +54,10 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &Known) {
     };
     writer.i32(kind::ROWS);
     metadata.write(writer);
+    // A buffer that grows takes up to three times as much for a moment.
+    let bytes =
+        rows.rows.iter().flatten().map(|value| 4 + value.as_ref().map_or(0, Bytes::len)).sum::<usize>();
+    writer.reserve(4 + bytes);
     writer.length(rows.rows.len());
     let is_old = writer.version < ProtocolVersion::V3;
     for row in &rows.rows {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::bounds::{CellSlice, Reads, SuperSlice, static_slice};
+use super::page_memory::PageMemory;
 use super::paging::Position;
 use super::restrictions::Clustering;
 use super::rows::{Columns, Grouped, Grouping, Row};
+use super::run::Run;
 use super::walk::Walk;
 use crate::cql::CqlError;
 use crate::marshal::{self, AbstractType};
@@ -36,51 +38,6 @@ struct Partition {
     has_rows: bool,
     first_page: Option<FirstPage>,
     resume: Option<Position>,
-}
-
-/// A slice in the direction of the reading.
-#[derive(Debug, Clone)]
-struct Run {
-    from: Bytes,
-    to: Bytes,
-    /// Names that are left out: where it begins, and where it ends.
-    skips: [Option<Bytes>; 2],
-}
-
-impl Run {
-    fn new(slice: &CellSlice, is_reversed: bool) -> Run {
-        let start = (slice.start.clone(), slice.skips_start);
-        let finish = (slice.finish.clone(), slice.skips_finish);
-        let ((from, skips_from), (to, skips_to)) =
-            if is_reversed { (finish, start) } else { (start, finish) };
-        let skips = [skips_from.then(|| from.clone()), skips_to.then(|| to.clone())];
-        Run { from, to, skips }
-    }
-
-    /// What is left of it after a name; `None` where nothing is.
-    fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<Run> {
-        if !self.to.is_empty() && order(name, &self.to).is_ge() {
-            return None;
-        }
-        if self.from.is_empty() || order(&self.from, name).is_le() {
-            self.from = name.clone();
-            self.skips[0] = Some(name.clone());
-        }
-        Some(self)
-    }
-
-    /// Goes on behind a page that ends with this name; false where nothing comes behind it.
-    fn turns_page(&mut self, last: Option<Bytes>, is_last: bool) -> bool {
-        let Some(last) = last.filter(|_| !is_last) else { return false };
-        self.from = last.clone();
-        self.skips[0] = Some(last);
-        true
-    }
-
-    fn predicate(&self, is_reversed: bool, count: usize) -> Predicate {
-        let (start, finish) = (self.from.clone(), self.to.clone());
-        Predicate::Range(SliceRange { start, finish, reversed: is_reversed, count })
-    }
 }
 
 impl Walk<'_> {
@@ -188,6 +145,7 @@ impl Walk<'_> {
     }
 
     async fn names(&mut self, partition: &mut Partition, names: Vec<Bytes>) -> Result<(), CqlError> {
+        let before = meter::mark();
         let columns = match partition.first_page.take() {
             Some(first) => first.columns,
             None => self.read(&partition.key, None, Predicate::Names(names)).await?,
@@ -196,6 +154,8 @@ impl Walk<'_> {
         for cell in cells(columns) {
             grouping.push(cell);
         }
+        // The row is counted as an answer from here on.
+        before.restore();
         match grouping.finish() {
             Some(row) => self.take_grouped(partition, row, None).map(drop),
             None => Ok(()),
@@ -242,8 +202,7 @@ impl Walk<'_> {
         grouping: &mut Grouping<'_>,
         mut run: Run,
     ) -> Result<bool, CqlError> {
-        // What pages take from which cells of an unfinished row may come.
-        let mut of_pages = 0;
+        let (mut memory, mut of_row) = (PageMemory::default(), 0);
         loop {
             let before = meter::mark();
             let (page, count) = match partition.first_page.take() {
@@ -254,8 +213,7 @@ impl Walk<'_> {
                     (cells(self.read(&partition.key, None, predicate).await?), count)
                 }
             };
-            let of_page = before.since();
-            of_pages += of_page;
+            memory.turn(before.since());
             meter::breathe(page.len()).await?;
             let is_last = page.len() < count;
             let last = page.last().map(|cell| cell.name.clone());
@@ -265,15 +223,18 @@ impl Walk<'_> {
                 if run.skips.iter().flatten().any(is_skipped) {
                     continue;
                 }
+                let of_cell = cell.memory();
                 let mut row = grouping.push(cell);
                 if self.is_distinct && row.is_none() {
                     // Its first cell shows that there is a row.
                     row = grouping.finish();
                 }
-                let Some(row) = row else { continue };
-                // The row before is done, and with it the pages before this one.
-                meter::release(of_pages - of_page);
-                of_pages = of_page;
+                let Some(row) = row else {
+                    of_row += of_cell;
+                    continue;
+                };
+                memory.release_row(of_row);
+                of_row = of_cell;
                 if self.take_in_slice(partition, grouping, row)? {
                     return Ok(true);
                 }
@@ -283,7 +244,10 @@ impl Walk<'_> {
             }
         }
         match grouping.finish() {
-            Some(row) => self.take_in_slice(partition, grouping, row),
+            Some(row) => {
+                memory.release_row(of_row);
+                self.take_in_slice(partition, grouping, row)
+            }
             None => Ok(false),
         }
     }
@@ -388,6 +352,7 @@ impl Walk<'_> {
         }
         loop {
             let before = (meter::mark(), self.answered_memory);
+            let is_counted = partition.first_page.is_none();
             let (columns, count) = match partition.first_page.take() {
                 Some(first) => (first.columns, first.count),
                 None => {
@@ -404,6 +369,10 @@ impl Walk<'_> {
                 }
                 if self.is_reversed && self.cells.def.clustering.len() > 1 {
                     column.cells.reverse();
+                }
+                if is_counted {
+                    // Its rows are counted as answers from here on.
+                    meter::release(column.memory());
                 }
                 self.drop_until(partition, &mut column);
                 if self.take_super(partition, column)? {

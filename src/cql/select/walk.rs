@@ -226,10 +226,15 @@ impl Walk<'_> {
             let (predicate, count) = capped(predicate, count);
             let before = (meter::mark(), self.answered_memory);
             let page = database.scan_cells(&self.cf, (bounds.clone(), max_rows), predicate, levels).await?;
+            let mut counted = before.0.since();
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
             let has_new = last.is_some() && last != seen;
             for row in page {
+                // What is answered of it is counted as that.
+                let of_row = row.columns.memory().min(counted);
+                meter::release(of_row);
+                counted -= of_row;
                 let token = database.token(&row.key);
                 if range.is_past(&token) || self.is_full() {
                     return Ok(());
