@@ -1,5 +1,5 @@
 //! A server with little memory, and requests for more than that: each of them is refused in words, and small requests are
-//! answered all the time.
+//! answered all the time. Requests that take too long are refused too.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -8,10 +8,12 @@ mod support;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use support::calls::*;
-use support::client::{Client, Reply, Style};
+use support::client::{Client, PATIENCE, Reply, Style};
 use support::native::NativeClient;
+use support::native::opcode::{ERROR, QUERY};
 use support::native_body::{Asked, Bound};
 use support::server::{MemoryLimit, Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
@@ -278,5 +280,66 @@ fn rows_of_a_result_are_not_counted_as_cells_too() {
     }
     let why = native.query("SELECT v, v FROM ks.t").refused(0x2200);
     assert!(why.contains("ask for"), "{why}");
+    server.stop();
+}
+
+#[test]
+fn truncates_that_take_too_long_time_out() {
+    for (compat, field) in [("2.1", 3), ("1.0", 2)] {
+        let directory = tempfile::tempdir().unwrap();
+        let more = ["--truncate-timeout-ms", "1", "--compat", compat, "--cql", "127.0.0.1:0"];
+        let mut server = Server::start(directory.path(), &storage_conf(""), &more);
+        let mut native = NativeClient::ready(server.native_address(), 4);
+        let mut client = server.client(Style::FRAMED);
+        client.call("set_keyspace", &fields([(1, text(KS))])).void();
+        let (begin, mut late) = (Instant::now(), [0, 0]);
+        while late.contains(&0) {
+            assert!(begin.elapsed() < PATIENCE, "{late:?} have timed out");
+            // Each waits for those before it.
+            let body = native.query_body(r#"TRUNCATE "Keyspace1"."Standard2""#, &Asked::values([])).0;
+            (0..64).for_each(|stream| native.send(stream, QUERY, &body));
+            let truncated = client.call("truncate", &fields([(1, text("Standard2"))]));
+            if truncated != Reply::Result(Default::default()) {
+                truncated.thrown(field);
+                late[0] += 1;
+            }
+            for _ in 0..64 {
+                let answer = native.receive();
+                if answer.opcode == ERROR {
+                    assert_eq!(answer.error().0, 0x1003, "{}", answer.why());
+                    late[1] += 1;
+                }
+            }
+        }
+        // Of another column family: some truncates go on.
+        check_alive(&mut client);
+        server.stop();
+    }
+}
+
+/// A truncate that has begun goes on when its request has timed out: else an index would be empty, and its rows there.
+#[test]
+fn a_truncate_that_times_out_is_done_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let more = ["--truncate-timeout-ms", "1", "--cql", "127.0.0.1:0"];
+    let mut server = Server::start(directory.path(), &storage_conf(""), &more);
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    native.run("CREATE TABLE ks.t (k int PRIMARY KEY, v int)");
+    native.run("CREATE INDEX ON ks.t (v)");
+    for _ in 0..20 {
+        native.run("INSERT INTO ks.t (k, v) VALUES (1, 2)");
+        native.query("TRUNCATE ks.t");
+        let begin = Instant::now();
+        while !native.rows("SELECT * FROM ks.t").rows.is_empty() {
+            let is_late = begin.elapsed() > Duration::from_secs(2);
+            if is_late && native.rows("SELECT * FROM ks.t WHERE v = 2").rows.len() == 1 {
+                // It has not begun: the one before was not quite over.
+                native.query("TRUNCATE ks.t");
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "the row is there, and not in the index");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
     server.stop();
 }

@@ -80,7 +80,7 @@ pub struct Database {
     pub(super) traces: Traces,
     pub(super) shared: SharedSchema,
     /// Held while the schema changes.
-    pub(super) changing: tokio::sync::Mutex<()>,
+    pub(super) changing: Arc<tokio::sync::Mutex<()>>,
     /// Indexes that are not complete yet, by their notes' names.
     pub(super) building: RwLock<HashMap<String, Unfinished>>,
     /// Who may log in and what they may do, where that is kept in the store.
@@ -104,7 +104,7 @@ impl Database {
             ids: FamilyIds::default(),
             traces: Traces::default(),
             shared: SharedSchema::default(),
-            changing: tokio::sync::Mutex::default(),
+            changing: Arc::default(),
             building: RwLock::default(),
             roles: Arc::default(),
             login_guard: Arc::default(),

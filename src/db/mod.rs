@@ -41,6 +41,7 @@ mod shared_schema;
 mod table_cells;
 mod table_index;
 mod traces;
+mod truncate;
 mod unchecked_name;
 mod unchecked_slice;
 mod user;

@@ -339,29 +339,6 @@ impl Database {
         self.drop_families(without, vec![cf], notes, dropped).await
     }
 
-    /// Empties a column family.
-    pub async fn truncate(
-        &self,
-        keyspace: &[u8],
-        family: &[u8],
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
-        self.load_newest().await?;
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        checks.keyspace(keyspace)?;
-        let cf = checks.column_family(keyspace, family).map_err(|error| {
-            // 0.7 looks for the nodes that have it, and finds none.
-            if behaviour.schema.truncate_needs_nodes { Error::unavailable(error.to_string()) } else { error }
-        })?;
-        // The indexes first: an entry too many is harmless, one too few is not.
-        for index in self.own_indexes(cf) {
-            self.store().truncate(index.clone()).await?;
-        }
-        Ok(self.store().truncate(cf.clone()).await?)
-    }
-
     /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
     /// have the schema from before still write to them.
     pub(super) async fn change(
@@ -424,7 +401,7 @@ impl Database {
 
 impl Database {
     /// The column families that hold the indexes of one, where we keep them ourselves.
-    fn own_indexes<'a>(&self, cf: &'a CfDef) -> impl Iterator<Item = &'a Arc<CfDef>> {
+    pub(super) fn own_indexes<'a>(&self, cf: &'a CfDef) -> impl Iterator<Item = &'a Arc<CfDef>> {
         cf.index_families.values().filter(|_| !self.shares_schema())
     }
 
