@@ -17,7 +17,6 @@ use super::connections::Place;
 use super::give_way::{GiveWay, Scarcity};
 use super::memory_budget::{HoldError, Share};
 use super::pace::Pace;
-use crate::util::limits::MESSAGE_BYTES_FREE;
 use crate::util::meter::ClientPresence;
 
 /// Why a connection ends before its client ends it.
@@ -224,16 +223,22 @@ impl ClientLink {
         others: HeldBytes,
     ) -> Result<(), LinkError> {
         let has_room = input.capacity() - input.len() >= ROOM_MIN;
-        if has_room || input.len() < MESSAGE_BYTES_FREE / 2 {
-            return self.hold(others.with_received(input.capacity()).counted()).await;
+        if has_room || input.len() < self.place.free_bytes() / 2 {
+            return self.hold(self.counted(others.with_received(input.capacity()))).await;
         }
         // Never for what was announced, only for as much again as has come.
         let capacity = input.len() + input.len().min(missing.saturating_add(ROOM_MIN));
-        self.hold(others.with_received(capacity).counted()).await?;
+        self.hold(self.counted(others.with_received(capacity))).await?;
         let mut larger = BytesMut::with_capacity(capacity);
         larger.extend_from_slice(input);
         *input = larger;
         Ok(())
+    }
+
+    /// Memory of the connection's buffers as the budget counts it: a little is free.
+    pub fn counted(&self, held: HeldBytes) -> usize {
+        let free = self.place.free_bytes();
+        [held.received, held.replies].iter().filter(|bytes| **bytes > free).sum()
     }
 
     /// Makes the connection's share of memory so large. The time that this takes is not the client's.
@@ -281,11 +286,6 @@ impl HeldBytes {
     #[must_use]
     pub fn with_received(self, more: usize) -> HeldBytes {
         HeldBytes { received: self.received + more, ..self }
-    }
-
-    /// As the budget counts them: a little is free.
-    pub fn counted(self) -> usize {
-        [self.received, self.replies].iter().filter(|bytes| **bytes > MESSAGE_BYTES_FREE).sum()
     }
 }
 

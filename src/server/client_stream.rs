@@ -21,6 +21,17 @@ pub const BUFFER_BYTES: usize = 4 * 1024;
 /// Room that there is for what a client sends, in bytes.
 pub const ROOM_MIN: usize = 1024;
 
+/// Lets go of a buffer that is larger than so many bytes and has little in it. What has been taken from its front counts
+/// too: the memory is still there.
+pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
+    let length = buffer.len();
+    if length <= BUFFER_BYTES && buffer.try_reclaim(bytes_max.saturating_sub(length) + 1) {
+        let mut smaller = BytesMut::with_capacity(BUFFER_BYTES);
+        smaller.extend_from_slice(buffer);
+        *buffer = smaller;
+    }
+}
+
 /// A client's stream. What is written to it may wait for a flush.
 #[derive(Debug)]
 pub enum ClientStream {
@@ -156,6 +167,28 @@ mod tests {
             () = watching => true,
             () = tokio::time::sleep(Duration::from_millis(500)) => false,
         }
+    }
+
+    #[test]
+    fn a_large_buffer_is_given_back_when_little_is_in_it() {
+        let full = || BytesMut::from(&[7; 60_000][..]);
+        for left in [0, 1, BUFFER_BYTES] {
+            let mut buffer = full();
+            let message = buffer.split_to(60_000 - left).freeze();
+            give_back(&mut buffer, 8192);
+            drop(message);
+            // What has been taken off no longer shows in the capacity.
+            assert!(buffer.capacity() < 8192);
+            give_back(&mut buffer, 8192);
+            assert!(buffer.iter().all(|byte| *byte == 7) && buffer.len() == left);
+            assert!(!buffer.try_reclaim(8192), "{left}");
+        }
+        let mut buffer = full();
+        give_back(&mut buffer, 8192);
+        assert_eq!(buffer.len(), 60_000);
+        buffer.clear();
+        give_back(&mut buffer, 64 * 1024);
+        assert!(buffer.capacity() >= 60_000, "it is small enough");
     }
 
     #[tokio::test]

