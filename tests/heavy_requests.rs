@@ -338,7 +338,8 @@ fn heavy_requests_hurt_nobody() {
     };
     idle.stop();
 
-    let limit = MemoryLimit::AddressesKib(idle_bytes / 1024 + (setting("HEAVY_LIMIT_MB", 512) * 1024) as u64);
+    let limit_kib = idle_bytes / 1024 + (setting("HEAVY_LIMIT_MB", 512) * 1024) as u64;
+    let limit = MemoryLimit::AddressesKib(limit_kib);
     let mut server = Server::start_within(directory.path(), limit, &storage_conf(""), &["--cache-mb", "32"]);
     let (thrift, native) = (server.address, server.native_address());
     let tally = Tally::default();
@@ -365,6 +366,13 @@ fn heavy_requests_hurt_nobody() {
         println!("{count:6} {kind}: {words}");
     }
     println!("{calls} small requests; one waited while {worst} heavy ones ended");
+    println!(
+        "{} heavy requests; at most {} MiB of physical memory, and {} MiB of addresses of {} MiB",
+        tally.finished.load(Ordering::Relaxed),
+        server.peak_bytes().unwrap_or_default() / MIB as u64,
+        server.peak_address_bytes().unwrap_or_default() / MIB as u64,
+        limit_kib / 1024
+    );
     assert_eq!(tally.wrong.into_inner(), Vec::<String>::new());
     assert!(
         outcomes.keys().any(|(_, words)| words == "answered") && outcomes.len() > 10,

@@ -1,4 +1,7 @@
 //! Schemas of many definitions and of large ones: what one more costs, what is refused, and what comes back after a restart.
+//!
+//! `SCHEMA_FAMILIES=10000`, `SCHEMA_KEYSPACES=10000` and `SCHEMA_TYPES=10000` make so many; the tests print how long each
+//! thousand takes.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -7,6 +10,7 @@ mod store_support;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use counting_disk::CountingDisk;
@@ -72,6 +76,9 @@ async fn refusal(database: &Arc<Database>, text: &str) -> String {
     run(database, text).await.unwrap_err().to_string()
 }
 
+/// Longer than a statement or a start takes on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 const KEYSPACE: &str =
     "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
 
@@ -86,11 +93,14 @@ async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
     let database = open(directory.path()).await;
     done(&database, KEYSPACE).await;
     done(&database, "CREATE TYPE u0 (a int)").await;
-    let mut made = 0;
+    let (mut made, mut slowest) = (0, Duration::ZERO);
     for number in 1..=64 {
         let statement =
             format!("CREATE TYPE u{number} (a frozen<u{}>, b frozen<u{}>)", number - 1, number - 1);
-        match run(&database, &statement).await {
+        let begin = Instant::now();
+        let outcome = run(&database, &statement).await;
+        slowest = slowest.max(begin.elapsed());
+        match outcome {
             Ok(_) => made = number,
             Err(error) if number == made + 1 => {
                 let why = error.to_string();
@@ -119,7 +129,12 @@ async fn a_chain_of_doubling_types_is_refused_where_it_becomes_too_long() {
     assert!(record_bytes(&database).await < 20_000);
     let before = keyspace_to_json(database.catalog().keyspace("k").unwrap());
     close(database).await;
+    let begin = Instant::now();
     let database = open(directory.path()).await;
+    let restart = begin.elapsed();
+    println!("{made} types of a chain of 64: the slowest took {slowest:?}, the restart {restart:?}");
+    // With all that they are made of, the last ones would take for ever.
+    assert!(slowest < PATIENCE && restart < PATIENCE);
     assert_eq!(keyspace_to_json(database.catalog().keyspace("k").unwrap()), before);
     done(&database, "INSERT INTO t (k) VALUES (1)").await;
     close(database).await;
@@ -245,9 +260,9 @@ fn families(keyspace: &KeyspaceDef) -> Vec<&String> {
     keyspace.column_families.keys().collect()
 }
 
-/// Column families that are made: `SCHEMA_FAMILIES=10000` makes more, and prints how long each thousand takes.
-fn family_count() -> usize {
-    std::env::var("SCHEMA_FAMILIES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
+/// How many are made.
+fn setting(name: &str) -> usize {
+    std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
 }
 
 /// With everything written anew for each, 2,000 column families cost four times what 1,000 cost.
@@ -259,11 +274,11 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
     done(&database, KEYSPACE).await;
     make_families(&database, 0..1_000).await;
     let first = disk.written();
-    for begin in (1_000..family_count()).step_by(1_000) {
-        let (before, started) = (disk.written(), std::time::Instant::now());
+    for begin in (1_000..setting("SCHEMA_FAMILIES")).step_by(1_000) {
+        let (before, started) = (disk.written(), Instant::now());
         make_families(&database, begin..begin + 1_000).await;
         let more = disk.written() - before;
-        println!("1,000 after {begin}: {:?}, {more} bytes", started.elapsed());
+        println!("1,000 column families after {begin}: {:?}, {more} bytes", started.elapsed());
         // A thousand may have the manifest written anew once, with all that are there.
         assert!(
             more < 2 * first + 1_000 * begin as u64,
@@ -271,7 +286,7 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
         );
     }
     let version = database.schema_version();
-    let count = family_count();
+    let count = setting("SCHEMA_FAMILIES");
     for number in (0..count).step_by(100) {
         database.drop_column_family("k", &format!("f{number}"), level()).await.unwrap();
     }
@@ -295,5 +310,60 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
     close(database).await;
     let database = open(directory.path()).await;
     assert!(database.catalog().keyspace("k").is_none());
+    close(database).await;
+}
+
+/// Makes definitions by statements, and asserts that the last thousands write no more than the first.
+async fn make_with_equal_costs(directory: &Path, count: usize, name: &str, each: impl Fn(usize) -> String) {
+    let disk = CountingDisk::default();
+    let database = open_on(directory, Arc::new(disk.clone())).await;
+    done(&database, KEYSPACE).await;
+    let mut first = u64::MAX;
+    for begin in (0..count).step_by(1_000) {
+        let (before, started) = (disk.written(), Instant::now());
+        for number in begin..count.min(begin + 1_000) {
+            done(&database, &each(number)).await;
+        }
+        let more = disk.written() - before;
+        println!("1,000 {name} after {begin}: {:?}, {more} bytes", started.elapsed());
+        // A thousand may have the manifest written anew once, with all that are there.
+        let allowed = first.saturating_mul(2).saturating_add(1_000 * begin as u64);
+        assert!(more < allowed, "the first 1,000 {name} wrote {first} bytes, those after {begin} {more}");
+        first = first.min(more);
+    }
+    let version = database.schema_version();
+    close(database).await;
+    let started = Instant::now();
+    let database = open(directory).await;
+    println!("restart with {count} {name}: {:?}", started.elapsed());
+    assert_eq!(database.schema_version(), version);
+    close(database).await;
+}
+
+#[tokio::test]
+async fn one_more_keyspace_writes_as_much_with_thousands_there_as_with_ten() {
+    let directory = tempfile::tempdir().unwrap();
+    // With the one that is there already.
+    let count = setting("SCHEMA_KEYSPACES") - 1;
+    let name = |number: usize| format!("k{number}");
+    make_with_equal_costs(directory.path(), count, "keyspaces", |number| {
+        KEYSPACE.replacen(" k ", &format!(" {} ", name(number)), 1)
+    })
+    .await;
+    let database = open(directory.path()).await;
+    assert!((0..count).all(|number| database.catalog().keyspace(&name(number)).is_some()));
+    close(database).await;
+}
+
+#[tokio::test]
+async fn one_more_type_writes_as_much_with_thousands_there_as_with_ten() {
+    let directory = tempfile::tempdir().unwrap();
+    let count = setting("SCHEMA_TYPES");
+    make_with_equal_costs(directory.path(), count, "types", |number| {
+        format!("CREATE TYPE u{number} (a int, b frozen<list<text>>)")
+    })
+    .await;
+    let database = open(directory.path()).await;
+    assert_eq!(database.catalog().keyspace("k").unwrap().user_types.len(), count);
     close(database).await;
 }

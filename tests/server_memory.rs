@@ -1,5 +1,7 @@
 //! A server with little memory, and requests for more than that: each of them is refused in words, and small requests are
 //! answered all the time. Requests that take too long are refused too.
+//!
+//! `COUNT_COLUMNS=10000000` counts a row of so many columns.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
@@ -253,6 +255,52 @@ fn requests_that_take_too_long_time_out() {
     let read =
         client.call("multiget_slice", &multiget_slice_args(KS, &keys, parent("Standard1", None), all()));
     assert_eq!(read.value().pairs().len(), 1_000);
+}
+
+/// A number from the environment.
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+#[test]
+fn a_count_of_a_long_row_takes_little_memory() {
+    let count = setting("COUNT_COLUMNS", 300_000).next_multiple_of(BATCH);
+    let directory = tempfile::tempdir().unwrap();
+    let more = ["--cache-mb", "16", "--cql", "127.0.0.1:0"];
+    let server = Server::start(directory.path(), &storage_conf(""), &more);
+    let mut client = server.client(Style::FRAMED);
+    for batch in 0..count / BATCH {
+        let name = |at: usize| format!("{:08}", batch * BATCH + at);
+        let column = |at: usize| write(column(name(at).as_bytes(), b"v", 1));
+        let of_row = vec![("Standard2", (0..BATCH).map(column).collect())];
+        client.call("batch_mutate", &batch_mutate_args(KS, rows(vec![("wide", of_row)]), ONE)).void();
+    }
+    server.stop();
+
+    let mut server = Server::start_again(directory.path(), &more);
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    let mut client = server.client(Style::FRAMED);
+    check_alive(&mut client);
+    let Some(idle) = server.peak_bytes() else {
+        println!("skipped: there is no /proc to read the memory of the server from");
+        return;
+    };
+    let parent = parent("Standard2", None);
+    let args = fields([(1, text(KS)), (2, text("wide")), (3, parent), (4, Value::I32(ONE))]);
+    let begin = Instant::now();
+    assert_eq!(client.call("get_count", &args).value().int(), i64::try_from(count).unwrap());
+    let by_thrift = (begin.elapsed(), server.peak_bytes().unwrap() - idle);
+    let counted = native.rows(r#"SELECT COUNT(*) FROM "Keyspace1"."Standard2" WHERE key = 0x77696465"#);
+    assert_eq!(counted.rows[0][0].as_deref(), Some(&(count as u64).to_be_bytes()[..]));
+    let above = server.peak_bytes().unwrap() - idle;
+    println!(
+        "{count} columns are counted in {:?} with {} KiB above idle, by both protocols with {} KiB",
+        by_thrift.0,
+        by_thrift.1 / 1024,
+        above / 1024
+    );
+    assert!(above < 64 * MIB as u64, "{above} bytes above idle");
+    server.stop();
 }
 
 /// Of 16 MB a result may have half: its rows as they were read, and the reply.
