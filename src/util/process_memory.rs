@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
 
 /// Memory that the process takes beside its cache and its requests, in bytes: code, threads, tables' filters, buffers of
@@ -10,9 +12,10 @@ use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY
 const BASE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The smallest limit under which the process runs, in bytes: of its control groups (versions 1 and 2, with those around
-/// them), of its address space and data, and of the machine. `None` where none can be found out.
+/// them), of its data, of its address space without what is mapped already, and of the machine. `None` where none can be
+/// found out.
 pub fn limit() -> Option<usize> {
-    let limits = [physical(), rlimit(), control_group()];
+    let limits = [physical(), data(), address_space(), control_group()];
     limits.into_iter().flatten().min()
 }
 
@@ -40,15 +43,34 @@ fn physical() -> Option<usize> {
 }
 
 fn total_of(meminfo: &str) -> Option<usize> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kib_of(meminfo, "MemTotal:")
+}
+
+/// The bytes of a line `name: n kB`.
+fn kib_of(text: &str, name: &str) -> Option<usize> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-fn rlimit() -> Option<usize> {
-    use rustix::process::{Resource, getrlimit};
-    let limits = [Resource::As, Resource::Data].map(|resource| getrlimit(resource).current);
-    limits.into_iter().flatten().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)).min()
+fn data() -> Option<usize> {
+    rlimit(Resource::Data)
+}
+
+/// What is left of the limit of addresses. More than a gigabyte of them is reserved at the start, for the allocator and for
+/// threads, with hardly any memory behind it: to share out the whole limit would promise that gigabyte to requests.
+fn address_space() -> Option<usize> {
+    let limit = rlimit(Resource::As)?;
+    let mapped = fs::read_to_string("/proc/self/status").ok().and_then(|status| mapped_of(&status));
+    Some(limit.saturating_sub(mapped.unwrap_or_default()))
+}
+
+fn mapped_of(status: &str) -> Option<usize> {
+    kib_of(status, "VmSize:")
+}
+
+fn rlimit(resource: Resource) -> Option<usize> {
+    getrlimit(resource).current.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 /// The smallest limit of the control groups in which the process is.
@@ -100,6 +122,7 @@ mod tests {
         }
         assert_eq!(total_of("MemFree: 7 kB\nMemTotal:       16 kB\n"), Some(16 * 1024));
         assert_eq!(total_of("MemFree: 7 kB\n"), None);
+        assert_eq!(mapped_of("Name:\tthriftstore\nVmPeak:\t  900 kB\nVmSize:\t  800 kB\n"), Some(800 * 1024));
     }
 
     #[test]
