@@ -203,7 +203,7 @@ fn long_frames_before_a_login_take_nothing() {
     let idle = server.peak_bytes();
     let begins = |number: usize| -> (SocketAddr, Vec<u8>) {
         let announced = u32::try_from(length).unwrap().to_be_bytes();
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             let mut message = get_message(Style::FRAMED, b"c");
             message[..4].copy_from_slice(&announced);
             return (server.address, message);
