@@ -62,12 +62,12 @@ fn compares_release(line: &str) -> bool {
 /// A row of a table of methods: `releases: since(V0_8),`, or a release as an argument of the function that makes one.
 fn is_row(line: &str) -> bool {
     let line = line.trim_start();
-    ["releases: ", "Method { releases: ", "Release::", "since(Release::", "data(Release::", "open(Release::"]
+    ["releases: ", "Method { releases: ", "Release::", "since(Release::", "data(", "open(Release::"]
         .iter()
         .any(|start| line.starts_with(start))
         || [
             "..since(Release::",
-            "= data(Release::",
+            "data(RequestKind::",
             " releases: only(",
             "Some(only(Release::",
             "Span::between(",

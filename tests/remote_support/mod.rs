@@ -21,6 +21,7 @@ use thriftstore::storage::{
     SharedSchemaStore, Store, StoreError, StoreFuture, StoreStatus,
 };
 use thriftstore::util::Clock;
+use thriftstore::util::limits::CLUSTER_ROWS_AT_ONCE;
 
 use super::reference_model::ReferenceModel;
 
@@ -296,7 +297,7 @@ impl Store for Front {
             logged_batches: Some(self),
             shared_schema: Some(self),
             cql: None,
-            concurrent_reads: Some(8),
+            concurrent_reads: Some(CLUSTER_ROWS_AT_ONCE),
             checks_consistency: true,
             checks_definitions: true,
             drops_empty_rows: true,
