@@ -1,4 +1,4 @@
-//! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/fuzz.rs`, which needs no nightly compiler.
+//! What is fuzzed: the same functions for `cargo fuzz` here and for `tests/project/fuzz.rs`, which needs no nightly compiler.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};

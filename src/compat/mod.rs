@@ -1,7 +1,7 @@
 //! What differs between releases, as tables: [`rules`], [`texts`] and [`features`].
 //!
 //! A rule of a release is a row in `rules`, a sentence that it says is a row in `texts`, and what it has is a row in
-//! `features`. Code asks for a rule by its name; it does not compare releases (`tests/layers/releases.rs` counts the
+//! `features`. Code asks for a rule by its name; it does not compare releases (`tests/project/layers/releases.rs` counts the
 //! exceptions).
 
 mod behaviour;

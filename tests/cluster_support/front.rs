@@ -1,4 +1,5 @@
-//! Fronts of the ring, as processes of their own, and what their clients say.
+//! Gateways of the ring, as processes of their own, and what their clients see.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 
 use std::path::Path;

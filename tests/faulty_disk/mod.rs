@@ -18,8 +18,6 @@
 #![allow(dead_code, unused_imports, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-#[path = "../support/chance.rs"]
-pub mod chance;
 mod disk;
 mod fault;
 mod file;
@@ -28,7 +26,7 @@ mod names;
 mod pages;
 mod tally;
 
-pub use chance::Chance;
+pub use crate::support::Chance;
 pub use disk::FaultyDisk;
 pub use fault::{Crash, Fault};
 pub use tally::Tally;

@@ -26,7 +26,7 @@
 //!   dump.rs              What is stored in a row?
 //! ```
 //!
-//! The model is itself compared with the old servers: `tests/model_recordings.rs` replays their conversations on it.
+//! The model is itself compared with the old servers: `tests/recordings/of_model.rs` replays their conversations on it.
 //!
 //! Not modelled: the removal of tombstones after gc_grace, because it depends on when a store compacts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]

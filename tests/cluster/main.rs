@@ -1,0 +1,21 @@
+//! A server before a real cluster. `tests/cluster/run` starts the cluster and runs them.
+
+#[path = "../cluster_support/mod.rs"]
+mod cluster_support;
+mod copy;
+#[path = "../copy_support/mod.rs"]
+mod copy_support;
+mod cql;
+mod differences;
+mod faults;
+#[path = "../cluster_support/front.rs"]
+mod front;
+mod fronts;
+mod generations;
+mod recordings;
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
+mod secure;
+mod store;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,113 @@
+//! A front of a cluster that speaks TLS alone and asks for a password.
+
+// ring: --nodes 1 --password-auth --tls
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+use crate::support;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::{env, fs};
+
+use support::calls::*;
+use support::certificates::Authority;
+use support::client::Style;
+use support::server::{Server, storage_conf};
+
+const KS: &str = "Keyspace1";
+
+fn of_ring(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("no {name}: run tests/cluster/run"))
+}
+
+/// A configuration with the ring as its cluster; `more` stands in its `<Cluster>`.
+fn configure(directory: &Path, more: &str) {
+    let points: String = of_ring("THRIFTSTORE_RING")
+        .split(',')
+        .map(|node| format!("<ContactPoint>{node}</ContactPoint>"))
+        .collect();
+    let cluster = format!(
+        "<Cluster><ContactPoints>{points}</ContactPoints><Replication>SimpleStrategy:1</Replication>{more}</Cluster>"
+    );
+    fs::write(directory.join("storage-conf.xml"), storage_conf(&cluster)).unwrap();
+    fs::write(directory.join("password"), "cassandra\n").unwrap();
+    fs::write(directory.join("wrong"), "guess\n").unwrap();
+}
+
+/// What the ring's nodes are to be known by, and we to them.
+fn right() -> String {
+    format!(
+        "<CertificateAuthorities>{}</CertificateAuthorities><User>cassandra</User><PasswordFile>password</PasswordFile>",
+        of_ring("THRIFTSTORE_RING_CERTIFICATE")
+    )
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn who_has_the_password_and_trusts_the_authority_serves() {
+    let directory = tempfile::tempdir().unwrap();
+    configure(directory.path(), &right());
+    // The ring is the configuration's: no directory beside it.
+    let cluster = of_ring("THRIFTSTORE_RING");
+    let more = ["--cluster", cluster.as_str(), "--status", "127.0.0.1:0"];
+    let mut server = Server::start_again(directory.path(), &more);
+    check_alive(&mut server.client(Style::UNFRAMED));
+    let mut status = TcpStream::connect(server.status_address()).unwrap();
+    status.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
+    let mut page = String::new();
+    status.read_to_string(&mut page).unwrap();
+    assert!(page.contains("health: ok\n") && page.contains("data: on the cluster at "), "{page}");
+    assert!(page.contains(" datacenter1 rack1 up\n"), "{page}");
+    assert!(page.contains("requests waiting: 0\n"), "{page}");
+    server.stop();
+
+    // What was written is there for another front, too.
+    let other = Server::start_again(directory.path(), &more);
+    let found = value_of(&mut other.client(Style::FRAMED), b"alive", b"alive");
+    assert_eq!(found.as_deref(), Some(b"yes".as_slice()), "in {KS}");
+    other.stop();
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn whoever_else_is_told_at_once_why_not() {
+    let directory = tempfile::tempdir().unwrap();
+    configure(directory.path(), &right());
+    let other = directory.path().join("other.pem");
+    fs::write(&other, Authority::new().pem()).unwrap();
+    let cluster = of_ring("THRIFTSTORE_RING");
+    let refused = |more: &[&str]| {
+        let all = [&["--cluster", cluster.as_str()], more].concat();
+        let (status, log) = Server::fail(directory.path(), &all);
+        assert!(!status.success());
+        assert!(log.contains("cannot serve from the cluster at "), "{log}");
+        log
+    };
+    let wrong = refused(&["--cluster-password-file", "wrong"]);
+    assert!(wrong.contains("does not take the user and password"), "{wrong}");
+    let unknown = refused(&["--cluster-ca", other.to_str().unwrap()]);
+    assert!(unknown.contains("certificate is refused"), "{unknown}");
+    let elsewhere = refused(&["--cluster-dc", "nowhere"]);
+    assert!(elsewhere.contains("no data centre \"nowhere\"; it has datacenter1"), "{elsewhere}");
+
+    let authorities = of_ring("THRIFTSTORE_RING_CERTIFICATE");
+    configure(directory.path(), &format!("<CertificateAuthorities>{authorities}</CertificateAuthorities>"));
+    let nobody = refused(&[]);
+    assert!(nobody.contains("asks for a user and a password"), "{nobody}");
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn an_order_that_the_cluster_does_not_keep_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    configure(
+        directory.path(),
+        &format!("{}</Cluster><Partitioner>OrderPreservingPartitioner</Partitioner><Cluster>", right()),
+    );
+    let cluster = of_ring("THRIFTSTORE_RING");
+    let (status, log) = Server::fail(directory.path(), &["--cluster", &cluster]);
+    assert!(!status.success());
+    assert!(log.contains("asks for OrderPreservingPartitioner") && log.contains("wrong answers"), "{log}");
+}

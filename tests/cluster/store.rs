@@ -1,0 +1,348 @@
+//! Compares the store on a ring with the reference model: random writes, deletions and reads get the same answers.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use crate::cluster_support;
+use crate::reference_model;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
+use reference_model::ReferenceModel;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::marshal::Types;
+use thriftstore::model::{
+    Bounds, Cell, CellKind, Change, DeletionTime, Mutation, Predicate, RangeCommand, RangeDeletion,
+    ReadCommand, RowColumns, SliceRange,
+};
+use thriftstore::partitioner::Murmur3Partitioner;
+use thriftstore::schema::{CfDef, ColumnType};
+use thriftstore::storage::{Store, StoreError};
+use thriftstore::util::{Clock, Release};
+
+/// Numbers without a pattern, the same in every run of a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn one_in(&mut self, chance: u64) -> bool {
+        self.below(chance) == 0
+    }
+}
+
+fn behaviour() -> &'static Behaviour {
+    Behaviour::of(Release::V2_1)
+}
+
+fn family(keyspace: &str, name: &str, comparator: &str, subcomparator: Option<&str>) -> CfDef {
+    let types = Types::builtin();
+    let column_type = match subcomparator {
+        Some(of) => ColumnType::Super { subcomparator: types.parse(of).unwrap() },
+        None => ColumnType::Standard,
+    };
+    CfDef { column_type, comparator: types.parse(comparator).unwrap(), ..CfDef::new(keyspace, name) }
+}
+
+/// A name of a type, one of eight; those of numbers are on both sides of 0.
+fn name_of(comparator: &str, number: u64) -> Bytes {
+    let signed = i64::try_from(number).unwrap() - 4;
+    match comparator {
+        "LongType" | "ReversedType(LongType)" => signed.to_be_bytes().to_vec().into(),
+        "IntegerType" => vec![u8::try_from(signed.rem_euclid(256)).unwrap()].into(),
+        "LexicalUUIDType" => [[u8::try_from(number * 36).unwrap(); 8], [7; 8]].concat().into(),
+        "TimeUUIDType" => {
+            let mut uuid = *uuid::Uuid::from_fields(7, 1, 0x1000, &[0x80; 8]).as_bytes();
+            uuid[3] = u8::try_from(number).unwrap();
+            uuid.to_vec().into()
+        }
+        "CompositeType(UTF8Type,LongType)" => {
+            let text = ["", "a", "a\0b", "b"][usize::try_from(number % 4).unwrap()];
+            let mut name = u16::try_from(text.len()).unwrap().to_be_bytes().to_vec();
+            name.extend(text.bytes());
+            name.push(0);
+            name.extend([0, 8]);
+            name.extend(signed.to_be_bytes());
+            name.push(0);
+            name.into()
+        }
+        _ => Bytes::from(format!("n{number}")),
+    }
+}
+
+/// What is asked of both stores.
+struct Twins<'a> {
+    cf: Arc<CfDef>,
+    types: (&'a str, Option<&'a str>),
+    dice: Dice,
+    /// Timestamps that have been given.
+    stamps: i64,
+    /// Rows in which a run of names has been deleted.
+    ranged: HashSet<Bytes>,
+    now_s: i32,
+}
+
+impl Twins<'_> {
+    fn key(&mut self) -> Bytes {
+        Bytes::from(format!("row{}", self.dice.below(6)))
+    }
+
+    fn outer(&mut self) -> Bytes {
+        name_of(self.types.0, self.dice.below(8))
+    }
+
+    fn inner(&mut self) -> Bytes {
+        let of = self.types.1.unwrap_or(self.types.0);
+        name_of(of, self.dice.below(8))
+    }
+
+    /// No two changes have one timestamp: who wins a tie is not the same on both.
+    fn timestamp(&mut self, step: i64) -> i64 {
+        let late = i64::try_from(self.dice.below(40)).unwrap();
+        self.stamps += 1;
+        (step - late) * 10_000 + self.stamps
+    }
+
+    fn deletion(&mut self, step: i64) -> DeletionTime {
+        DeletionTime { marked_for_delete_at: self.timestamp(step), local_deletion_time: self.now_s }
+    }
+
+    fn change(&mut self, step: i64) -> Change {
+        let super_column = self.types.1.is_some().then(|| self.outer());
+        match self.dice.below(20) {
+            0 => Change::DeleteRow { deletion: self.deletion(step) },
+            1 if super_column.is_some() => {
+                Change::DeleteSuper { name: self.outer(), deletion: self.deletion(step) }
+            }
+            2 => {
+                let within = super_column.filter(|_| self.dice.one_in(2));
+                let bound = |twins: &mut Self| match twins.dice.below(4) {
+                    0 => Bytes::new(),
+                    _ if within.is_some() => twins.inner(),
+                    _ => twins.outer(),
+                };
+                let (start, finish) = (bound(self), bound(self));
+                let deletion = self.deletion(step);
+                Change::DeleteRange(RangeDeletion { super_column: within, start, finish, deletion })
+            }
+            3..6 => {
+                let cell = Cell::tombstone(self.inner(), self.timestamp(step), self.now_s);
+                Change::Cell { super_column, cell }
+            }
+            6 => {
+                let (name, timestamp) = (self.inner(), self.timestamp(step));
+                let cell = Cell::expiring(name, format!("e{step}").into(), timestamp, 3600, self.now_s);
+                Change::Cell { super_column, cell }
+            }
+            _ => {
+                let cell = Cell::live(self.inner(), format!("v{step}").into(), self.timestamp(step));
+                Change::Cell { super_column, cell }
+            }
+        }
+    }
+
+    /// Whether the old servers have a way of their own with changes, which the model has too: deletions of a row in one
+    /// mutation replace each other, and where those of several runs of names meet, reversed slices see another end.
+    fn has_quirks(&mut self, key: &Bytes, changes: &[Change]) -> bool {
+        let deletions = changes.iter().filter(|change| matches!(change, Change::DeleteRow { .. })).count();
+        let ranges = changes.iter().filter(|change| matches!(change, Change::DeleteRange(_))).count();
+        deletions > 1 || ranges > 1 || ranges == 1 && !self.ranged.insert(key.clone())
+    }
+
+    fn command(&mut self) -> ReadCommand {
+        let super_column = (self.types.1.is_some() && self.dice.one_in(2)).then(|| self.outer());
+        let is_inner = super_column.is_some() || self.types.1.is_none();
+        let name = |twins: &mut Self| if is_inner { twins.inner() } else { twins.outer() };
+        let predicate = if self.dice.one_in(4) {
+            let count = 1 + self.dice.below(4);
+            Predicate::Names((0..count).map(|_| name(self)).collect())
+        } else {
+            let bound = |twins: &mut Self| if twins.dice.one_in(2) { Bytes::new() } else { name(twins) };
+            let (start, finish) = (bound(self), bound(self));
+            let (reversed, count) = (self.dice.one_in(2), usize::try_from(1 + self.dice.below(6)).unwrap());
+            Predicate::Range(SliceRange { start, finish, reversed, count })
+        };
+        ReadCommand {
+            cf: self.cf.clone(),
+            super_column,
+            predicate,
+            behaviour: behaviour(),
+            with_tombstones: false,
+            gc_before: i32::MIN,
+            now_s: self.now_s,
+        }
+    }
+}
+
+/// What a client sees. Times to live are what is left of them on a ring, and differ by a second now and then.
+fn seen(columns: RowColumns) -> RowColumns {
+    let plain = |cell: &mut Cell| {
+        if let CellKind::Expiring { ttl_s, expires_at_s } = &mut cell.kind {
+            assert!((3500..=3600).contains(ttl_s), "{ttl_s}");
+            (*ttl_s, *expires_at_s) = (0, 0);
+        }
+    };
+    match columns {
+        RowColumns::Cells(mut cells) => {
+            cells.iter_mut().for_each(plain);
+            RowColumns::Cells(cells)
+        }
+        RowColumns::Supers(mut supers) => {
+            for found in &mut supers {
+                found.deletion = DeletionTime::LIVE;
+                found.cells.iter_mut().for_each(plain);
+            }
+            RowColumns::Supers(supers)
+        }
+    }
+}
+
+/// Writes to both stores and reads from both.
+async fn compare(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
+    for step in 1..=250 {
+        let changes = (0..1 + twins.dice.below(3)).map(|_| twins.change(step)).collect::<Vec<_>>();
+        let key = twins.key();
+        if !twins.has_quirks(&key, &changes) {
+            let mutation = Mutation::of(key, twins.cf.clone(), changes);
+            for store in [ring, model] {
+                let applied = store.apply(vec![mutation.clone()], behaviour(), ConsistencyLevel::Quorum);
+                applied.await.unwrap();
+            }
+        }
+        for _ in 0..2 {
+            let (key, command) = (twins.key(), twins.command());
+            let read = async |store: &dyn Store| {
+                seen(store.read(key.clone(), command.clone(), ConsistencyLevel::Quorum).await.unwrap())
+            };
+            let (found, expected) = (read(ring).await, read(model).await);
+            assert_eq!(found, expected, "step {step}, row {key:?}, {:?}", command.predicate);
+        }
+        if step % 25 == 0 {
+            compare_scans(twins, ring, model).await;
+        }
+    }
+}
+
+async fn compare_scans(twins: &mut Twins<'_>, ring: &dyn Store, model: &dyn Store) {
+    for _ in 0..4 {
+        let (start, end) = (twins.key(), twins.key());
+        let bounds = match twins.dice.below(3) {
+            0 => Bounds::Keys { start: Bytes::new(), end: Bytes::new() },
+            1 => Bounds::Keys { start, end: Bytes::new() },
+            _ => {
+                let token = |key: &Bytes| {
+                    let mut token = Vec::new();
+                    thriftstore::partitioner::Partitioner::token(&Murmur3Partitioner, key, &mut token);
+                    token
+                };
+                Bounds::Tokens { start: token(&start), end: token(&end) }
+            }
+        };
+        let mut read = twins.command();
+        if twins.dice.one_in(2) {
+            let count = if twins.dice.one_in(2) { 2 } else { usize::MAX };
+            read.super_column = None;
+            read.predicate = Predicate::Range(SliceRange { count, ..SliceRange::all() });
+        }
+        // The model returns rows without live cells, the ring does not.
+        let command = RangeCommand { bounds, max_rows: 4, read, skip_empty: true };
+        let scan = async |store: &dyn Store| {
+            let rows = store.scan(command.clone(), ConsistencyLevel::Quorum).await.unwrap();
+            rows.into_iter().map(|row| (row.key, seen(row.columns))).collect::<Vec<_>>()
+        };
+        assert_eq!(scan(ring).await, scan(model).await, "{command:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn a_table_that_is_noted_and_not_there_is_made() {
+    let keyspace = own_name("followed");
+    let schema = catalog(&keyspace, [family(&keyspace, "Cf", "UTF8Type", None)]);
+    runtime().block_on(async {
+        let one = store(&options()).await;
+        one.alter(schema.clone()).await.unwrap();
+        cql(&format!("DROP TABLE \"{keyspace}\".\"Cf\"")).await;
+        let other = store(&options()).await;
+        other.capabilities().shared_schema.unwrap().follow(schema).await.unwrap();
+        cql(&format!("SELECT key, column1, value FROM \"{keyspace}\".\"Cf\"")).await;
+        cql(&format!("DROP KEYSPACE \"{keyspace}\"")).await;
+    });
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn who_has_missed_a_note_changes_no_tables() {
+    let keyspace = own_name("missed");
+    runtime().block_on(async {
+        let (one, other) = (store(&options()).await, store(&options()).await);
+        let schema = catalog(&keyspace, [CfDef::new(&keyspace, "Cf"), CfDef::new(&keyspace, "More")]);
+        one.alter(schema.clone()).await.unwrap();
+        let mark = |value: Option<Bytes>| vec![(format!("test/{keyspace}"), value)];
+        one.note(mark(Some(Bytes::new()))).await.unwrap();
+        let cf = schema.column_family(&keyspace, "Cf").unwrap();
+        one.drop_family(cf.clone()).await.unwrap();
+
+        let more = schema.column_family(&keyspace, "More").unwrap();
+        let refused = |outcome: Result<(), StoreError>| {
+            assert!(matches!(outcome, Err(StoreError::SchemaDisagreement(_))), "{outcome:?}");
+        };
+        refused(other.alter(schema.clone()).await);
+        refused(other.drop_family(more.clone()).await);
+        refused(other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await);
+        assert_eq!(tables(&keyspace).await, ["More"]);
+
+        other.notes().await.unwrap();
+        other.note(mark(None)).await.unwrap();
+        other.drop_family(more.clone()).await.unwrap();
+        other.capabilities().shared_schema.unwrap().drop_keyspace(&keyspace).await.unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs a ring: tests/cluster/run"]
+fn a_ring_answers_as_the_reference_model() {
+    let keyspace = own_name("twin");
+    let kinds: &[(&str, &str, Option<&str>)] = &[
+        ("Texts", "UTF8Type", None),
+        ("Longs", "LongType", None),
+        ("Turned", "ReversedType(LongType)", None),
+        ("Integers", "IntegerType", None),
+        ("Uuids", "LexicalUUIDType", None),
+        ("Times", "TimeUUIDType", None),
+        ("Composites", "CompositeType(UTF8Type,LongType)", None),
+        ("Supers", "UTF8Type", Some("LongType")),
+        ("TurnedSupers", "ReversedType(LongType)", Some("LexicalUUIDType")),
+    ];
+    let families = kinds.iter().map(|(name, of, inner)| family(&keyspace, name, of, *inner));
+    let schema = catalog(&keyspace, families);
+    runtime().block_on(async {
+        let ring = store(&options()).await;
+        ring.alter(schema.clone()).await.unwrap();
+        let clock = Arc::new(Clock::system());
+        for (seed, (name, comparator, inner)) in (1..).zip(kinds) {
+            let cf = schema.column_family(&keyspace, name).unwrap().clone();
+            let model = ReferenceModel::new(Arc::new(Murmur3Partitioner), clock.clone());
+            let types = (*comparator, *inner);
+            let mut twins = Twins {
+                cf,
+                types,
+                dice: Dice(seed),
+                stamps: 0,
+                ranged: HashSet::new(),
+                now_s: clock.now_s(),
+            };
+            compare(&mut twins, &ring, &model).await;
+            println!("{name}: alike");
+        }
+        for cf in schema.column_families() {
+            ring.drop_family(cf.clone()).await.unwrap();
+        }
+        ring.alter(catalog("unused", []).clone()).await.unwrap();
+    });
+}

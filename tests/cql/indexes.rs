@@ -1,0 +1,231 @@
+//! Indexes against a naive scan: whatever is written, deleted, overwritten by older timestamps or expires, and
+//! however often the server restarts, an index finds the rows that a look at every row finds, in the same order.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::store_support;
+use crate::support;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store_support as stores;
+use support::Chance;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::db::{
+    CfRequest, ColumnParent, ColumnPath, ColumnRequest, Database, DatabaseParts, IndexClause,
+    IndexExpression, IndexOperator, KeyRange, KsRequest, NewColumn, RequestedRange, SlicePredicate,
+};
+use thriftstore::model::{Row, RowColumns};
+use thriftstore::schema::{Catalog, IndexKind};
+use thriftstore::storage::EmbeddedStore;
+use thriftstore::util::{Clock, Release};
+
+const KS: &[u8] = b"Indexed";
+const CF: &str = "People";
+const ROWS: usize = 12;
+const VALUES: [&str; 4] = ["", "CA", "UT", "TX"];
+const ONE: ConsistencyLevel = ConsistencyLevel::One;
+
+fn level() -> &'static Behaviour {
+    Behaviour::of(Release::V2_1)
+}
+
+async fn open(directory: &Path, clock: &Arc<Clock>) -> Arc<Database> {
+    let catalog = Arc::new(Catalog::default());
+    let random = stores::partitioner("RandomPartitioner");
+    let store =
+        EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
+    let database =
+        Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock.clone())));
+    database.load_schema().await.unwrap();
+    database
+}
+
+fn family(is_indexed: bool) -> CfRequest {
+    let column = |name: &'static str, class: &str| ColumnRequest {
+        name: Bytes::from(name),
+        validation_class: class.to_owned(),
+        index_kind: is_indexed.then_some(IndexKind::Keys),
+        index_name: None,
+        index_options: None,
+    };
+    CfRequest {
+        keyspace: "Indexed".to_owned(),
+        name: CF.to_owned(),
+        comparator_type: Some("UTF8Type".to_owned()),
+        columns: vec![column("state", "UTF8Type"), column("birth", "LongType")],
+        ..CfRequest::default()
+    }
+}
+
+async fn make_schema(database: &Arc<Database>, is_indexed: bool) {
+    let keyspace = KsRequest {
+        name: "Indexed".to_owned(),
+        strategy_class: "SimpleStrategy".to_owned(),
+        replication_factor: Some(1),
+        column_families: vec![family(is_indexed)],
+        ..KsRequest::default()
+    };
+    database.add_keyspace(keyspace, level()).await.unwrap();
+}
+
+fn parent() -> ColumnParent {
+    ColumnParent { column_family: Bytes::from(CF), super_column: None }
+}
+
+fn everything() -> SlicePredicate {
+    let range = RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: 100 };
+    SlicePredicate { column_names: None, slice_range: Some(range) }
+}
+
+/// One write of any kind.
+async fn write(database: &Database, chance: &mut Chance) {
+    let key = Bytes::from(format!("row{}", chance.below(ROWS)));
+    let timestamp = chance.below(40) as i64;
+    let is_birth = chance.below(3) == 0;
+    let (name, value) = if is_birth {
+        ("birth", Bytes::copy_from_slice(&(chance.below(3) as i64).to_be_bytes()))
+    } else {
+        ("state", Bytes::from(*chance.pick(&VALUES)))
+    };
+    match chance.below(10) {
+        0 => {
+            let path = ColumnPath { column_family: Bytes::from(CF), super_column: None, column: None };
+            database.remove(KS, key, path, timestamp, ONE, level()).await.unwrap();
+        }
+        1 | 2 => {
+            let column = Some(Bytes::from(name));
+            let path = ColumnPath { column_family: Bytes::from(CF), super_column: None, column };
+            database.remove(KS, key, path, timestamp, ONE, level()).await.unwrap();
+        }
+        kind => {
+            let ttl_s = (kind < 5).then(|| 1 + chance.below(20) as i32);
+            let column =
+                NewColumn { name: Bytes::from(name), value: Some(value), timestamp: Some(timestamp), ttl_s };
+            database.insert_column(KS, key, parent(), column, ONE, level()).await.unwrap();
+        }
+    }
+}
+
+fn has(row: &Row, name: &str, value: &[u8]) -> bool {
+    let RowColumns::Cells(cells) = &row.columns else { return false };
+    cells.iter().any(|cell| cell.name == name.as_bytes() && cell.value == value)
+}
+
+/// Asks the index for every value, and every row.
+async fn compare(database: &Database) {
+    let range = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
+    let rows = database.get_range_slices(KS, &parent(), &everything(), &range, ONE, level()).await.unwrap();
+    let states = VALUES.iter().map(|state| ("state", Bytes::from(*state)));
+    let births = (0..3i64).map(|birth| ("birth", Bytes::copy_from_slice(&birth.to_be_bytes())));
+    for (name, value) in states.chain(births) {
+        let expression = IndexExpression {
+            column_name: Bytes::from(name),
+            operator: IndexOperator::Eq,
+            value: value.clone(),
+        };
+        let ask = async |start_key: Bytes, count: i32| {
+            let clause = IndexClause { expressions: vec![expression.clone()], start_key, count };
+            let asked =
+                database.get_indexed_slices(KS, &parent(), &clause, &everything(), ONE, level()).await;
+            asked.unwrap()
+        };
+        let expected: Vec<Row> = rows.iter().filter(|row| has(row, name, &value)).cloned().collect();
+        let all = ask(Bytes::new(), 100).await;
+        assert_eq!(all, expected, "{name} = {value:?}");
+        // The same in pages of two: each begins with the last row of the one before.
+        let mut paged = ask(Bytes::new(), 2).await;
+        while let Some(last) = paged.last().map(|row| row.key.clone()) {
+            let page = ask(last, 2).await;
+            if page.len() < 2 {
+                break;
+            }
+            paged.extend(page.into_iter().skip(1));
+        }
+        assert_eq!(paged, expected, "{name} = {value:?} in pages");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_finds_what_a_scan_finds() {
+    let seed = Chance::seed_from("INDEX_SEED");
+    println!("INDEX_SEED={seed}");
+    let mut chance = Chance::new(seed);
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Clock::manual(stores::START_S * 1000));
+    let mut database = open(directory.path(), &clock).await;
+    make_schema(&database, true).await;
+    for round in 0..40 {
+        for _ in 0..25 {
+            write(&database, &mut chance).await;
+        }
+        clock.advance_ms(1000 * chance.below(8) as i64);
+        compare(&database).await;
+        if round % 10 == 9 {
+            database.store().close().await.unwrap();
+            stores::let_go(database).await;
+            database = open(directory.path(), &clock).await;
+            compare(&database).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_over_data_that_are_there_is_built_while_they_change() {
+    let seed = Chance::seed_from("INDEX_SEED");
+    println!("INDEX_SEED={seed}");
+    let mut chance = Chance::new(seed);
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Clock::manual(stores::START_S * 1000));
+    let database = open(directory.path(), &clock).await;
+    make_schema(&database, false).await;
+    for _ in 0..300 {
+        write(&database, &mut chance).await;
+    }
+    database.update_column_family(family(true), level()).await.unwrap();
+    for _ in 0..20 {
+        write(&database, &mut chance).await;
+        compare(&database).await;
+    }
+    // Dropped and made again, it has forgotten nothing and invented nothing.
+    database.update_column_family(family(false), level()).await.unwrap();
+    for _ in 0..50 {
+        write(&database, &mut chance).await;
+    }
+    database.update_column_family(family(true), level()).await.unwrap();
+    database.until_built().await;
+    compare(&database).await;
+    stores::let_go(database).await;
+    let database = open(directory.path(), &clock).await;
+    compare(&database).await;
+}
+
+#[tokio::test]
+async fn truncating_and_dropping_empty_the_index_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Clock::manual(stores::START_S * 1000));
+    let database = open(directory.path(), &clock).await;
+    make_schema(&database, true).await;
+    let insert = async || {
+        let column = NewColumn {
+            name: Bytes::from("state"),
+            value: Some(Bytes::from("CA")),
+            timestamp: Some(1),
+            ttl_s: None,
+        };
+        let key = Bytes::from("row1");
+        database.insert_column(KS, key, parent(), column, ONE, level()).await.unwrap();
+    };
+    insert().await;
+    compare(&database).await;
+    database.truncate(KS, CF.as_bytes(), level()).await.unwrap();
+    compare(&database).await;
+    insert().await;
+    compare(&database).await;
+    database.drop_keyspace("Indexed", level()).await.unwrap();
+    make_schema(&database, true).await;
+    compare(&database).await;
+}

@@ -1,0 +1,201 @@
+//! Tables of CQL over the embedded store: what is declared is there after a restart, and a collection that is added
+//! leaves the names that are stored already as they are.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::store_support;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store_support as stores;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, ConsistencyLevel, Language};
+use thriftstore::cql::QueryState;
+use thriftstore::cql::define::define;
+use thriftstore::cql::syntax::{
+    Alter, ColumnDefinition, CreateIndex, CreateTable, IndexTarget, PrimaryKey, Properties, PropertyValue,
+    Statement, TableName, TypeName,
+};
+use thriftstore::db::{Database, DatabaseParts};
+use thriftstore::model::{Cell, CfMutation, Change, Mutation, Predicate, RowColumns, SliceRange};
+use thriftstore::schema::{Catalog, CfDef, TableDef, keyspace_to_json};
+use thriftstore::storage::EmbeddedStore;
+use thriftstore::util::{Clock, Release};
+
+const ONE: ConsistencyLevel = ConsistencyLevel::One;
+
+fn level() -> &'static Behaviour {
+    Behaviour::of(Release::V2_1)
+}
+
+async fn open(directory: &Path) -> Arc<Database> {
+    let (catalog, clock) = (Arc::new(Catalog::default()), Arc::new(Clock::system()));
+    let random = stores::partitioner("RandomPartitioner");
+    let store =
+        EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
+    let database = Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock)));
+    database.load_schema().await.unwrap();
+    database
+}
+
+async fn run(database: &Arc<Database>, statement: Statement) {
+    let claim = Claim::of_release(level());
+    let state = QueryState {
+        database,
+        behaviour: level(),
+        claim,
+        language: Language::Newest,
+        keyspace: Some("k"),
+        user: None,
+    };
+    define(&state, &statement).await.unwrap();
+}
+
+fn named(name: &str) -> TypeName {
+    TypeName::Named { keyspace: None, name: name.to_owned() }
+}
+
+fn in_k(name: &str) -> TableName {
+    TableName { keyspace: None, name: name.to_owned() }
+}
+
+fn keyspace() -> Statement {
+    let options = [("class", "SimpleStrategy"), ("replication_factor", "1")];
+    let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let properties = Properties(vec![("replication".to_owned(), PropertyValue::Map(options.to_vec()))]);
+    Statement::CreateKeyspace { name: "k".to_owned(), if_not_exists: false, properties }
+}
+
+fn table(name: &str, is_compact: bool) -> Statement {
+    let column = |(name, cql_type): (&str, &str)| ColumnDefinition {
+        name: name.to_owned(),
+        cql_type: named(cql_type),
+        is_static: false,
+        is_primary_key: false,
+    };
+    Statement::CreateTable(CreateTable {
+        table: in_k(name),
+        if_not_exists: false,
+        columns: [("id", "int"), ("at", "int"), ("v", "text")].map(column).to_vec(),
+        primary_keys: vec![PrimaryKey {
+            partition_key: vec!["id".to_owned()],
+            clustering: vec!["at".to_owned()],
+        }],
+        is_compact,
+        clustering_order: vec![("at".to_owned(), true)],
+        properties: Properties::default(),
+    })
+}
+
+fn add_set() -> Statement {
+    let cql_type = TypeName::Set(Box::new(named("int")));
+    let alter = Alter::Add { column: "s".to_owned(), cql_type, is_static: false };
+    Statement::AlterTable { table: in_k("wide"), alter }
+}
+
+fn index(column: &str) -> Statement {
+    Statement::CreateIndex(CreateIndex {
+        name: None,
+        if_not_exists: false,
+        table: in_k("wide"),
+        column: column.to_owned(),
+        target: IndexTarget::Values,
+        is_custom: false,
+        class: None,
+        properties: Properties::default(),
+    })
+}
+
+fn family(database: &Database, name: &str) -> Arc<CfDef> {
+    database.catalog().column_family("k", name).unwrap().clone()
+}
+
+async fn write(database: &Database, at: i32, column: &str, element: Option<i32>, value: &'static [u8]) {
+    let cf = family(database, "wide");
+    let clustering = [Bytes::copy_from_slice(&at.to_be_bytes())];
+    let element = element.map(i32::to_be_bytes);
+    let table = TableDef::of(&cf, Release::V2_1);
+    let element = element.as_ref().map(|element| &element[..]);
+    let name = table.sparse_name(false, &clustering, column.as_bytes(), element, 0);
+    let cell = Cell::live(name, Bytes::from_static(value), 1);
+    let families = vec![CfMutation { cf, changes: vec![Change::Cell { super_column: None, cell }] }];
+    let mutations = vec![Mutation { key: Bytes::from_static(b"\0\0\0\x01"), families }];
+    database.apply_mutations("k", mutations, (ONE, level())).await.unwrap();
+}
+
+/// The names in the row, each as its comparator shows it.
+async fn names(database: &Database, cf: &Arc<CfDef>, key: &'static [u8]) -> Vec<String> {
+    let all = Predicate::Range(SliceRange::all());
+    let read = database.read_cells(cf, Bytes::from_static(key), None, all, (ONE, level())).await.unwrap();
+    let RowColumns::Cells(cells) = read else { return Vec::new() };
+    cells.iter().map(|cell| cf.comparator.to_text(&cell.name)).collect()
+}
+
+#[tokio::test]
+async fn declarations_are_there_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let written = {
+        let database = open(directory.path()).await;
+        for statement in [keyspace(), table("wide", false), table("dense", true), add_set(), index("s")] {
+            run(&database, statement).await;
+        }
+        database.until_built().await;
+        let catalog = database.catalog();
+        database.store().close().await.unwrap();
+        stores::let_go(database).await;
+        keyspace_to_json(catalog.keyspace("k").unwrap())
+    };
+    let database = open(directory.path()).await;
+    assert_eq!(keyspace_to_json(database.catalog().keyspace("k").unwrap()), written);
+    let columns = |name: &str| {
+        let table = TableDef::of(&family(&database, name), Release::V2_1);
+        let text = |column: &thriftstore::schema::TableColumn| format!("{} {}", column.name, column.cql_type);
+        table.columns().map(text).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(columns("wide"), "id int, at int, s set<int>, v text");
+    assert_eq!(columns("dense"), "id int, at int, v text");
+}
+
+#[tokio::test]
+async fn a_collection_is_added_over_stored_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = open(directory.path()).await;
+    run(&database, keyspace()).await;
+    run(&database, table("wide", false)).await;
+    write(&database, 1, "v", None, b"one").await;
+    write(&database, 2, "v", None, b"two").await;
+    run(&database, add_set()).await;
+    write(&database, 2, "s", Some(7), b"").await;
+    write(&database, 2, "s", Some(-7), b"").await;
+    let expected = ["2:s:fffffff9", "2:s:00000007", "2:v", "1:v"];
+    assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
+    database.store().close().await.unwrap();
+    stores::let_go(database).await;
+    let database = open(directory.path()).await;
+    assert_eq!(names(&database, &family(&database, "wide"), b"\0\0\0\x01").await, expected);
+}
+
+#[tokio::test]
+async fn indexes_lead_to_partitions_whenever_they_are_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = open(directory.path()).await;
+    for statement in [keyspace(), table("wide", false), add_set()] {
+        run(&database, statement).await;
+    }
+    write(&database, 1, "v", None, b"before").await;
+    write(&database, 1, "s", Some(7), b"").await;
+    run(&database, index("v")).await;
+    run(&database, index("s")).await;
+    database.until_built().await;
+    write(&database, 2, "v", None, b"after").await;
+    let cf = family(&database, "wide");
+    let entries = async |column: &'static [u8], key: &'static [u8]| {
+        names(&database, &cf.index_families[column], key).await.len()
+    };
+    assert_eq!(entries(b"v", b"vbefore").await, 1);
+    assert_eq!(entries(b"v", b"vafter").await, 1);
+    assert_eq!(entries(b"v", b"vnever").await, 0);
+    assert_eq!(entries(b"s", b"v\x80\0\0\x07").await, 1);
+}

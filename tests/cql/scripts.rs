@@ -1,0 +1,369 @@
+//! Runs the scripts in `tests/cql/` on every backend: statements, `---`, answers.
+//!
+//! A script is a list of blocks with a blank line between them. All statements of a block run, and their answers
+//! follow `---`; a block without answers says `ok`. `REWRITE=1` writes down what the store on disk answers.
+//!
+//! ```text
+//!   SELECT ...;                         a statement ends with a line that ends with `;`
+//!   with V, V: SELECT ... ?;            prepared, with the values of its markers in hex, as 'text', `null` or `unset`;
+//!                                       a value may have its marker's name before it: `name=V`
+//!   markers SELECT ... ?;               the places of the partition key's markers, and what all markers stand for
+//!   explain SELECT ...;                 the row keys and cells that it reads and writes
+//!   cells TABLE KEY                     a stored row, as rows and as cells; the key in its type's text form or as 0x...
+//!   release 1.2                         whose rules and words apply from here on
+//!   language 1.2                        and how much of the language there is; all of it unless this is said
+//!   roles                               from here on users log in; whoever runs the statements is `cassandra`
+//!   as USER PASSWORD                    logs in
+//!   claim 4.0.11                        what the server says it is from here on
+//!   clock SECONDS                       moves the clock on, which stands still otherwise
+//!   settle                              waits until indexes are built over what is there
+//!   restart                             closes and opens the store on disk; a store in memory goes on
+//! ```
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use crate::store_support;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use store_support as support;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::{Claim, Language};
+use thriftstore::cql::syntax::TableName;
+use thriftstore::cql::{
+    self, BoundValue, ChangedTarget, CqlError, Outcome, QueryOptions, QueryState, ResultSet, show,
+};
+use thriftstore::db::{Authenticator, Database, DatabaseParts, Hasher, RoleKeeper, User};
+use thriftstore::schema::Catalog;
+use thriftstore::storage::{EmbeddedStore, Store};
+use thriftstore::util::{Clock, Release};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Backend {
+    Embedded,
+    Memory,
+}
+
+/// Where the clock starts: elements are put before a list's in a mirror of 2010, and must not meet it.
+const START_MS: i64 = 1_400_000_000_000;
+
+/// A script's run.
+struct Run {
+    backend: Backend,
+    directory: tempfile::TempDir,
+    clock: Arc<Clock>,
+    language: Language,
+    behaviour: &'static Behaviour,
+    claim: Claim,
+    keyspace: Option<String>,
+    has_roles: bool,
+    user: Option<User>,
+    database: Option<Arc<Database>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Run {
+    fn new(backend: Backend) -> Run {
+        let mut run = Run {
+            backend,
+            directory: tempfile::tempdir().unwrap(),
+            clock: Arc::new(Clock::manual(START_MS)),
+            behaviour: Behaviour::of(Release::V2_1),
+            language: Language::Newest,
+            claim: Claim::of_release(Behaviour::of(Release::V2_1)).clone(),
+            keyspace: None,
+            has_roles: false,
+            user: None,
+            database: None,
+            // The store steps aside for long work, which needs a runtime of several threads.
+            runtime: tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap(),
+        };
+        run.open();
+        run
+    }
+
+    fn open(&mut self) {
+        let partitioner = support::partitioner("Murmur3Partitioner");
+        let catalog = Arc::new(Catalog::default());
+        let store: Arc<dyn Store> = match self.backend {
+            Backend::Memory => {
+                Arc::new(EmbeddedStore::in_memory(partitioner.clone(), &catalog, self.clock.clone()).unwrap())
+            }
+            Backend::Embedded => {
+                let options = support::options(self.directory.path());
+                Arc::new(
+                    EmbeddedStore::open(options, partitioner.clone(), &catalog, self.clock.clone()).unwrap(),
+                )
+            }
+        };
+        let authenticator = match self.has_roles {
+            true => Authenticator::Password { are_permissions_enforced: true },
+            false => Authenticator::AllowAll,
+        };
+        // The fastest hashes there are.
+        let keeper = RoleKeeper::new(Hasher::with_cost(4));
+        let database = Database::new(DatabaseParts {
+            authenticator,
+            ..DatabaseParts::new(catalog, store, partitioner, self.clock.clone())
+        });
+        let database = Arc::new(database.with_roles(keeper));
+        self.runtime.block_on(database.load_schema()).unwrap();
+        self.database = Some(database);
+    }
+
+    fn restart(&mut self) {
+        if self.backend == Backend::Embedded {
+            let database = self.database.take().unwrap();
+            self.runtime.block_on(database.store().close()).unwrap();
+            self.runtime.block_on(support::let_go(database));
+            self.open();
+        }
+    }
+
+    /// Logs in, as later statements then do.
+    fn log_in(&mut self, name: &str, password: &str) -> String {
+        let credentials = [("username", name), ("password", password)]
+            .map(|(key, value)| (key.into(), Bytes::copy_from_slice(value.as_bytes())));
+        let database = self.database.as_ref().unwrap();
+        match self.runtime.block_on(database.authenticate(&credentials, self.behaviour.release)) {
+            Ok(user) => self.user = user,
+            Err(error) => return format!("login: {error}\n"),
+        }
+        String::new()
+    }
+
+    /// Runs one statement or command.
+    fn run(&mut self, text: &str) -> String {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match word {
+            "restart" => self.restart(),
+            "roles" => {
+                self.has_roles = true;
+                match self.backend {
+                    Backend::Embedded => self.restart(),
+                    Backend::Memory => self.open(),
+                }
+                return self.log_in("cassandra", "cassandra");
+            }
+            "as" => {
+                let (name, password) = rest.split_once(' ').unwrap();
+                return self.log_in(name, password);
+            }
+            "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
+            "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
+            "release" => {
+                self.behaviour = Behaviour::of(rest.parse().unwrap());
+                self.claim = Claim::of_release(self.behaviour).clone();
+            }
+            "language" => self.language = Language::Of(rest.parse().unwrap()),
+            "claim" => self.claim = Claim::new(rest).unwrap(),
+            _ => {
+                let (keyspace, answered) = match self.call(word, rest, text) {
+                    Ok((keyspace, answered)) => (keyspace, answered),
+                    Err(error) => (None, format!("{}: {error}\n", kind_of(&error))),
+                };
+                self.keyspace = keyspace.or(self.keyspace.take());
+                return answered;
+            }
+        }
+        String::new()
+    }
+
+    /// What a statement answers, and the keyspace that it chose.
+    fn call(&self, word: &str, rest: &str, text: &str) -> Result<(Option<String>, String), CqlError> {
+        let database = self.database.as_ref().unwrap();
+        let (behaviour, language, keyspace) = (self.behaviour, self.language, self.keyspace.as_deref());
+        let (claim, user) = (&self.claim, self.user.as_ref());
+        let state = QueryState { database, behaviour, language, claim, keyspace, user };
+        self.runtime.block_on(async {
+            match word {
+                "cells" => Ok((None, cells(&state, rest).await?)),
+                "explain" => Ok((None, cql::explain(&state, rest, &QueryOptions::default()).await?)),
+                "markers" => {
+                    let prepared = cql::prepare(&state, rest)?;
+                    let shown = |marker: &cql::ColumnSpec| format!("{} {}", marker.name, marker.cql_type);
+                    let markers: Vec<String> = prepared.markers.iter().map(shown).collect();
+                    Ok((None, format!("{:?} of {}\n", prepared.pk_indices(), markers.join(", "))))
+                }
+                "with" => {
+                    let (values, text) = unquoted_split(rest, ": ").unwrap();
+                    let prepared = cql::prepare(&state, text)?;
+                    let outcome = cql::execute_prepared(&state, &prepared, &with(values)).await?;
+                    Ok(told(database, outcome))
+                }
+                _ => Ok(told(database, cql::query(&state, text, &QueryOptions::default()).await?)),
+            }
+        })
+    }
+}
+
+fn kind_of(error: &CqlError) -> &'static str {
+    match error {
+        CqlError::Syntax { .. } => "syntax",
+        CqlError::Configuration(_) => "configuration",
+        CqlError::AlreadyExists { .. } => "exists",
+        CqlError::Unauthorized(_) => "unauthorized",
+        CqlError::PagingState => "paging",
+        CqlError::Unprepared(_) => "unprepared",
+        CqlError::Failed(_) => "failed",
+    }
+}
+
+/// What stands before and after a separator that is not in single quotes.
+fn unquoted_split<'t>(text: &'t str, separator: &str) -> Option<(&'t str, &'t str)> {
+    let is_outside = |at: &usize| text[..*at].matches('\'').count().is_multiple_of(2);
+    let at = text.match_indices(separator).map(|(at, _)| at).find(is_outside)?;
+    Some((&text[..at], &text[at + separator.len()..]))
+}
+
+/// Values of markers, by their places or by their names.
+fn with(words: &str) -> QueryOptions {
+    let mut options = QueryOptions::default();
+    let mut rest = Some(words);
+    while let Some(words) = rest {
+        let (word, after) =
+            unquoted_split(words, ", ").map_or((words, None), |(word, after)| (word, Some(after)));
+        rest = after;
+        let is_name = |name: &str| !name.starts_with('\'');
+        let (name, word) = word.split_once('=').filter(|(name, _)| is_name(name)).unwrap_or(("", word));
+        options.names.extend((!name.is_empty()).then(|| name.to_owned()));
+        options.values.push(bound(word));
+    }
+    options
+}
+
+/// A marker's value: `null`, `unset`, `'text'` or hex.
+fn bound(word: &str) -> BoundValue {
+    let text = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\''));
+    match (word, text) {
+        ("null", _) => BoundValue::Null,
+        ("unset", _) => BoundValue::Unset,
+        (_, Some(text)) => BoundValue::Value(Bytes::copy_from_slice(text.as_bytes())),
+        (hex, None) => BoundValue::Value(unhex(hex)),
+    }
+}
+
+fn unhex(text: &str) -> Bytes {
+    let text = text.strip_prefix("0x").unwrap_or(text);
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_else(|_| panic!("{text}: no hex"));
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+async fn cells(state: &QueryState<'_>, words: &str) -> Result<String, CqlError> {
+    let (name, key) = words.split_once(' ').unwrap();
+    let name = TableName { keyspace: None, name: name.to_owned() };
+    let key = match key.strip_prefix("0x") {
+        Some(hex) => unhex(hex),
+        None => {
+            let table = state.table(&name)?;
+            match &table.cf.key_validator {
+                Some(class) => class.parse_text(key).unwrap().into(),
+                None => Bytes::copy_from_slice(key.as_bytes()),
+            }
+        }
+    };
+    cql::stored_row(state, &name, &key).await
+}
+
+/// An outcome as text, and the keyspace that it chose.
+fn told(database: &Database, outcome: Outcome) -> (Option<String>, String) {
+    match outcome {
+        Outcome::Void => (None, String::new()),
+        Outcome::Warned(warning) => (None, format!("warning: {warning}\n")),
+        Outcome::Rows(rows) => (None, table(database, &rows)),
+        Outcome::Keyspace(keyspace) => (Some(keyspace), String::new()),
+        Outcome::Schema(change) => {
+            let target = match change.target {
+                None => String::new(),
+                Some(ChangedTarget::Table(table)) => format!(", table {table}"),
+                Some(ChangedTarget::Type(name)) => format!(", type {name}"),
+            };
+            let word = format!("{:?}", change.change).to_lowercase();
+            (None, format!("{word}: keyspace {}{target}\n", change.keyspace))
+        }
+    }
+}
+
+/// Rows under their columns' names.
+fn table(database: &Database, rows: &ResultSet) -> String {
+    let mut lines = vec![rows.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()];
+    for row in &rows.rows {
+        assert_eq!(row.len(), rows.columns.len(), "a row has other columns than the result");
+        let cells = rows.columns.iter().zip(row).map(|(column, value)| match value {
+            None => "null".to_owned(),
+            Some(value) => show::literal(database, &column.cql_type, value),
+        });
+        lines.push(cells.collect());
+    }
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.columns.len()).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells: Vec<String> =
+            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        text.push_str(cells.join(" | ").trim_end());
+        text.push('\n');
+    }
+    if rows.rows.is_empty() {
+        text.push_str("(no rows)\n");
+    }
+    text
+}
+
+/// The statements and commands of a block.
+fn statements(input: &str) -> Vec<String> {
+    let mut statements = Vec::new();
+    let mut lines = Vec::new();
+    for line in input.lines().filter(|line| !line.starts_with('#')) {
+        lines.push(line);
+        let first = lines[0].split_whitespace().next().unwrap_or_default();
+        let is_command =
+            ["cells", "release", "language", "claim", "clock", "restart", "settle", "roles", "as"]
+                .contains(&first);
+        let is_whole = first != "BEGIN" || line.ends_with("APPLY BATCH;");
+        if is_command || (is_whole && line.ends_with(';')) {
+            statements.push(lines.join("\n"));
+            lines.clear();
+        }
+    }
+    assert!(lines.is_empty(), "a statement does not end with a semicolon: {lines:?}");
+    statements
+}
+
+/// The whole script as it should be, by what this backend answers.
+fn answer(script: &str, backend: Backend) -> String {
+    let mut run = Run::new(backend);
+    let mut blocks = Vec::new();
+    for block in script.trim_end().split("\n\n") {
+        let input = block.split("\n---\n").next().unwrap();
+        let statements = statements(input);
+        if statements.is_empty() {
+            blocks.push(input.to_owned());
+            continue;
+        }
+        // A blank line would end the block.
+        let output: String =
+            statements.iter().map(|statement| run.run(statement).replace("\n\n", "\n.\n")).collect();
+        let output = if output.is_empty() { "ok" } else { output.trim_end() };
+        blocks.push(format!("{input}\n---\n{output}"));
+    }
+    blocks.join("\n\n") + "\n"
+}
+
+#[test]
+fn every_script_runs_on_the_embedded_store() {
+    support::check_scripts("cql", |script| answer(script, Backend::Embedded));
+}
+
+#[test]
+fn every_script_runs_on_the_store_in_memory() {
+    for (path, script) in support::scripts("cql") {
+        if !support::is_rewriting() {
+            assert_eq!(answer(&script, Backend::Memory), script, "{}", path.display());
+        }
+    }
+}

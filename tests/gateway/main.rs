@@ -1,0 +1,11 @@
+//! A server before a cluster, which the reference model stands in for.
+
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
+#[path = "../remote_support/mod.rs"]
+mod remote_support;
+mod requests;
+mod shared_schema;
+mod statements;
+#[path = "../support/mod.rs"]
+mod support;

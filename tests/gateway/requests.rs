@@ -1,0 +1,295 @@
+//! What is left to a cluster behind the server, and what is asked of it: against a cluster in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::remote_support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use remote_support::Cluster;
+use thriftstore::compat::Behaviour;
+use thriftstore::compat::features::ConsistencyLevel;
+use thriftstore::db::{
+    CasOutcome, CasRequest, CfRequest, ColumnOrSuper, ColumnParent, ColumnPath, ColumnRequest, Database,
+    Error, IndexClause, IndexExpression, IndexOperator, KeyRange, KsRequest, MutationRequest, NewColumn,
+    RequestedRange, RowBatch, SlicePredicate,
+};
+use thriftstore::model::{Row, RowColumns};
+use thriftstore::schema::{Catalog, IndexKind};
+use thriftstore::storage::StoreError;
+use thriftstore::util::Release;
+use thriftstore::util::limits::CLUSTER_ROWS_AT_ONCE;
+
+const KS: &[u8] = b"Ks";
+const CF: &str = "People";
+const ONE: ConsistencyLevel = ConsistencyLevel::One;
+const QUORUM: ConsistencyLevel = ConsistencyLevel::Quorum;
+
+fn level() -> &'static Behaviour {
+    Behaviour::of(Release::V2_1)
+}
+
+fn family(indexed: &[&'static str]) -> CfRequest {
+    let column = |name: &'static str| ColumnRequest {
+        name: Bytes::from(name),
+        validation_class: "UTF8Type".to_owned(),
+        index_kind: indexed.contains(&name).then_some(IndexKind::Keys),
+        index_name: None,
+        index_options: None,
+    };
+    CfRequest {
+        keyspace: "Ks".to_owned(),
+        name: CF.to_owned(),
+        comparator_type: Some("UTF8Type".to_owned()),
+        columns: vec![column("state"), column("born")],
+        ..CfRequest::default()
+    }
+}
+
+/// A front with a keyspace of three replicas and an indexed column family.
+async fn front(cluster: &Arc<Cluster>) -> Arc<Database> {
+    let database = cluster.front(Catalog::default()).await;
+    let keyspace = KsRequest {
+        name: "Ks".to_owned(),
+        strategy_class: "SimpleStrategy".to_owned(),
+        strategy_options: BTreeMap::from([("replication_factor".to_owned(), "3".to_owned())]),
+        column_families: vec![family(&["state"])],
+        ..KsRequest::default()
+    };
+    database.add_keyspace(keyspace, level()).await.unwrap();
+    cluster.said();
+    database
+}
+
+fn parent() -> ColumnParent {
+    ColumnParent { column_family: Bytes::from(CF), super_column: None }
+}
+
+fn column(name: &'static str, value: &'static str) -> NewColumn {
+    NewColumn { name: Bytes::from(name), value: Some(Bytes::from(value)), timestamp: Some(1), ttl_s: None }
+}
+
+fn everything() -> SlicePredicate {
+    let range = RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: 100 };
+    SlicePredicate { column_names: None, slice_range: Some(range) }
+}
+
+async fn insert(database: &Database, key: &str, name: &'static str, value: &'static str) {
+    let key = Bytes::copy_from_slice(key.as_bytes());
+    database.insert_column(KS, key, parent(), column(name, value), QUORUM, level()).await.unwrap();
+}
+
+fn batch(key: &'static str) -> RowBatch {
+    let insert = ColumnOrSuper { column: Some(column("state", "UT")), ..ColumnOrSuper::default() };
+    let mutation = MutationRequest { insert: Some(insert), deletion: None };
+    RowBatch { key: Bytes::from(key), families: vec![(Bytes::from(CF), vec![mutation])] }
+}
+
+fn keys_of(rows: &[Row]) -> Vec<String> {
+    rows.iter().map(|row| String::from_utf8_lossy(&row.key).into_owned()).collect()
+}
+
+fn is(column: &'static str, value: &'static str) -> IndexExpression {
+    IndexExpression {
+        column_name: Bytes::from(column),
+        operator: IndexOperator::Eq,
+        value: Bytes::from(value),
+    }
+}
+
+async fn those_that(
+    database: &Database,
+    expressions: Vec<IndexExpression>,
+    (start_key, count): (&str, i32),
+) -> Vec<String> {
+    let clause = IndexClause { expressions, start_key: Bytes::copy_from_slice(start_key.as_bytes()), count };
+    let rows = database.get_indexed_slices(KS, &parent(), &clause, &everything(), ONE, level()).await;
+    keys_of(&rows.unwrap())
+}
+
+#[tokio::test]
+async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    insert(&database, "anna", "state", "UT").await;
+    assert_eq!(cluster.said(), ["apply People at QUORUM"]);
+    database.batch_mutate(KS, vec![batch("bert")], ONE, level()).await.unwrap();
+    assert_eq!(cluster.said(), ["apply People at ONE"]);
+    database.atomic_batch_mutate(KS, vec![batch("carl"), batch("dora")], QUORUM, level()).await.unwrap();
+    assert_eq!(cluster.said(), ["logged People People at QUORUM"]);
+    database.atomic_batch_mutate(KS, Vec::new(), QUORUM, level()).await.unwrap();
+    assert_eq!(cluster.said(), [""; 0]);
+    // The cluster says how many are up, not we.
+    let unavailable = StoreError::Unavailable { why: "one is down".to_owned(), required: 3, alive: 2 };
+    cluster.fail_with(unavailable);
+    let key = Bytes::from("anna");
+    let all = ConsistencyLevel::All;
+    let error = database.get_slice(KS, &key, &parent(), &everything(), all, level()).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { required: 3, alive: 2, .. }), "{error:?}");
+    // What never made sense is refused as before.
+    let any = ConsistencyLevel::Any;
+    let error = database.get_slice(KS, &key, &parent(), &everything(), any, level()).await.unwrap_err();
+    assert_eq!(error.to_string(), "ANY ConsistencyLevel is only supported for writes");
+}
+
+#[tokio::test]
+async fn indexes_are_not_built_emptied_or_dropped() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    insert(&database, "anna", "born", "1970").await;
+    cluster.said();
+    database.update_column_family(family(&["born"]), level()).await.unwrap();
+    assert_eq!(cluster.said(), ["alter People retained 0"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(those_that(&database, vec![is("born", "1970")], ("", 10)).await, ["anna"]);
+    cluster.said();
+    database.truncate(KS, CF.as_bytes(), level()).await.unwrap();
+    assert_eq!(cluster.said(), ["truncate People"]);
+    database.drop_column_family("Ks", CF, level()).await.unwrap();
+    assert_eq!(cluster.said(), ["drop People", "alter  retained 0"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+}
+
+#[tokio::test]
+async fn a_conditional_update_is_the_cluster_s() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    let request = |expected: &[(&'static str, &'static str)], value| CasRequest {
+        key: Bytes::from("anna"),
+        column_family: Bytes::from(CF),
+        expected: expected.iter().map(|(name, value)| column(name, value)).collect(),
+        updates: vec![column("state", value)],
+        serial_consistency: ConsistencyLevel::Serial,
+        commit_consistency: QUORUM,
+    };
+    let cas = async |request| database.cas(KS, request, level()).await.unwrap();
+    assert_eq!(cas(request(&[], "UT")).await, CasOutcome::Applied);
+    assert_eq!(cluster.said(), ["cas at SERIAL then QUORUM"]);
+    let CasOutcome::Refused(found) = cas(request(&[], "CA")).await else { panic!("applied twice") };
+    assert_eq!(found[0].value, "UT");
+    assert!(found[0].timestamp > 1, "the client's timestamp was taken");
+    assert_eq!(cas(request(&[("state", "UT")], "CA")).await, CasOutcome::Applied);
+    let refused = request(&[], "UT");
+    let refused = CasRequest { serial_consistency: QUORUM, ..refused };
+    assert!(matches!(database.cas(KS, refused, level()).await, Err(Error::InvalidRequest(_))));
+}
+
+#[tokio::test]
+async fn columns_are_counted_page_by_page() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    let key = Bytes::from_static(b"wide");
+    let columns = 4_500;
+    let mutations = (0..columns).map(|at| {
+        let column = NewColumn { name: Bytes::from(format!("{at:05}")), ..column("", "v") };
+        let insert = ColumnOrSuper { column: Some(column), ..ColumnOrSuper::default() };
+        MutationRequest { insert: Some(insert), deletion: None }
+    });
+    let batch = RowBatch { key: key.clone(), families: vec![(Bytes::from(CF), mutations.collect())] };
+    database.batch_mutate(KS, vec![batch], QUORUM, level()).await.unwrap();
+    let count = async |(start, finish): (&'static str, &'static str), reversed, count| {
+        let [start, finish] = [start, finish].map(|name| Bytes::from_static(name.as_bytes()));
+        let range = RequestedRange { start, finish, reversed, count };
+        let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
+        database.count_slice(KS, &key, &parent(), &predicate, ONE, level()).await.unwrap()
+    };
+    let all = ("", "");
+    assert_eq!(count(all, false, i32::MAX).await, columns);
+    assert_eq!(count(all, true, i32::MAX).await, columns);
+    for asked in [1, 1_999, 2_000, 2_001, 3_999, 4_000, 4_499, 4_500, 4_501] {
+        assert_eq!(count(all, false, asked).await, asked.min(columns));
+    }
+    assert_eq!(count(("00100", "04099"), false, i32::MAX).await, 4_000);
+    assert_eq!(count(("04099", "00100"), true, 3_000).await, 3_000);
+    assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
+
+    let old = Behaviour::of(Release::V0_6);
+    assert_eq!(database.get_count(KS, &key, &parent(), ONE, old).await.unwrap(), 4_500);
+    assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
+}
+
+#[tokio::test]
+async fn many_rows_are_read_side_by_side_and_answered_in_order() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    let mut keys: Vec<Bytes> = (0..300).map(|at| Bytes::from(format!("row{at:03}"))).collect();
+    for key in &keys {
+        insert(&database, std::str::from_utf8(key).unwrap(), "state", "UT").await;
+    }
+    let expected = keys.clone();
+    keys.reverse();
+    let rows = database.multiget_slice(KS, &keys, &parent(), &everything(), ONE, level()).await.unwrap();
+    assert_eq!(rows.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), expected);
+    assert!(rows.iter().all(|(_, columns)| columns.len() == 1));
+    assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
+
+    let path =
+        ColumnPath { column_family: Bytes::from(CF), super_column: None, column: Some(Bytes::from("state")) };
+    let found = database.multiget(KS, &keys, &path, ONE, level()).await.unwrap();
+    assert!(found.iter().map(|(key, _)| key).eq(&expected) && found.iter().all(|(_, found)| found.is_some()));
+    assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
+
+    let in_ring_order = those_that(&database, vec![is("state", "UT")], ("", 1000)).await;
+    assert_eq!(in_ring_order.len(), 300);
+    assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
+
+    cluster.fail_with(StoreError::Overloaded("full".to_owned()));
+    let error = database.multiget_slice(KS, &keys, &parent(), &everything(), ONE, level()).await.unwrap_err();
+    assert!(matches!(error, Error::Overloaded(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page() {
+    let cluster = Cluster::new();
+    let database = front(&cluster).await;
+    for at in 0..60 {
+        let key = format!("row{at:02}");
+        insert(&database, &key, "state", if at % 3 == 0 { "CA" } else { "UT" }).await;
+        insert(&database, &key, "born", if at % 2 == 0 { "1970" } else { "1980" }).await;
+    }
+    let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 100);
+    let scanned = database.get_range_slices(KS, &parent(), &everything(), &all, ONE, level()).await.unwrap();
+    let value = |row: &Row, name: &str| match &row.columns {
+        RowColumns::Cells(cells) => {
+            cells.iter().find(|cell| cell.name == name).map(|cell| cell.value.clone())
+        }
+        RowColumns::Supers(_) => None,
+    };
+    let expected = |conditions: &[(&str, &str)]| -> Vec<String> {
+        let meets = |row: &&Row| {
+            conditions.iter().all(|(name, wanted)| value(row, name).is_some_and(|found| found == *wanted))
+        };
+        keys_of(&scanned.iter().filter(meets).cloned().collect::<Vec<_>>())
+    };
+    let (in_utah, of_1970) = (("state", "UT"), ("born", "1970"));
+    cluster.said();
+    assert_eq!(those_that(&database, vec![is("state", "UT")], ("", 100)).await, expected(&[in_utah]));
+    assert_eq!(cluster.said(), ["index from key , 100 keys"]);
+
+    // Of the first 16 some do not meet the second condition, so that another page is asked for.
+    let both = expected(&[in_utah, of_1970]);
+    let found = those_that(&database, vec![is("born", "1970"), is("state", "UT")], ("", 15)).await;
+    assert_eq!(found, both[..15]);
+    assert_eq!(cluster.said(), ["index from key , 16 keys", "index from after a token, 16 keys"]);
+
+    // A later page begins with the last row of the one before.
+    let rest = those_that(&database, vec![is("state", "UT"), is("born", "1970")], (&both[14], 100)).await;
+    assert_eq!(rest, both[14..]);
+    cluster.said();
+
+    let filtered = KeyRange { row_filter: vec![is("state", "UT"), is("born", "1970")], ..all.clone() };
+    let rows =
+        database.get_range_slices(KS, &parent(), &everything(), &filtered, ONE, level()).await.unwrap();
+    assert_eq!(keys_of(&rows), both);
+    assert_eq!(cluster.said(), ["index from key , 100 keys"]);
+
+    // Without a condition that the index answers, every row is looked at.
+    let filtered = KeyRange { row_filter: vec![is("born", "1970")], ..all };
+    let rows =
+        database.get_range_slices(KS, &parent(), &everything(), &filtered, ONE, level()).await.unwrap();
+    assert_eq!(keys_of(&rows), expected(&[of_1970]));
+    assert_eq!(cluster.said(), [""; 0]);
+}

@@ -1,0 +1,548 @@
+//! Several servers before one cluster: what one changes of the schema, of users and their rights the others serve.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::remote_support;
+use crate::support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use remote_support::Cluster;
+use support::calls::{self, column, everything, get_slice_args, insert_args, parent, path};
+use support::client::{Reply, Style};
+use support::value::{Value, fields, map, structs, text};
+use thriftstore::compat::Behaviour;
+use thriftstore::db::{
+    Authenticator, CfRequest, Credential, Database, Error, Hasher, KsRequest, Permission, Resource, Role,
+    RoleKeeper, Roles,
+};
+use thriftstore::schema::{Catalog, KeyspaceDef};
+use thriftstore::storage::{EmbeddedStore, StoreError};
+use thriftstore::thrift::frame::Transport;
+use thriftstore::thrift::wire::{MessageKind, TType};
+use thriftstore::thrift::{Compat, Service, Session, answer};
+use thriftstore::util::Release;
+
+/// How long a change may take until a server that only looks every second serves it.
+const SEEN_BY_WATCHING: Duration = Duration::from_secs(20);
+
+fn level() -> &'static Behaviour {
+    Behaviour::of(Release::V2_1)
+}
+
+fn keyspace(name: &str, families: &[&str]) -> KsRequest {
+    KsRequest {
+        name: name.to_owned(),
+        strategy_class: "SimpleStrategy".to_owned(),
+        strategy_options: BTreeMap::from([("replication_factor".to_owned(), "3".to_owned())]),
+        column_families: families.iter().map(|family| cf(name, family)).collect(),
+        ..KsRequest::default()
+    }
+}
+
+fn cf(keyspace: &str, name: &str) -> CfRequest {
+    CfRequest { keyspace: keyspace.to_owned(), name: name.to_owned(), ..CfRequest::default() }
+}
+
+/// What is defined, as `Keyspace: Family Family`.
+fn defined(database: &Database) -> Vec<String> {
+    let line = |keyspace: &KeyspaceDef| {
+        let families: Vec<&str> = keyspace.column_families.keys().map(String::as_str).collect();
+        format!("{}: {}", keyspace.name, families.join(" "))
+    };
+    database.catalog().keyspaces.values().map(line).collect()
+}
+
+/// A client's connection to a front.
+struct Client {
+    service: Service,
+    session: Session,
+}
+
+impl Client {
+    fn of(database: &Arc<Database>) -> Client {
+        Client { service: Service::new(database.clone(), Compat::default()), session: Session::default() }
+    }
+
+    async fn call(&mut self, method: &str, args: &Value) -> Reply {
+        let message = Style::UNFRAMED.message(method, args, MessageKind::Call, 1).freeze();
+        let mut out = BytesMut::new();
+        answer(&self.service, &mut self.session, &message, Transport::Unframed, &mut out).await.unwrap();
+        let (_, _, reply) = Reply::read(&out.freeze()).unwrap();
+        reply
+    }
+}
+
+fn ks_def(name: &str, families: Vec<Value>) -> Value {
+    let options = map(TType::String, vec![("replication_factor", text("3"))]);
+    fields([(1, text(name)), (2, text("SimpleStrategy")), (3, options), (5, structs(families))])
+}
+
+fn cf_def(keyspace: &str, name: &str) -> Value {
+    fields([(1, text(keyspace)), (2, text(name))])
+}
+
+async fn two_fronts() -> (Arc<Cluster>, Arc<Database>, Arc<Database>) {
+    let cluster = Cluster::new();
+    let one = cluster.front(Catalog::default()).await;
+    let other = cluster.front(Catalog::default()).await;
+    (cluster, one, other)
+}
+
+#[tokio::test]
+async fn what_one_front_makes_the_other_serves_at_once() {
+    let (cluster, one, other) = two_fronts().await;
+    let mut modern = Client::of(&one);
+    let made = ks_def("Ks", vec![cf_def("Ks", "First")]);
+    let made = modern.call("system_add_keyspace", &fields([(1, made)])).await;
+    modern.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
+
+    // One of 0.6 names its keyspace in each call, one of 0.7 and later chooses it.
+    let mut old = Client::of(&other);
+    let to_first = insert_args("Ks", b"k", path("First", None, Some(b"c")), b"v", 1, calls::QUORUM);
+    old.call("insert", &to_first).await.void();
+    let get_first = fields([
+        (1, text("k")),
+        (2, parent("First", None)),
+        (3, everything()),
+        (4, Value::I32(calls::QUORUM)),
+    ]);
+    assert_eq!(calls::values(modern.call("get_slice", &get_first).await.value()), ["v"]);
+    let mut late = Client::of(&other);
+    late.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
+
+    modern.call("system_add_column_family", &fields([(1, cf_def("Ks", "Second"))])).await.value();
+    let insert = fields([
+        (1, text("k")),
+        (2, parent("Second", None)),
+        (3, column(b"c", b"v", 1)),
+        (4, Value::I32(calls::ONE)),
+    ]);
+    late.call("insert", &insert).await.void();
+
+    // The other way round, and the same is told of it.
+    late.call("system_add_column_family", &fields([(1, cf_def("Ks", "Third"))])).await.value();
+    let slice = get_slice_args("Ks", b"k", parent("Third", None), everything(), calls::ONE);
+    let mut old = Client::of(&one);
+    assert_eq!(calls::values(old.call("get_slice", &slice).await.value()), [""; 0]);
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: First Second Third"]);
+    }
+    assert_eq!(one.schema_version(), other.schema_version());
+    assert!(*made.value() != text(one.schema_version()), "the version has stayed");
+    // Nobody has to make what somebody else has made.
+    let alters = cluster.said().into_iter().filter(|said| said.starts_with("alter")).count();
+    assert_eq!(alters, 2 + 3, "one at each start, and one for each change");
+}
+
+#[tokio::test]
+async fn what_is_described_is_the_newest() {
+    let (_, one, other) = two_fronts().await;
+    let mut client = Client::of(&other);
+    one.add_keyspace(keyspace("Ks", &["First"]), level()).await.unwrap();
+    client.call("describe_keyspace", &fields([(1, text("Ks"))])).await;
+    assert_eq!(defined(&other), ["Ks: First"]);
+    one.add_column_family(cf("Ks", "Second"), level()).await.unwrap();
+    client.call("describe_keyspaces", &fields([])).await;
+    assert_eq!(defined(&other), ["Ks: First Second"]);
+    one.drop_column_family("Ks", "First", level()).await.unwrap();
+    let versions = client.call("describe_schema_versions", &fields([])).await;
+    let Value::Map(_, _, versions) = versions.value() else { panic!("no map: {versions:?}") };
+    assert_eq!(versions[0].0, text(one.schema_version()));
+    assert_eq!(defined(&other), ["Ks: Second"]);
+    one.add_keyspace(keyspace("More", &[]), level()).await.unwrap();
+    assert_eq!(client.call("describe_ring", &fields([(1, text("More"))])).await.value().items().len(), 1);
+    one.add_keyspace(keyspace("Most", &[]), level()).await.unwrap();
+    client.call("get_string_list_property", &fields([(1, text("keyspaces"))])).await;
+    assert_eq!(defined(&other), ["Ks: Second", "More: ", "Most: "]);
+}
+
+#[tokio::test]
+async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
+    let (cluster, one, other) = two_fronts().await;
+    let watching = other.watch_schema().unwrap();
+    let until = async |expected: &[&str]| {
+        let began = Instant::now();
+        while defined(&other) != expected {
+            assert!(began.elapsed() < SEEN_BY_WATCHING, "still {:?}", defined(&other));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    one.add_keyspace(keyspace("Ks", &["First", "Second"]), level()).await.unwrap();
+    until(&["Ks: First Second"]).await;
+    one.drop_column_family("Ks", "First", level()).await.unwrap();
+    until(&["Ks: Second"]).await;
+    // What has not changed is not read again.
+    let reads = cluster.note_reads.load(Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(cluster.note_reads.load(Ordering::SeqCst), reads);
+    // A cluster that is away for a while is followed again when it is back.
+    cluster.fail_with(StoreError::Io("away".to_owned()));
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    *cluster.failure.lock() = None;
+    one.drop_keyspace("Ks", level()).await.unwrap();
+    until(&[]).await;
+    let slice = get_slice_args("Ks", b"k", parent("Second", None), everything(), calls::ONE);
+    let refused = Client::of(&other).call("get_slice", &slice).await;
+    assert_eq!(refused.why(), "Keyspace Ks does not exist in this schema.");
+    drop((one, other));
+    watching.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_local_store_has_nobody_to_follow() {
+    let cluster = Cluster::new();
+    let partitioner = cluster.partitioner.clone();
+    let clock = Arc::new(thriftstore::util::Clock::system());
+    let catalog = Arc::<Catalog>::default();
+    let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone()).unwrap();
+    let parts = thriftstore::db::DatabaseParts::new(catalog, Arc::new(store), partitioner, clock);
+    let database = Arc::new(Database::new(parts));
+    assert!(database.watch_schema().is_none());
+    database.refresh_schema().await.unwrap();
+}
+
+#[tokio::test]
+async fn many_who_ask_for_nonsense_cost_few_looks() {
+    let (cluster, one, _) = two_fronts().await;
+    cluster.version_asks.store(0, Ordering::SeqCst);
+    let began = Instant::now();
+    let mut callers = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let mut client = Client::of(&one);
+        callers.spawn(async move {
+            for _ in 0..4 {
+                let slice = get_slice_args("No", b"k", parent("Such", None), everything(), calls::ONE);
+                let refused = client.call("get_slice", &slice).await;
+                assert_eq!(refused.why(), "Keyspace No does not exist in this schema.");
+            }
+        });
+    }
+    while let Some(joined) = callers.join_next().await {
+        joined.unwrap();
+    }
+    let most = 2 + began.elapsed().as_millis() / 50;
+    let asks = cluster.version_asks.load(Ordering::SeqCst) as u128;
+    assert!((4..=most).contains(&asks), "{asks} looks in {:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_can_look() {
+    let (cluster, one, _) = two_fronts().await;
+    let mut client = Client::of(&one);
+    let slice = get_slice_args("No", b"k", parent("Such", None), everything(), calls::ONE);
+    cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
+    assert_eq!(client.call("get_slice", &slice).await.thrown(3), "");
+    cluster.fail_with(StoreError::Overloaded("full".to_owned()));
+    assert_eq!(client.call("get_slice", &slice).await.thrown(2), "");
+    let set = client.call("set_keyspace", &fields([(1, text("No"))])).await;
+    assert_eq!(set.application(6), "overloaded: full");
+    // Who asks what there is hears what is known.
+    client.call("describe_schema_versions", &fields([])).await.value();
+}
+
+#[tokio::test]
+async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
+    let (_, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
+    let mut changes = tokio::task::JoinSet::new();
+    for at in 0..6 {
+        let front = if at % 2 == 0 { one.clone() } else { other.clone() };
+        changes.spawn(async move {
+            front.add_column_family(cf("Ks", &format!("F{at}")), level()).await.unwrap();
+        });
+    }
+    while let Some(joined) = changes.join_next().await {
+        joined.unwrap();
+    }
+    let refused = other.add_column_family(cf("Ks", "F0"), level()).await.unwrap_err();
+    assert!(refused.to_string().contains("Cannot add already existing column family"), "{refused}");
+    one.drop_column_family("Ks", "F1", level()).await.unwrap();
+    other.drop_column_family("Ks", "F0", level()).await.unwrap();
+    one.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: F2 F3 F4 F5"]);
+    }
+    let ids: std::collections::BTreeSet<i32> = one.catalog().column_families().map(|cf| cf.id).collect();
+    assert_eq!(ids.len(), 4, "two column families have one number");
+    assert_eq!(one.schema_version(), other.schema_version());
+}
+
+#[tokio::test]
+async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up() {
+    let (cluster, one, other) = two_fronts().await;
+    cluster.intruders.store(3, Ordering::SeqCst);
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    assert_eq!(cluster.intruders.load(Ordering::SeqCst), 0);
+    cluster.intruders.store(usize::MAX, Ordering::SeqCst);
+    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    assert!(matches!(error, Error::SchemaDisagreement(_)), "{error:?}");
+    let mut client = Client::of(&other);
+    client.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
+    let reply = client.call("system_add_column_family", &fields([(1, cf_def("Ks", "G"))])).await;
+    assert_eq!(reply.thrown(2), "");
+    cluster.intruders.store(0, Ordering::SeqCst);
+    one.add_column_family(cf("Ks", "G"), level()).await.unwrap();
+    assert_eq!(defined(&one), ["Ks: F G"]);
+}
+
+#[tokio::test]
+async fn a_change_whose_answer_is_lost_is_looked_for() {
+    let (cluster, one, other) = two_fronts().await;
+    *cluster.loses_answer.lock() = true;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    assert!(!*cluster.loses_answer.lock());
+    assert_eq!(cluster.said().last().unwrap(), "alter F retained 0");
+    other.refresh_schema().await.unwrap();
+    assert_eq!(defined(&other), ["Ks: F"]);
+    // Where it was not made, the client is told that it has timed out.
+    cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
+    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_column_family_is_noted_only_once_it_has_its_table() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    let version = cluster.notes_version();
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
+    assert_eq!(cluster.notes_version(), version, "others could have seen it");
+    *cluster.tables_failure.lock() = None;
+    other.add_column_family(cf("Ks", "G"), level()).await.unwrap();
+    one.refresh_schema().await.unwrap();
+    assert_eq!(defined(&one), ["Ks: F G"]);
+}
+
+#[tokio::test]
+async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    // Nothing can be noted.
+    cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
+    one.drop_column_family("Ks", "F", level()).await.unwrap_err();
+    *cluster.failure.lock() = None;
+    for front in [&one, &other] {
+        front.refresh_schema().await.unwrap();
+        assert_eq!(defined(front), ["Ks: F G"]);
+    }
+    // The table cannot be dropped.
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    one.drop_column_family("Ks", "F", level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: G"]);
+    }
+    assert!(cluster.tables.lock().contains("Ks.F"));
+    // One of that name cannot be made over its data, by nobody.
+    for front in [&one, &other] {
+        front.add_column_family(cf("Ks", "F"), level()).await.unwrap_err();
+    }
+    *cluster.tables_failure.lock() = None;
+    cluster.said();
+    other.add_column_family(cf("Ks", "F"), level()).await.unwrap();
+    assert_eq!(cluster.said(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
+    one.refresh_schema().await.unwrap();
+    assert_eq!(defined(&one), ["Ks: F G"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+}
+
+#[tokio::test]
+async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_name() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
+    one.drop_keyspace("Ks", level()).await.unwrap();
+    assert_eq!(defined(&one), [""; 0]);
+    assert_eq!(cluster.note_names(), ["dropped/Ks", "dropped/Ks/F", "dropped/Ks/G"]);
+    *cluster.tables_failure.lock() = None;
+    other.add_keyspace(keyspace("Ks", &["G"]), level()).await.unwrap();
+    assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
+    other.add_column_family(cf("Ks", "H"), level()).await.unwrap();
+    // Any later drop takes away what is left.
+    one.drop_column_family("Ks", "H", level()).await.unwrap();
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
+}
+
+#[tokio::test]
+async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G", "H"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    let front = other.clone();
+    *cluster.after_drop.lock() = Some(Box::pin(async move {
+        front.drop_column_family("Ks", "G", level()).await.unwrap();
+    }));
+    one.drop_column_family("Ks", "F", level()).await.unwrap();
+    assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.H"]);
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+    one.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        assert_eq!(defined(front), ["Ks: H"]);
+    }
+}
+
+#[tokio::test]
+async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
+    let (_, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    let family = |name: &str| other.catalog().column_family("Ks", name).unwrap().clone();
+    let (same, changed) = (family("F"), family("G"));
+    let with_comment = CfRequest { comment: Some("new".to_owned()), ..cf("Ks", "G") };
+    one.update_column_family(with_comment, level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    assert!(Arc::ptr_eq(&family("F"), &same));
+    assert!(!Arc::ptr_eq(&family("G"), &changed));
+}
+
+#[tokio::test]
+async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cannot_read() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
+    let late = cluster.front(Catalog::default()).await;
+    assert_eq!(defined(&late), [""; 0]);
+    for refused in [
+        late.add_keyspace(keyspace("Ks", &[]), level()).await,
+        other.add_column_family(cf("Ks", "G"), level()).await,
+        other.drop_column_family("Ks", "F", level()).await,
+    ] {
+        let error = refused.unwrap_err();
+        assert!(error.to_string().contains("this server cannot read"), "{error}");
+    }
+    assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
+}
+
+#[tokio::test]
+async fn a_note_of_a_newer_server_takes_nothing_away() {
+    let (cluster, one, other) = two_fronts().await;
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    one.add_keyspace(keyspace("More", &[]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
+    cluster.write_note("keyspace/New", br#"{"version":9}"#);
+    one.drop_keyspace("More", level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    assert_eq!(defined(&other), ["Ks: F"]);
+}
+
+#[tokio::test]
+async fn what_the_configuration_defines_stays_and_cannot_be_changed() {
+    let cluster = Cluster::new();
+    let mut configured = Catalog::default();
+    let own = KeyspaceDef { is_configured: true, ..KeyspaceDef::new("Own") };
+    configured.keyspaces.insert("Own".to_owned(), own);
+    let one = cluster.front(configured.clone()).await;
+    let other = cluster.front(configured).await;
+    one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    assert_eq!(defined(&other), ["Ks: ", "Own: "]);
+    assert!(matches!(other.drop_keyspace("Own", level()).await, Err(Error::InvalidRequest(_))));
+    one.drop_keyspace("Ks", level()).await.unwrap();
+    other.refresh_schema().await.unwrap();
+    assert_eq!(defined(&other), ["Own: "]);
+    assert_eq!(one.schema_version(), other.schema_version());
+}
+
+async fn front_with_users(cluster: &Arc<Cluster>) -> Arc<Database> {
+    let make = |mut parts: thriftstore::db::DatabaseParts| {
+        parts.authenticator = Authenticator::Password { are_permissions_enforced: true };
+        Database::new(parts).with_roles(RoleKeeper::new(Hasher::with_cost(4)))
+    };
+    cluster.front_of(Catalog::default(), make).await
+}
+
+fn credentials(name: &str, password: &str) -> Vec<Credential> {
+    let pairs = [("username", name), ("password", password)];
+    pairs.map(|(key, value)| (key.into(), value.to_owned().into())).to_vec()
+}
+
+#[tokio::test]
+async fn users_and_their_rights_are_those_of_all_fronts() {
+    let cluster = Cluster::new();
+    let one = front_with_users(&cluster).await;
+    let other = front_with_users(&cluster).await;
+    let log_in = async |front: &Arc<Database>, name: &str, password: &str| {
+        front.authenticate(&credentials(name, password), Release::V2_1).await
+    };
+    assert!(log_in(&other, "cassandra", "cassandra").await.unwrap().is_some());
+    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    let salted_hash = Some(one.roles().unwrap().hash("secret").await.unwrap());
+    let anna = Role { can_login: true, salted_hash, ..Role::default() };
+    one.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
+
+    // A login is refused only after a look whether there is such a user by now.
+    log_in(&other, "anna", "secret").await.unwrap();
+    let wrong = log_in(&other, "anna", "guess").await.unwrap_err();
+    assert!(matches!(wrong, Error::Authentication(_)), "{wrong:?}");
+
+    // Both change rights at the same time; both changes stay.
+    let resource = |name: &str| Resource::Keyspace(name.to_owned());
+    let select = || [Permission::Select].into_iter().collect();
+    let grant = |on: &'static str| {
+        move |roles: &mut Roles| -> Result<(), Error> {
+            roles.grant("anna", &resource(on), select());
+            Ok(())
+        }
+    };
+    let (first, second) = tokio::join!(one.change_roles(grant("Ks")), other.change_roles(grant("Other")));
+    first.unwrap();
+    second.unwrap();
+    one.refresh_schema().await.unwrap();
+    other.refresh_schema().await.unwrap();
+    for front in [&one, &other] {
+        for keyspace in ["Ks", "Other"] {
+            let permits = front.roles().unwrap().permits("anna", Permission::Select, &resource(keyspace));
+            assert!(permits, "{keyspace}");
+        }
+    }
+
+    // What was granted on what is dropped is gone everywhere.
+    other.drop_keyspace("Ks", level()).await.unwrap();
+    one.refresh_schema().await.unwrap();
+    assert!(!one.roles().unwrap().permits("anna", Permission::Select, &resource("Ks")));
+    assert!(one.roles().unwrap().permits("anna", Permission::Select, &resource("Other")));
+}
+
+#[tokio::test]
+async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
+    let cluster = Cluster::new();
+    let one = front_with_users(&cluster).await;
+    let salted_hash = Some(one.roles().unwrap().hash("secret").await.unwrap());
+    let anna = Role { can_login: true, salted_hash, ..Role::default() };
+    one.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
+    for name in ["role/anna", "role/cassandra"] {
+        cluster.write_note(name, br#"{"version":9}"#);
+    }
+    one.refresh_schema().await.unwrap();
+    let late = front_with_users(&cluster).await;
+    for front in [&one, &late] {
+        for (name, password) in [("anna", "secret"), ("cassandra", "cassandra")] {
+            let refused = front.authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
+            assert!(matches!(refused, Error::Authentication(_)), "{refused:?}");
+        }
+        let written = front.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
+        assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
+    }
+    one.change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
+    late.refresh_schema().await.unwrap();
+    assert!(late.authenticate(&credentials("bert", "secret"), Release::V2_1).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn the_first_user_is_made_by_one_of_those_who_start_together() {
+    let cluster = Cluster::new();
+    cluster.intruders.store(1, Ordering::SeqCst);
+    let one = front_with_users(&cluster).await;
+    assert_eq!(cluster.note_names(), ["role/cassandra", "somebody's"]);
+    assert!(one.authenticate(&credentials("cassandra", "cassandra"), Release::V2_1).await.is_ok());
+}

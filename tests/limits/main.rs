@@ -1,0 +1,10 @@
+//! What one client must not do to others: requests that are too large, crowds of connections, hostile bytes, little memory.
+
+mod crowds;
+mod heavy_requests;
+mod hostile;
+mod memory;
+mod native_hostile;
+mod scarcity;
+#[path = "../support/mod.rs"]
+mod support;

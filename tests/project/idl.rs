@@ -1,0 +1,86 @@
+//! The files in `idl/` say what each line's clients send and expect, down to the last field id.
+//!
+//! Each file is parsed into the shape of the facts in `data/thrift-api-*.json` and compared with them, definition by
+//! definition. Where the Thrift compiler is installed, it has to accept the files too.
+
+use crate::support;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::process::Command;
+
+use serde_json::Value;
+use support::idl::{Parser, TestResult, idl_file, repository};
+
+/// Every line with a file of its own, and the file of the facts about it. The interface of 2.2 is that of 3.x too.
+const LINES: [(&str, &str); 12] = [
+    ("0.3", "0.3"),
+    ("0.4", "0.4-0.6"),
+    ("0.5", "0.4-0.6"),
+    ("0.6", "0.4-0.6"),
+    ("0.7", "0.7-3.x"),
+    ("0.8", "0.7-3.x"),
+    ("1.0", "0.7-3.x"),
+    ("1.1", "0.7-3.x"),
+    ("1.2", "0.7-3.x"),
+    ("2.0", "0.7-3.x"),
+    ("2.1", "0.7-3.x"),
+    ("2.2", "0.7-3.x"),
+];
+
+#[test]
+fn files_say_what_is_known_of_the_lines() -> TestResult {
+    for (line, facts) in LINES {
+        check(line, facts)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn compiler_accepts() -> TestResult {
+    let out = tempfile::tempdir()?;
+    for (line, _) in LINES {
+        let mut thrift = Command::new("thrift");
+        // 0.3 had arguments without ids, which are numbered downwards from -1.
+        let keys = if line == "0.3" { "-allow-neg-keys" } else { "-strict" };
+        thrift.args([keys, "--gen", "py", "-out"]).arg(out.path()).arg(idl_file(line));
+        match thrift.output() {
+            Ok(run) => assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                println!("skipped: no Thrift compiler on the PATH");
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Compares the IDL of one line with the facts, one definition at a time so that a failure names it.
+fn check(line: &str, file: &str) -> TestResult {
+    let facts = repository(&format!("tests/data/thrift-api-{file}.json"));
+    let facts: Value = serde_json::from_str(&fs::read_to_string(facts)?)?;
+    let idl = Parser::new(&fs::read_to_string(idl_file(line))?)?.document()?;
+
+    assert_eq!(idl["version"], facts[line]["version"], "{line}: VERSION");
+    for section in ["enums", "structs", "exceptions", "methods"] {
+        let expected = facts[line][section].as_object().ok_or("a section of the facts is not an object")?;
+        let found = idl[section].as_object().ok_or("a section of the document is not an object")?;
+        for name in expected.keys() {
+            let definition = definition(&facts, line, section, name);
+            assert_eq!(found.get(name), Some(definition), "{line}: {section}: {name}");
+        }
+        let unknown: Vec<_> = found.keys().filter(|name| !expected.contains_key(*name)).collect();
+        assert!(unknown.is_empty(), "{line}: {section}: {line} has no {unknown:?}");
+    }
+    Ok(())
+}
+
+/// What has not changed since another line is a reference to it: `"as in 0.7"`.
+fn definition<'f>(facts: &'f Value, line: &str, section: &str, name: &str) -> &'f Value {
+    let definition = &facts[line][section][name];
+    match definition.as_str().and_then(|text| text.strip_prefix("as in ")) {
+        Some(other) => self::definition(facts, other, section, name),
+        None => definition,
+    }
+}

@@ -1,0 +1,13 @@
+//! Laws of the parts that stand alone, and what holds for the project itself: layers, documents, configuration, the method table.
+
+mod comparators;
+mod config;
+mod custom_comparator;
+mod documents;
+mod fuzz;
+mod idl;
+mod layers;
+mod methods;
+#[path = "../support/mod.rs"]
+mod support;
+mod wire;

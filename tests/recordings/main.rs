@@ -1,0 +1,8 @@
+//! Calls of real Cassandra servers with their answers.
+
+mod of_model;
+mod of_server;
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
+#[path = "../support/mod.rs"]
+mod support;

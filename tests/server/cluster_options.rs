@@ -1,0 +1,91 @@
+//! A server that shall be a front of a cluster which is not there, or not what it should be. What there is to say about
+//! one that is there is in tests/cluster/secure.rs.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use support::server::{Server, logged, storage_conf, wait_for_log};
+use tempfile::TempDir;
+
+fn prepared() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("storage-conf.xml"), storage_conf("")).unwrap();
+    directory
+}
+
+/// A port at which whoever comes is answered so, whatever they say.
+fn node_that_says(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            // The client may have gone.
+            let _ = stream.read(&mut [0; 1024]).and_then(|_| stream.write_all(answer));
+        }
+    });
+    address
+}
+
+#[test]
+fn a_cluster_that_is_down_is_waited_for() {
+    let directory = prepared();
+    // Bound and free again: nobody listens there.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
+    wait_for_log(directory.path(), "the cluster is not there yet");
+    assert!(server.try_wait().unwrap().is_none(), "it has ended");
+    kill_process(Pid::from_raw(server.id().try_into().unwrap()).unwrap(), Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+    let log = logged(directory.path());
+    assert!(log.contains("Connection refused") && log.contains("next try in 3s"), "{log}");
+    assert!(!log.contains("listening for"), "{log}");
+}
+
+#[test]
+fn one_that_hangs_up_may_speak_tls() {
+    let directory = prepared();
+    let address = node_that_says(b"");
+    let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
+    wait_for_log(directory.path(), "the cluster is not there yet");
+    let log = logged(directory.path());
+    assert!(log.contains("--cluster-ca"), "{log}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
+fn one_that_does_not_speak_tls_is_told_at_once() {
+    let directory = prepared();
+    let address = node_that_says(b"HTTP/1.0 400 Bad Request\r\n\r\n");
+    let (status, log) = Server::fail(directory.path(), &["--cluster", &address, "--cluster-ca", "any"]);
+    assert!(!status.success());
+    assert!(log.contains("cannot serve from the cluster at") && log.contains("does not speak TLS"), "{log}");
+    assert!(log.contains("certificates of the cluster's nodes are not looked at"), "{log}");
+}
+
+#[test]
+fn what_contradicts_itself_is_told_at_once() {
+    let directory = prepared();
+    for (more, why) in [
+        (&["--cluster", "a", "--ephemeral"][..], "--ephemeral keeps them here"),
+        (&["--cluster", "a", "--data-dir", "d"], "--data-dir keeps them here"),
+        (&["--cluster", "a", "--cql", "127.0.0.1:0"], "does not serve the native protocol"),
+        (&["--cluster", "a,b:x"], "\"x\" is no port"),
+        (&["--cluster-dc", "east"], "--cluster-dc is about a cluster"),
+        (&["--cluster", "a", "--cluster-user", "b", "--cluster-password-file", "none"], "cannot read"),
+        (&["--cluster", "a", "--cluster-ca", "none.pem"], "cannot read none.pem"),
+        (&["--cluster", "a", "--cluster-replication", "3"], "says not what is replicated"),
+    ] {
+        let (status, log) = Server::fail(directory.path(), more);
+        assert!(!status.success());
+        assert!(log.contains(why), "{more:?}: {log}");
+    }
+}

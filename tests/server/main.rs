@@ -1,0 +1,26 @@
+//! A server over its sockets: the Thrift calls of every API generation, the native protocol, logins, limits, start and end, and the subcommands beside `serve`.
+
+mod backup;
+#[path = "../backup_support/mod.rs"]
+mod backup_support;
+mod blog;
+mod calls;
+mod cluster_options;
+mod copy;
+#[path = "../copy_support/mod.rs"]
+mod copy_support;
+mod cql;
+mod cql_tools;
+mod first;
+mod life;
+mod logins;
+mod native;
+mod native_statements;
+mod rights;
+mod roles;
+mod schema;
+mod start;
+mod status;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;

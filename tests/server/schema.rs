@@ -1,0 +1,168 @@
+//! What each release refuses of a keyspace or column family that clients make, and what it shows of one.
+
+use crate::support;
+
+use std::collections::BTreeMap;
+
+use support::client::{Client, Style};
+use support::server::Server;
+use support::value::{Value, fields, map, structs, text};
+use thriftstore::thrift::wire::TType;
+
+const MARSHAL: &str = "org.apache.cassandra.db.marshal";
+
+fn pairs(options: &[(&str, &str)]) -> Value {
+    map(TType::String, options.iter().map(|(name, value)| (*name, text(value))).collect())
+}
+
+fn keyspace(name: &str, strategy: &str, options: &[(&str, &str)]) -> Value {
+    let keyspace = fields([
+        (1, text(name)),
+        (2, text(strategy)),
+        (3, pairs(options)),
+        (4, Value::I32(1)),
+        (5, structs(vec![])),
+    ]);
+    fields([(1, keyspace)])
+}
+
+fn family<const N: usize>(name: &str, more: [(i16, Value); N]) -> Value {
+    let mut family = BTreeMap::from(more);
+    family.extend([(1, text("Made")), (2, text(name))]);
+    fields([(1, Value::Struct(family.into_iter().collect()))])
+}
+
+/// A client of a server of the release, in a keyspace of its own.
+fn client_of(server: &Server) -> Client {
+    let mut client = server.client(Style::FRAMED);
+    client
+        .call("system_add_keyspace", &keyspace("Made", "SimpleStrategy", &[("replication_factor", "1")]))
+        .value();
+    client.call("set_keyspace", &fields([(1, text("Made"))])).void();
+    client
+}
+
+/// The only column family of the keyspace.
+fn described(client: &mut Client) -> Value {
+    let made = client.call("describe_keyspace", &fields([(1, text("Made"))])).value().clone();
+    made.field(5).items()[0].clone()
+}
+
+#[test]
+fn a_strategy_takes_its_own_options_only() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = server.client(Style::FRAMED);
+    let mut why = |strategy: &str, options: &[(&str, &str)]| {
+        client.call("system_add_keyspace", &keyspace("K", strategy, options)).why().to_owned()
+    };
+    assert_eq!(
+        why("SimpleStrategy", &[("replication_factor", "1"), ("dc1", "1")]),
+        "Unrecognized strategy option {dc1} passed to SimpleStrategy for keyspace K"
+    );
+    assert_eq!(
+        why("NetworkTopologyStrategy", &[("replication_factor", "1")]),
+        "replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy"
+    );
+    assert_eq!(why("NetworkTopologyStrategy", &[("dc1", "x")]), "For input string: \"x\"");
+}
+
+#[test]
+fn a_comparator_may_become_one_that_takes_more() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = client_of(&server);
+    client.call("system_add_column_family", &family("C", [(5, text("AsciiType"))])).value();
+    client.call("system_update_column_family", &family("C", [(5, text("UTF8Type"))])).value();
+    assert_eq!(described(&mut client).field(5).str(), format!("{MARSHAL}.UTF8Type"));
+    let why = client.call("system_update_column_family", &family("C", [(5, text("AsciiType"))]));
+    assert_eq!(why.why(), "comparators do not match or are not compatible.");
+}
+
+#[test]
+fn what_is_made_of_no_types_is_an_invalid_definition() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = client_of(&server);
+    for class in ["CompositeType(NopeType)", "CompositeType(UTF8Type", "CompositeType(UTF8Type;LongType)"] {
+        let why = client.call("system_add_column_family", &family("C", [(5, text(class))]));
+        assert_eq!(
+            why.why(),
+            format!("Invalid definition for comparator {MARSHAL}.CompositeType."),
+            "{class}"
+        );
+    }
+    let why = client.call("system_add_column_family", &family("C", [(5, text("NopeType"))]));
+    assert_eq!(why.why(), format!("Unable to find abstract-type class '{MARSHAL}.NopeType'"));
+}
+
+#[test]
+fn an_index_of_an_own_class_names_it() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = client_of(&server);
+    let custom = fields([(1, text("c")), (2, text("UTF8Type")), (3, Value::I32(1))]);
+    let why = client.call("system_add_column_family", &family("C", [(13, structs(vec![custom]))]));
+    assert_eq!(why.why(), "Required index option missing: class_name");
+}
+
+#[test]
+fn a_subcomparator_of_columns_is_refused_up_to_1_2() {
+    for (release, is_refused) in [("1.2", true), ("2.1", false)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let reply = client.call("system_add_column_family", &family("C", [(6, text("LongType"))]));
+        if is_refused {
+            assert!(reply.why().contains("is invalid for standard column family C"), "{release}");
+        } else {
+            reply.value();
+        }
+    }
+}
+
+#[test]
+fn what_is_cached_and_what_the_key_is_called_are_shown() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "2.1"]);
+    let mut client = client_of(&server);
+    client.call("system_add_column_family", &family("C", [(28, text("id"))])).value();
+    let shown = described(&mut client);
+    assert_eq!((shown.field(34).str(), shown.field(44).str()), ("KEYS_ONLY", "0"));
+    assert_eq!(shown.field(28).str(), "key", "its type is not said");
+    let all = [(26, text("UTF8Type")), (28, text("id")), (34, text("all")), (42, text("99percentile"))];
+    client.call("system_update_column_family", &family("C", all)).value();
+    let shown = described(&mut client);
+    assert_eq!((shown.field(34).str(), shown.field(44).str()), ("ALL", "100"));
+    assert_eq!((shown.field(28).str(), shown.field(42).str()), ("id", "99.0PERCENTILE"));
+}
+
+#[test]
+fn columns_expire_before_the_end_of_time_in_2_1() {
+    for (release, is_refused) in [("1.2", false), ("2.1", true)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        client.call("system_add_column_family", &family("C", [])).value();
+        let twenty_years = 20 * 365 * 24 * 60 * 60;
+        let column =
+            fields([(1, text("c")), (2, text("v")), (3, Value::I64(1)), (4, Value::I32(twenty_years))]);
+        let args = fields([(1, text("k")), (2, fields([(3, text("C"))])), (3, column), (4, Value::I32(1))]);
+        let reply = client.call("insert", &args);
+        if is_refused {
+            let expected = "Request on table Made.C with ttl of 630720000 seconds exceeds maximum supported";
+            assert!(reply.why().starts_with(expected), "{release}");
+        } else {
+            reply.void();
+        }
+    }
+}
+
+#[test]
+fn names_have_so_many_characters_and_no_more() {
+    let (server, _directory) = Server::ephemeral(&[]);
+    let mut client = client_of(&server);
+    let (longest, longer) = ("n".repeat(48), "n".repeat(49));
+    let one = [("replication_factor", "1")];
+    client.call("system_add_keyspace", &keyspace(&longest, "SimpleStrategy", &one)).value();
+    client.call("system_add_column_family", &family(&longest, [])).value();
+    let why = "name must not be empty, more than 48 characters long, or contain";
+    let refused = client.call("system_add_keyspace", &keyspace(&longer, "SimpleStrategy", &one));
+    assert!(refused.why().contains(why), "{refused:?}");
+    let refused = client.call("system_add_column_family", &family(&longer, []));
+    assert!(refused.why().contains(why), "{refused:?}");
+    described(&mut client);
+}

@@ -1,0 +1,137 @@
+//! The status port: what is shown of a server, and when it is not well.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use crate::support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use support::client::PATIENCE;
+use support::server::{Server, storage_conf};
+use thriftstore::config;
+use thriftstore::db::{Database, DatabaseParts};
+use thriftstore::marshal::Types;
+use thriftstore::server::{Admission, Listener, Shutdown, StatusService};
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreStatus, SyncMode};
+use thriftstore::util::Clock;
+
+/// Sends a request and reads the answer until its end.
+fn exchange(address: SocketAddr, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(request).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn get(address: SocketAddr, path: &str) -> String {
+    exchange(address, format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())
+}
+
+#[test]
+fn a_server_shows_how_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut server = Server::start(directory.path(), &storage_conf(""), &["--status", "127.0.0.1:0"]);
+    let address = server.status_address();
+    let page = get(address, "/");
+    let (head, text) = page.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.0 200 OK\r\n"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}", text.len())), "{head}");
+    let value = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap_or_default()
+    };
+    assert_eq!(value("health"), "ok");
+    assert_eq!(value("version"), env!("CARGO_PKG_VERSION"));
+    assert_eq!(value("data"), format!("in {}", directory.path().join("data").display()));
+    assert!(value("schema").parse::<uuid::Uuid>().is_ok(), "{text}");
+    assert!(value("bytes on the disk").parse::<u64>().unwrap() > 0, "{text}");
+    assert!(value("seconds up").parse::<u64>().is_ok(), "{text}");
+    assert!(!text.contains("node"), "there is no cluster: {text}");
+    assert!(get(address, "/health").ends_with("\r\n\r\nok\n"));
+    server.stop();
+}
+
+#[test]
+fn what_is_no_question_is_answered_with_what_would_be_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let more = ["--ephemeral", "--status", "127.0.0.1:0"];
+    let mut server = Server::start(directory.path(), &storage_conf(""), &more);
+    let address = server.status_address();
+    let long = [b"GET / HTTP/1.0\r\n".as_slice(), &vec![b'a'; 8 * 1024]].concat();
+    for (request, expected) in [
+        (b"GET /nothing HTTP/1.0\r\n\r\n".as_slice(), "HTTP/1.0 404 "),
+        (b"POST / HTTP/1.0\r\n\r\n", "HTTP/1.0 405 "),
+        (b"hello\n\n", "HTTP/1.0 400 "),
+        (b"\x80\x01\x00\x01\x00\x00\x00\x03get\r\n\r\n", "HTTP/1.0 400 "),
+        (b"GET /health HTTP/1.0\n\n", "HTTP/1.0 200 "),
+    ] {
+        let answer = exchange(address, request);
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+    let head = exchange(address, b"HEAD /health HTTP/1.0\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.0 200 ") && head.ends_with("\r\n\r\n"), "{head}");
+    // What has no end is answered by its first line.
+    assert!(exchange(address, &long[..8 * 1024]).starts_with("HTTP/1.0 200 "));
+    // Clients that send nothing are more than there are places: the oldest of them is closed for the next client.
+    let silent: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(address).unwrap()).collect();
+    assert!(get(address, "/health").starts_with("HTTP/1.0 200 "));
+    drop(silent);
+    server.stop();
+}
+
+#[test]
+fn a_store_that_takes_no_writes_is_not_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
+    let options = EmbeddedOptions {
+        directory: directory.path().to_owned(),
+        sync: SyncMode::Periodic(PATIENCE),
+        cache_bytes: 1024 * 1024,
+    };
+    let clock = Arc::new(Clock::system());
+    let opened =
+        EmbeddedStore::open(options, config.partitioner.clone(), &config.catalog, clock.clone()).unwrap();
+    let is_full = Arc::new(AtomicBool::new(false));
+    let store: Arc<dyn Store> = Arc::new(MayBeFull { inner: opened, is_full: is_full.clone() });
+    let parts = DatabaseParts::new(Arc::new(config.catalog), store.clone(), config.partitioner, clock);
+    let database = Arc::new(Database::new(parts));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let shutdown = Shutdown::new();
+    let admission = Admission::for_status(shutdown.signal().unwrap());
+    let address = runtime.block_on(async {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address;
+        tokio::spawn(listener.run(StatusService::new(database, "here"), admission));
+        address
+    });
+    assert!(get(address, "/health").starts_with("HTTP/1.0 200 OK\r\n"));
+    is_full.store(true, Ordering::Relaxed);
+    let health = get(address, "/health");
+    assert!(health.starts_with("HTTP/1.0 503 Service Unavailable\r\n"), "{health}");
+    assert!(health.contains("\r\n\r\nwrites are refused: the disk is full\n"), "{health}");
+    let page = get(address, "/");
+    assert!(page.starts_with("HTTP/1.0 200 ") && page.contains("health: writes are refused"), "{page}");
+    is_full.store(false, Ordering::Relaxed);
+    assert!(get(address, "/health").starts_with("HTTP/1.0 200 OK\r\n"));
+    assert!(runtime.block_on(shutdown.end(PATIENCE)), "the port did not close");
+    runtime.block_on(store.close()).unwrap();
+}
+
+/// The embedded store on a disk that a test fills with a word.
+struct MayBeFull {
+    inner: EmbeddedStore,
+    is_full: Arc<AtomicBool>,
+}
+
+impl Store for MayBeFull {
+    support::forward::forward_to!(inner);
+
+    fn status(&self) -> StoreStatus {
+        let full = self.is_full.load(Ordering::Relaxed).then(|| "the disk is full".to_owned());
+        StoreStatus { read_only: full, ..self.inner.status() }
+    }
+}

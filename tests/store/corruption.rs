@@ -1,0 +1,291 @@
+//! Damage to a closed data directory: a store that is opened over it says what is wrong or answers rightly.
+//!
+//! Every file is damaged at a sample of places, one byte at a time (`CORRUPTION_PLACES` a file, more than usual for
+//! a deep look). Wrong answers to acknowledged writes are failures, and so are panics.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use crate::store_support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use store_support as support;
+use store_support::{apply, catalog, cf_of, close, family, open, put, put_super};
+use thriftstore::model::Row;
+use thriftstore::schema::{Catalog, CfDef};
+use thriftstore::storage::StoreError;
+
+const ROWS: u32 = 60;
+
+fn schema() -> Catalog {
+    catalog([family("Plain", "UTF8Type", None), family("Nested", "UTF8Type", Some("LongType"))])
+}
+
+fn families(catalog: &Catalog) -> [Arc<CfDef>; 2] {
+    ["Plain", "Nested"].map(|name| cf_of(catalog, name))
+}
+
+/// Fills a directory so that tables, the log and the ledger all hold something. The log's spare room is cut off.
+fn fill(directory: &Path) {
+    let catalog = schema();
+    let [plain, nested] = families(&catalog);
+    for round in 0..3u32 {
+        let store = open(directory, &catalog).unwrap();
+        for number in 0..ROWS {
+            let key = format!("row{number}");
+            let name = format!("n{round}");
+            apply(&store, put(&plain, &key, &name, &"value ".repeat(20), i64::from(round))).unwrap();
+            let column = format!("{:08}", round);
+            apply(&store, put_super(&nested, &key, ("super", &column), 1)).unwrap();
+        }
+        // An earlier value in a table, a later one in the log.
+        apply(&store, put(&plain, "row0", "often", &format!("{round}"), i64::from(round))).unwrap();
+        if round == 0 {
+            store.compact().unwrap();
+        }
+        close(store);
+    }
+}
+
+/// Everything that the store answers.
+fn contents(directory: &Path) -> Result<Vec<Vec<Row>>, StoreError> {
+    let catalog = schema();
+    let store = open(directory, &catalog)?;
+    let rows = families(&catalog).iter().map(|cf| support::scan_all(&store, cf)).collect();
+    drop(store);
+    rows
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
+enum Outcome {
+    Right,
+    Refused,
+    Wrong,
+    Panicked,
+}
+
+/// Opens and reads a directory, whatever may come of it.
+fn outcome(directory: &Path, right: &[Vec<Row>]) -> (Outcome, String) {
+    match std::panic::catch_unwind(AssertUnwindSafe(|| contents(directory))) {
+        Err(_) => (Outcome::Panicked, String::new()),
+        Ok(Err(error)) => (Outcome::Refused, error.to_string()),
+        Ok(Ok(rows)) if rows == right => (Outcome::Right, String::new()),
+        Ok(Ok(rows)) => {
+            let count = |rows: &[Vec<Row>]| rows.iter().map(Vec::len).sum::<usize>();
+            (Outcome::Wrong, format!("{} rows instead of {}", count(&rows), count(right)))
+        }
+    }
+}
+
+fn files_under(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_under(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files_under(from) {
+        let target = to.join(file.strip_prefix(from).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(file, target).unwrap();
+    }
+}
+
+/// A copy of `filled` in which one file was changed.
+fn damaged(filled: &Path, file: &Path, damage: impl FnOnce(&mut Vec<u8>)) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    copy(filled, directory.path());
+    let target = directory.path().join(file);
+    let mut bytes = fs::read(&target).unwrap();
+    damage(&mut bytes);
+    fs::write(&target, bytes).unwrap();
+    directory
+}
+
+/// Places in a file: its beginning and end closely, the rest evenly.
+fn places(length: usize) -> Vec<usize> {
+    let wanted = std::env::var("CORRUPTION_PLACES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
+    if length == 0 {
+        return Vec::new();
+    }
+    let mut places: Vec<usize> = (0..wanted).map(|at| at * length / wanted).collect();
+    places.extend((0..length.min(wanted / 4)).flat_map(|at| [at, length - 1 - at]));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+#[test]
+fn a_flipped_byte_is_reported_or_harmless() {
+    let filled = tempfile::tempdir().unwrap();
+    fill(filled.path());
+    let right = contents(filled.path()).unwrap();
+    assert_eq!(right[0].len(), ROWS as usize);
+    let mut bad = Vec::new();
+    let mut tally: BTreeMap<(String, Outcome), usize> = BTreeMap::new();
+    for path in files_under(filled.path()) {
+        let file = path.strip_prefix(filled.path()).unwrap();
+        let length = usize::try_from(fs::metadata(&path).unwrap().len()).unwrap();
+        for at in places(length) {
+            for mask in [0x01, 0x80] {
+                let directory = damaged(filled.path(), file, |bytes| bytes[at] ^= mask);
+                let (outcome, text) = outcome(directory.path(), &right);
+                *tally.entry((file.display().to_string(), outcome)).or_default() += 1;
+                if text.contains("gave up") {
+                    println!("{} byte {at} ^ {mask:#x}: {text}", file.display());
+                }
+                if outcome > Outcome::Refused {
+                    bad.push(format!(
+                        "{outcome:?}: {} byte {at} of {length} ^ {mask:#x} {text}",
+                        file.display()
+                    ));
+                }
+            }
+        }
+    }
+    for ((file, outcome), times) in &tally {
+        println!("{file}: {outcome:?} {times}");
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// The write log of a directory, and its length after each of some writes: `n0`, `n1` and on in one row.
+fn log_of_writes(directory: &Path) -> (PathBuf, Vec<usize>) {
+    let catalog = schema();
+    let [plain, _] = families(&catalog);
+    // The room that an open store keeps behind its log is gone when it is closed.
+    let write = |name: &str, value: &str| {
+        let store = open(directory, &catalog).unwrap();
+        apply(&store, put(&plain, "row", name, value, 1)).unwrap();
+        close(store);
+    };
+    let log = PathBuf::from("log/1.log");
+    let length = || usize::try_from(fs::metadata(directory.join(&log)).unwrap().len()).unwrap();
+    write("first", "1");
+    let mut lengths = vec![length()];
+    for number in 0..30 {
+        write(&format!("n{number:02}"), &"x".repeat(number * 40));
+        lengths.push(length());
+    }
+    (log, lengths)
+}
+
+/// How many of those writes a store still holds, if it holds the first of them and no others.
+fn writes_kept(directory: &Path) -> Result<usize, StoreError> {
+    let catalog = schema();
+    let [plain, _] = families(&catalog);
+    let store = open(directory, &catalog)?;
+    let names = support::names(&store, "row", &plain);
+    assert_eq!(names[0], "first");
+    for (number, name) in names[1..].iter().enumerate() {
+        assert_eq!(*name, format!("n{number:02}"));
+    }
+    // And it goes on.
+    apply(&store, put(&plain, "row", "zz", "1", 1))?;
+    close(store);
+    let store = open(directory, &catalog)?;
+    assert_eq!(support::names(&store, "row", &plain).last().unwrap(), "zz");
+    Ok(names.len() - 1)
+}
+
+#[test]
+fn a_torn_tail_of_the_log_loses_only_what_it_held() {
+    let filled = tempfile::tempdir().unwrap();
+    let (log, lengths) = log_of_writes(filled.path());
+    let end = *lengths.last().unwrap();
+    for cut in (lengths[0]..=end).step_by(397).chain([end - 1, end - 3, end]) {
+        let whole = lengths[1..].iter().filter(|length| **length <= cut).count();
+        // Cut off, as after a kill; or zeros, as in a file made larger beforehand, whose checksums are written last.
+        let shorter = damaged(filled.path(), &log, |bytes| bytes.truncate(cut));
+        assert_eq!(writes_kept(shorter.path()).unwrap(), whole, "cut at {cut} of {end}");
+        let begin = lengths[whole];
+        let zeroed = damaged(filled.path(), &log, |bytes| {
+            bytes[cut..].fill(0);
+            bytes[begin..(begin + 12).min(end)].fill(0);
+            bytes.resize(end + 100_000, 0);
+        });
+        assert_eq!(writes_kept(zeroed.path()).unwrap(), whole, "zeros from {cut} of {end}");
+        // With its head there, as after a power cut: where it is no more than a few bytes, they may be damaged.
+        if lengths.get(whole + 1).is_some_and(|next| cut > begin && cut + 64 < *next) {
+            let holed = damaged(filled.path(), &log, |bytes| {
+                bytes[cut..].fill(0);
+                bytes.resize(end + 100_000, 0);
+            });
+            assert_eq!(writes_kept(holed.path()).unwrap(), whole, "lost from {cut} of {end}");
+        }
+    }
+}
+
+/// A machine that lost its power may have written later pages of an unsynced log only.
+#[test]
+fn a_page_that_never_reached_the_disk_loses_no_more_than_what_follows() {
+    let filled = tempfile::tempdir().unwrap();
+    let (log, lengths) = log_of_writes(filled.path());
+    for page in lengths[0] / 4096 + 1..lengths.last().unwrap() / 4096 {
+        let holed = damaged(filled.path(), &log, |bytes| bytes[page * 4096..(page + 1) * 4096].fill(0));
+        match writes_kept(holed.path()) {
+            Ok(kept) => {
+                let before = lengths[1..].iter().filter(|length| **length <= page * 4096).count();
+                assert_eq!(kept, before, "page {page}");
+            }
+            // The hole is inside a value: the engine sees a wrong checksum.
+            Err(StoreError::Corrupt(_)) => {}
+            Err(other) => panic!("page {page}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn a_damaged_log_is_named_with_the_place() {
+    let filled = tempfile::tempdir().unwrap();
+    let (log, lengths) = log_of_writes(filled.path());
+    let at = lengths[3];
+    let damaged = damaged(filled.path(), &log, |bytes| bytes[at] ^= 0x40);
+    let text = writes_kept(damaged.path()).unwrap_err().to_string();
+    assert!(
+        text.contains(&format!("1.log cannot be read at byte {at}; put back an undamaged copy")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_strange_directory_is_reported() {
+    let filled = tempfile::tempdir().unwrap();
+    fill(filled.path());
+    let right = contents(filled.path()).unwrap();
+    // A copy that somebody has put there is not ours to remove, and in nobody's way.
+    fs::create_dir(filled.path().join("tables/copy of 1.1")).unwrap();
+    assert_eq!(contents(filled.path()).unwrap(), right);
+    assert!(filled.path().join("tables/copy of 1.1").exists());
+    let among_tables = filled.path().join("tables/2.1/tables/copy of 0");
+    fs::create_dir(&among_tables).unwrap();
+    let text = contents(filled.path()).unwrap_err().to_string();
+    assert!(text.contains("copy of 0 is no table, but is among those of column family K."), "{text}");
+}
+
+#[test]
+fn a_missing_file_is_reported() {
+    let filled = tempfile::tempdir().unwrap();
+    fill(filled.path());
+    let right = contents(filled.path()).unwrap();
+    for path in files_under(filled.path()) {
+        let file = path.strip_prefix(filled.path()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        copy(filled.path(), directory.path());
+        fs::remove_file(directory.path().join(file)).unwrap();
+        let (outcome, text) = outcome(directory.path(), &right);
+        println!("without {}: {outcome:?} {text}", file.display());
+        assert!(outcome <= Outcome::Refused, "without {}: {outcome:?} {text}", file.display());
+    }
+}

@@ -1,0 +1,29 @@
+//! The embedded store: scripts, a reference model, crashes, damage, backup, and directories of earlier versions.
+
+mod backup;
+mod backup_steps;
+#[path = "../backup_support/mod.rs"]
+mod backup_support;
+mod backup_while_serving;
+mod corruption;
+#[path = "../counting_disk/mod.rs"]
+mod counting_disk;
+mod crash_points;
+mod disk_full;
+mod embedded;
+#[path = "../faulty_disk/mod.rs"]
+mod faulty_disk;
+mod fixture;
+mod kills;
+mod kills_of_counters;
+mod memory;
+mod model;
+#[path = "../reference_model/mod.rs"]
+mod reference_model;
+mod schema_sizes;
+mod scripts;
+#[path = "../store_support/mod.rs"]
+mod store_support;
+#[path = "../support/mod.rs"]
+mod support;
+mod upgrade_crashes;

@@ -1,0 +1,163 @@
+//! The upgrade of data directories of formats 1 and 2, with a crash in each of its calls of the disk.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+use crate::faulty_disk;
+use crate::store_support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use faulty_disk::{Chance, Crash, Fault, FaultyDisk, Tally, work_directory};
+use store_support as support;
+
+use thriftstore::marshal::Types;
+use thriftstore::schema::Catalog;
+use thriftstore::storage::disk::Disk;
+use thriftstore::storage::{EmbeddedOptions, EmbeddedStore, RowPiece, Store, StoreError, SyncMode};
+
+/// Seconds for each fixture.
+const SECONDS: u64 = 3;
+
+/// The rows of every column family, tombstones too, and the metadata records.
+#[derive(Debug, PartialEq)]
+struct Contents {
+    families: Vec<(String, Vec<RowPiece>)>,
+    records: Vec<String>,
+}
+
+impl Contents {
+    fn of_store(store: &EmbeddedStore, catalog: &Catalog) -> Contents {
+        let families = catalog.stored_families();
+        let records = support::wait(store.notes()).unwrap();
+        Contents {
+            families: families.map(|cf| (cf.name.clone(), support::dumped(store, cf, usize::MAX))).collect(),
+            records: records.into_iter().map(|record| format!("{record:?}")).collect(),
+        }
+    }
+}
+
+impl Contents {
+    /// What is there and should not be, and the other way round.
+    fn differences(&self, expected: &Contents) -> String {
+        let mut lines = Vec::new();
+        for ((name, found), (_, expected)) in self.families.iter().zip(&expected.families) {
+            for (what, rows, others) in [("too much", found, expected), ("missing", expected, found)] {
+                let odd = rows.iter().filter(|row| !others.contains(row));
+                lines.extend(odd.map(|row| format!("{what} in {name}: {:.300}", format!("{row:?}"))));
+            }
+        }
+        if self.records != expected.records {
+            lines.push(format!("records: {:?}, expected {:?}", self.records, expected.records));
+        }
+        lines.join("\n")
+    }
+}
+
+fn open(disk: Arc<dyn Disk>, data: &Path) -> Result<(EmbeddedStore, Catalog), StoreError> {
+    let config =
+        thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &Types::builtin()).unwrap();
+    let options =
+        EmbeddedOptions { sync: SyncMode::Periodic(Duration::from_secs(3600)), ..support::options(data) };
+    let store =
+        EmbeddedStore::open_on(disk, options, config.partitioner, &config.catalog, support::manual_clock())?;
+    Ok((store, config.catalog))
+}
+
+fn contents(disk: &FaultyDisk) -> Result<Contents, String> {
+    let (store, catalog) =
+        open(Arc::new(disk.clone()), &disk.data()).map_err(|error| format!("it does not open: {error}"))?;
+    Ok(Contents::of_store(&store, &catalog))
+}
+
+/// Unpacks a fixture.
+fn unpacked(name: &str) -> tempfile::TempDir {
+    let directory = work_directory();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let tar = Command::new("tar").arg("-xzf").arg(fixture).arg("-C").arg(directory.path()).status();
+    assert!(tar.expect("tar runs").success());
+    directory
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, target) = entry.map(|entry| (entry.path(), to.join(entry.file_name()))).unwrap();
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(path, target).unwrap();
+        }
+    }
+}
+
+/// A new disk with a copy of the fixture.
+fn disk_with(fixture: &Path, directory: &Path, seed: u64) -> FaultyDisk {
+    let disk = FaultyDisk::new(directory, seed);
+    copy(fixture, &disk.data());
+    disk
+}
+
+fn crash_in_upgrade(name: &'static str, fixture: &Path) {
+    let mut seed = Chance::seed_from("CRASH_SEED");
+    println!("{name}: CRASH_SEED={seed}");
+    let mut tally = Tally::new(name, SECONDS);
+    let directory = work_directory();
+    let disk = disk_with(fixture, directory.path(), seed);
+    let expected = contents(&disk).unwrap();
+    let calls = disk.calls();
+    assert!(expected.families.iter().any(|(_, rows)| !rows.is_empty()));
+    // Each call at least once, whatever time that takes.
+    while tally.points == 0 || tally.has_time() {
+        let mut chance = Chance::new(seed);
+        for call in 1..=calls {
+            for crash in Crash::ALL {
+                tally.points += 1;
+                tally.crashes +=
+                    crash_at(fixture, (call, crash), &mut chance, &expected).unwrap_or_else(|why| {
+                        panic!("CRASH_SEED={seed}: {crash:?} in call {call} of {calls}: {why}")
+                    });
+            }
+        }
+        seed = chance.next();
+    }
+}
+
+/// Crashes in one call of the upgrade, and mostly in one of the next attempt. Returns how many crashes there were.
+fn crash_at(
+    fixture: &Path,
+    (call, crash): (u64, Crash),
+    chance: &mut Chance,
+    expected: &Contents,
+) -> Result<usize, String> {
+    let directory = work_directory();
+    let disk = disk_with(fixture, directory.path(), chance.next());
+    let mut crashes = 0;
+    for (call, crash) in [(call, crash), (1 + chance.next() % (2 * call), *chance.pick(&Crash::ALL))] {
+        disk.plan(Some(Fault::CrashAt(call)));
+        let opened = open(Arc::new(disk.clone()), &disk.data());
+        match opened {
+            Err(error) if !disk.has_crashed() => return Err(format!("it does not open: {error}")),
+            opened => drop(opened),
+        }
+        if disk.has_crashed() {
+            disk.crash(crash);
+            crashes += 1;
+        }
+    }
+    disk.plan(None);
+    let found = contents(&disk)?;
+    if found == *expected { Ok(crashes) } else { Err(found.differences(expected)) }
+}
+
+#[test]
+fn an_upgrade_can_be_cut_short() {
+    // Both are unpacked first: a new process has the locks of directories, too, for a moment.
+    let fixtures = ["format-1.tar.gz", "format-2.tar.gz"].map(|name| (name, unpacked(name)));
+    for (name, fixture) in &fixtures {
+        crash_in_upgrade(name, fixture.path());
+    }
+}
