@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use crate::skip::skip;
 use crate::support;
 
 use std::io::{Read, Write};
@@ -55,8 +56,7 @@ fn check(server: &Server) {
 
 fn check_memory(server: &Server, limit: u64) {
     let Some(bytes) = server.resident_bytes() else {
-        println!("skipped: there is no /proc to read the memory from");
-        return;
+        skip!("there is no /proc to read the memory from");
     };
     assert!(bytes < limit, "the server uses {} MiB, the limit is {} MiB", bytes / MIB, limit / MIB);
 }
@@ -189,8 +189,7 @@ fn ten_thousand_connections_come_and_go() {
     if limit.current.is_some_and(|current| current < wanted) {
         let raised = Rlimit { current: Some(wanted), maximum: limit.maximum };
         if let Err(error) = setrlimit(Resource::Nofile, raised) {
-            println!("skipped: {WAVE} files cannot be open at one time: {error}");
-            return;
+            skip!("{WAVE} files cannot be open at one time: {error}");
         }
     }
     let (server, _directory) = start();
@@ -418,6 +417,7 @@ fn garbage_harms_nobody() {
 #[test]
 fn the_server_ends_although_a_client_never_reads() {
     let (server, _directory) = start();
+    let server = server.expecting("some connections did not finish in time");
     let column = || path("Standard1", None, Some(b"c"));
     let mut client: Client = server.client(Style::FRAMED);
     let value = vec![b'x'; 8 * 1024 * 1024];

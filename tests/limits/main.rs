@@ -6,5 +6,7 @@ mod hostile;
 mod memory;
 mod native_hostile;
 mod scarcity;
+#[path = "../support/skip.rs"]
+mod skip;
 #[path = "../support/mod.rs"]
 mod support;

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+use crate::skip::skip;
 use crate::support;
 
 use std::net::SocketAddr;
@@ -282,8 +283,7 @@ fn a_count_of_a_long_row_takes_little_memory() {
     let mut client = server.client(Style::FRAMED);
     check_alive(&mut client);
     let Some(idle) = server.peak_bytes() else {
-        println!("skipped: there is no /proc to read the memory of the server from");
-        return;
+        skip!("there is no /proc to read the memory of the server from");
     };
     let parent = parent("Standard2", None);
     let args = fields([(1, text(KS)), (2, text("wide")), (3, parent), (4, Value::I32(ONE))]);

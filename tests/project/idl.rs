@@ -47,7 +47,7 @@ fn compiler_accepts() -> TestResult {
         match thrift.output() {
             Ok(run) => assert!(run.status.success(), "{line}: {}", String::from_utf8_lossy(&run.stderr)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                println!("skipped: no Thrift compiler on the PATH");
+                crate::skip::report("no Thrift compiler is on the PATH");
                 return Ok(());
             }
             Err(error) => return Err(error.into()),

@@ -8,6 +8,8 @@ mod fuzz;
 mod idl;
 mod layers;
 mod methods;
+#[path = "../support/skip.rs"]
+mod skip;
 #[path = "../support/mod.rs"]
 mod support;
 mod wire;

@@ -229,7 +229,8 @@ fn it_serves_although_nobody_reads_what_it_prints() {
     let directory = tempfile::tempdir().unwrap();
     // The port is free again when the server starts; nobody else can know it by then but by chance.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = Server::start_unheard(directory.path(), port, &["--cache-mb", "18446744073709551615"]);
+    let server = Server::start_unheard(directory.path(), port, &["--cache-mb", "18446744073709551615"])
+        .expecting("cannot print that");
     check_alive(&mut server.client(Style::UNFRAMED));
     server.stop();
     let log = fs::read_to_string(directory.path().join("server.log")).unwrap();
@@ -244,7 +245,8 @@ fn what_is_no_longer_defined_is_kept() {
     check_alive(&mut server.client(Style::UNFRAMED));
     server.stop();
     let without = whole.replacen(r#"<ColumnFamily Name="Standard1" CompareWith="BytesType"/>"#, "", 1);
-    let server = Server::start(directory.path(), &without, &[]);
+    let server = Server::start(directory.path(), &without, &[])
+        .expecting("that neither the configuration nor a client has defined");
     let args = get_args(KS, b"alive", path("Standard1", None, Some(b"alive")), ONE);
     let mut client = server.client(Style::UNFRAMED);
     assert_eq!(client.call("get", &args).why(), "unconfigured columnfamily Standard1");

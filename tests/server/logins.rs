@@ -96,7 +96,8 @@ fn before_the_login_no_answer_depends_on_a_keyspace() {
     let simple = guarded(directory.path(), &["--login-failures", "0"]);
     let other = tempfile::tempdir().unwrap();
     let password =
-        Server::start(other.path(), &storage_conf(PASSWORD), &["--ephemeral", "--login-failures", "0"]);
+        Server::start(other.path(), &storage_conf(PASSWORD), &["--ephemeral", "--login-failures", "0"])
+            .expecting("everybody knows the password of cassandra");
     for server in [&simple, &password] {
         for (style, method) in
             METHODS.iter().flat_map(|method| [(Style::FRAMED, method), (Style::UNFRAMED, method)])
@@ -210,7 +211,7 @@ fn client_from(address: Ipv4Addr, server: &Server) -> Client {
 #[test]
 fn too_many_failed_logins_are_refused_at_their_address_alone() {
     let directory = tempfile::tempdir().unwrap();
-    let mut server = guarded(directory.path(), &["--login-failures", "4"]);
+    let mut server = guarded(directory.path(), &["--login-failures", "4"]).expecting("are refused for 15s");
     let native = server.native_address();
     let wrong = "Username and/or password are incorrect";
     // On any connection, and for each generation.

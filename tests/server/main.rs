@@ -19,6 +19,8 @@ mod native_statements;
 mod rights;
 mod roles;
 mod schema;
+#[path = "../support/skip.rs"]
+mod skip;
 mod start;
 mod status;
 #[path = "../support/mod.rs"]

@@ -211,7 +211,8 @@ fn users_that_the_server_keeps_may_do_what_was_granted_to_them() {
     let directory = tempfile::tempdir().unwrap();
     let elements =
         "<Authenticator>PasswordAuthenticator</Authenticator><Authorizer>CassandraAuthorizer</Authorizer>";
-    let mut server = Server::start(directory.path(), &storage_conf(elements), &[]);
+    let mut server = Server::start(directory.path(), &storage_conf(elements), &[])
+        .expecting("everybody knows the password of cassandra");
     let address = server.native_address();
     let client_of = |version: u8, user: &str, password: &str| {
         let mut client = NativeClient::connect(address, version);

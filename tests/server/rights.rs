@@ -395,7 +395,7 @@ fn a_login_counts_for_its_own_generation() {
 #[test]
 fn the_last_login_that_succeeded_counts_with_the_rights_of_its_moment() {
     let directory = tempfile::tempdir().unwrap();
-    let server = guarded(directory.path(), "", &[]);
+    let server = guarded(directory.path(), "", &[]).expecting("cannot read the access file");
     let mut client = client_of(&server, "writer", "Keyspace1");
     login(&mut client, "reader", "guess").thrown(1);
     client.call("insert", &insert("Standard1")).void();

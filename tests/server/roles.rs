@@ -16,6 +16,7 @@ const ROLES: &str = "<Authorizer>CassandraAuthorizer</Authorizer>";
 
 fn guarded(directory: &Path, more: &str) -> Server {
     Server::start(directory, &storage_conf(&format!("{PASSWORD}{more}")), &[])
+        .expecting("everybody knows the password of cassandra")
 }
 
 fn credentials(user: &str, password: &str) -> Value {

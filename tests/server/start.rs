@@ -153,7 +153,7 @@ fn a_restart_warns_of_what_is_not_defined_and_of_nothing_else() {
 
     let less =
         storage_conf("").replacen(r#"<ColumnFamily Name="Standard1" CompareWith="BytesType"/>"#, "", 1);
-    let server = Server::start(directory, &less, &[]);
+    let server = Server::start(directory, &less, &[]).expecting("has defined: Keyspace1.Standard1");
     let log = logged(directory);
     assert!(log.contains("has defined: Keyspace1.Standard1\n"), "{log}");
     server.stop();

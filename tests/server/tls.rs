@@ -211,6 +211,7 @@ fn the_end_does_not_wait_for_handshakes() {
 #[test]
 fn certificates_are_read_again_at_sighup() {
     let (server, former, directory) = start(&[]);
+    let server = server.expecting("the former certificates stay");
     let mut open = Client::over(former.connect(server.address, &TLS13, None), Style::FRAMED);
     check_alive(&mut open);
 

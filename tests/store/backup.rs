@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 use crate::backup_support;
+use crate::skip::skip;
 use crate::store_support;
 
 use std::fs;
@@ -109,10 +110,10 @@ fn tables_are_copied_where_they_cannot_be_linked() {
     let source = place.path().join("data");
     fill(&source);
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else {
-        return println!("skipped: there is no second file system");
+        skip!("there is no second file system");
     };
     if fs::metadata(elsewhere.path()).unwrap().dev() == fs::metadata(&source).unwrap().dev() {
-        return println!("skipped: there is no second file system");
+        skip!("there is no second file system");
     }
     let target = elsewhere.path().join("backup");
     let summary = backed_up(&source, &target);

@@ -22,6 +22,8 @@ mod model;
 mod reference_model;
 mod schema_sizes;
 mod scripts;
+#[path = "../support/skip.rs"]
+mod skip;
 #[path = "../store_support/mod.rs"]
 mod store_support;
 #[path = "../support/mod.rs"]

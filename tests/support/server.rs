@@ -1,7 +1,7 @@
 //! The real program, started on a free port.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -28,13 +28,17 @@ pub enum MemoryLimit {
     AddressesKib(u64),
 }
 
-/// A running server. It is killed when it is dropped.
+/// A running server. It is killed when it is dropped, and a warning or an error that it has logged and that the test does not
+/// expect is a failure.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
     /// What else it says on its standard output.
     told: Option<mpsc::Receiver<String>>,
-    log: PathBuf,
+    /// What it logs, also after the directory is gone.
+    log: File,
+    /// Parts of the warnings and errors that the test provokes.
+    expected: Vec<&'static str>,
 }
 
 /// A storage-conf.xml for tests: the blog, a keyspace of all sorts, and one with five replicas. `more` stands before
@@ -142,10 +146,10 @@ impl Server {
     }
 
     fn launch(directory: &Path, mut command: Command) -> Server {
-        let log = log_of(directory);
+        let log = create_log(directory);
         let mut child = command
             .stdout(Stdio::piped())
-            .stderr(File::create(&log).unwrap())
+            .stderr(log.try_clone().unwrap())
             .spawn()
             .expect("the program starts");
         let stdout = child.stdout.take().unwrap();
@@ -160,12 +164,12 @@ impl Server {
             Ok(line) => line,
             Err(error) => {
                 let _ = child.kill();
-                panic!("the server does not listen ({error}):\n{}", fs::read_to_string(&log).unwrap());
+                panic!("the server does not listen ({error}):\n{}", logged(directory));
             }
         };
         let address = line.strip_prefix(LISTENING).unwrap_or_else(|| panic!("the server says {line:?}"));
         let address = address.parse().expect("an address");
-        Server { child, address, told: Some(told), log }
+        Server { child, address, told: Some(told), log, expected: Vec::new() }
     }
 
     /// Starts on an address with nobody at the other end of its standard output.
@@ -173,8 +177,8 @@ impl Server {
         fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
         let place = address.to_string();
         let more: Vec<&str> = ["--thrift", &place].iter().chain(more).copied().collect();
-        let log = log_of(directory);
-        let errors = File::create(&log).unwrap();
+        let log = create_log(directory);
+        let errors = log.try_clone().unwrap();
         let mut child = command(directory, &more).stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         drop(child.stdout.take());
         let start = Instant::now();
@@ -182,7 +186,7 @@ impl Server {
             assert!(start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none(), "it does not listen");
             thread::sleep(Duration::from_millis(5));
         }
-        Server { child, address, told: None, log }
+        Server { child, address, told: None, log, expected: Vec::new() }
     }
 
     /// Has the program fail to start: its exit status and all that it printed.
@@ -193,6 +197,13 @@ impl Server {
         let mut child = command.stdout(errors.try_clone().unwrap()).stderr(errors).spawn().unwrap();
         let status = wait(&mut child);
         (status, fs::read_to_string(&log).unwrap())
+    }
+
+    /// The same with a warning or an error expected that has these words. Any other one fails the test.
+    #[must_use]
+    pub fn expecting(mut self, words: &'static str) -> Server {
+        self.expected.push(words);
+        self
     }
 
     pub fn client(&self, style: Style) -> Client {
@@ -289,10 +300,17 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // A test that has failed shows what the server said of it, if the directory is still there.
-        if let (true, Ok(log)) = (thread::panicking(), fs::read_to_string(&self.log)) {
+        let mut log = Vec::new();
+        self.log.rewind().and_then(|()| self.log.read_to_end(&mut log)).unwrap();
+        let log = String::from_utf8_lossy(&log);
+        if thread::panicking() {
             println!("the log of the server at {}:\n{log}", self.address);
+            return;
         }
+        let is_expected = |line: &&str| self.expected.iter().any(|words| line.contains(words));
+        let problems = log.lines().filter(|line| line.contains(" WARN ") || line.contains("ERROR "));
+        let unexpected: Vec<&str> = problems.filter(|line| !is_expected(line)).collect();
+        assert!(unexpected.is_empty(), "the server logged what the test does not expect: {unexpected:#?}");
     }
 }
 
@@ -308,6 +326,15 @@ pub fn wait_for_log(directory: &Path, wanted: &str) {
         assert!(start.elapsed() < PATIENCE, "no {wanted:?} in the log:\n{}", logged(directory));
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Opened for reading too: a test reads it when the directory may be gone.
+fn create_log(directory: &Path) -> File {
+    let mut options = File::options();
+    options.read(true).append(true).create(true);
+    let log = options.open(log_of(directory)).unwrap();
+    log.set_len(0).unwrap();
+    log
 }
 
 fn log_of(directory: &Path) -> PathBuf {
