@@ -11,8 +11,8 @@ use thriftstore::cql::{self, BoundValue, QueryOptions, QueryState, cql2};
 use thriftstore::db::{Authenticator, Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::native::{
-    self, Doing, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame, Reply as NativeReply,
-    RequestCode, SegmentCodec, open_body,
+    self, FailedOperation, Frame, FrameCutter, Handshake, NativeError, NativeService, NextFrame,
+    Reply as NativeReply, RequestCode, SegmentCodec, open_body,
 };
 use thriftstore::storage::EmbeddedStore;
 use thriftstore::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, detect};
@@ -140,7 +140,7 @@ async fn native_reply(service: &NativeService, handshake: &mut Handshake, frame:
         Ok((code, open_body(frame, handshake.compression, NATIVE_FRAME_BYTES_MAX)?))
     });
     match opened {
-        Err(error) => NativeReply::error(frame.stream, &error, Doing::default(), frame.version),
+        Err(error) => NativeReply::error(frame.stream, &error, FailedOperation::default(), frame.version),
         Ok((code, body)) if code.has_statement() => {
             let (identity, head) = (handshake.identity.clone(), (frame.stream, frame.flags));
             native::answer(service, &identity, code, head, body).await

@@ -9,7 +9,7 @@ use super::element::{Element, Set, apply_children};
 use super::elements::row;
 use super::lists;
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::releases::OWN;
 use super::replication::replication;
 use super::settings::{Cluster, ClusterEncryption, ClusterLogin};
@@ -159,7 +159,7 @@ pub fn authorities(text: &str) -> Option<PathBuf> {
     (text != "any").then(|| text.into())
 }
 
-pub fn read_cluster(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_cluster(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     if draft.cluster.is_some() {
         reading.note(node.name.span, || format!("a second {CLUSTER} is ignored; the first one counts"));
         return;
@@ -169,7 +169,7 @@ pub fn read_cluster(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
     draft.cluster = Some(cluster.finish(node, reading));
 }
 
-fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut Reading<'_>) {
+fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut ConfigReader<'_>) {
     for child in lists::nodes(node, CONTACT_POINT, reading) {
         draft.has_contact_points = true;
         match contact_point(&child.text.value) {
@@ -181,7 +181,7 @@ fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut Read
 
 impl ClusterDraft {
     /// Checks the elements together. `None` when they are wrong.
-    fn finish(self, node: &Node, reading: &mut Reading<'_>) -> Option<Cluster> {
+    fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<Cluster> {
         if !self.has_contact_points {
             reading.error(node.name.span, Mistake::ClusterWithout { tag: "ContactPoints", with: None });
         }

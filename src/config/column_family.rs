@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::element::{Element, Set, apply_attributes, apply_children};
 use super::elements::row;
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::releases::{ALL, FROM_0_5, IN_0_4, IN_0_6};
 use super::value::Value;
 use super::xml::Node;
@@ -182,7 +182,7 @@ const fn label_row(
 
 /// Reads one `<ColumnFamily>`; `None` when it has no usable name. A mistake leaves the default in place, so
 /// that it is reported once.
-pub fn read(keyspace: &str, node: &Node, reading: &mut Reading<'_>) -> Option<CfDef> {
+pub fn read(keyspace: &str, node: &Node, reading: &mut ConfigReader<'_>) -> Option<CfDef> {
     let mut draft = FamilyDraft::default();
     let errors_before = reading.errors.len();
     apply_attributes(FAMILY_ATTRIBUTES, &mut draft, node, reading);

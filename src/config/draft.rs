@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::keyspace::{KeyspaceDraft, Replication};
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::settings::{Authenticator, Authority, ClientEncryption, Cluster, CommitLogSync, Config};
 use super::xml::Node;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
@@ -87,7 +87,7 @@ impl Default for Draft {
 impl Draft {
     /// Checks what concerns several elements and fills in what is missing. The old server refused to start
     /// without a partitioner, directories and a sync mode; files that leave them out should just work.
-    pub fn finish(self, storage: &Node, file: &str, reading: &mut Reading<'_>) -> Config {
+    pub fn finish(self, storage: &Node, file: &str, reading: &mut ConfigReader<'_>) -> Config {
         let mut missing = Vec::new();
         self.check_places(storage, reading);
         let commit_log_sync = self.commit_log_sync(storage, reading, &mut missing);
@@ -159,7 +159,7 @@ impl Draft {
     fn commit_log_sync(
         &self,
         storage: &Node,
-        reading: &mut Reading<'_>,
+        reading: &mut ConfigReader<'_>,
         missing: &mut Vec<String>,
     ) -> CommitLogSync {
         let period = given(storage, "CommitLogSyncPeriodInMS");
@@ -199,7 +199,7 @@ impl Draft {
         }
     }
 
-    fn check_places(&self, storage: &Node, reading: &mut Reading<'_>) {
+    fn check_places(&self, storage: &Node, reading: &mut ConfigReader<'_>) {
         if let Some(log) = &self.commit_log_directory
             && self.data_directories.contains(log)
             && let Some(node) = given(storage, "CommitLogDirectory")
@@ -216,7 +216,7 @@ impl Draft {
 }
 
 /// A token must be one of the partitioner's. Not asked when the partitioner itself is wrong.
-fn check_token(partitioner: &PartitionerRef, storage: &Node, reading: &mut Reading<'_>) {
+fn check_token(partitioner: &PartitionerRef, storage: &Node, reading: &mut ConfigReader<'_>) {
     let wrong = |error: &super::error::ConfigError| matches!(error.mistake, Mistake::UnknownPartitioner(_));
     let Some(node) = given(storage, "InitialToken") else { return };
     if reading.errors.iter().any(wrong) {

@@ -6,7 +6,7 @@ use super::characters::{CodePoint, is_invisible};
 use super::home::home_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::releases::Releases;
 use super::value::Value;
 use super::xml::{Node, Text};
@@ -31,7 +31,7 @@ pub enum Set<T> {
     /// Its text is a value.
     Value(fn(&mut T, &Value<'_>) -> Result<(), Mistake>),
     /// It holds other elements.
-    Children(fn(&mut T, &Node, &mut Reading<'_>)),
+    Children(fn(&mut T, &Node, &mut ConfigReader<'_>)),
     /// Its text must be right, and means nothing here.
     Nothing(fn(&Value<'_>) -> Result<(), Mistake>),
 }
@@ -49,7 +49,7 @@ pub fn apply_children<T>(
     others: &[&str],
     target: &mut T,
     node: &Node,
-    reading: &mut Reading<'_>,
+    reading: &mut ConfigReader<'_>,
 ) {
     let mut first_lines = BTreeMap::new();
     for child in &node.children {
@@ -84,7 +84,7 @@ pub fn apply_children<T>(
 }
 
 /// Sets everything that the node's attributes say.
-pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, reading: &mut Reading<'_>) {
+pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, reading: &mut ConfigReader<'_>) {
     for attribute in &node.attributes {
         match rows.iter().find(|row| row.tag == attribute.name.value) {
             Some(row) => {
@@ -97,14 +97,14 @@ pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, rea
 }
 
 /// Whether a value has a character that nobody sees, which is a mistake.
-pub fn has_invisible(tag: &str, text: &Text, reading: &mut Reading<'_>) -> bool {
+pub fn has_invisible(tag: &str, text: &Text, reading: &mut ConfigReader<'_>) -> bool {
     let Some(character) = text.value.chars().find(|character| is_invisible(*character)) else { return false };
     let mistake = Mistake::InvisibleCharacter { tag: tag.to_owned(), character: CodePoint(character) };
     reading.error(reading.place_of(character, text.span), mistake);
     true
 }
 
-fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading: &mut Reading<'_>) {
+fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading: &mut ConfigReader<'_>) {
     if row.tag != FREE_TEXT && has_invisible(row.tag, text, reading) {
         return;
     }
@@ -124,7 +124,12 @@ fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading:
 }
 
 /// Notes what nobody knows: ignored, as ever, but not silently.
-pub fn unknown<'k>(name: &Text, what: &str, known: impl Iterator<Item = &'k str>, reading: &mut Reading<'_>) {
+pub fn unknown<'k>(
+    name: &Text,
+    what: &str,
+    known: impl Iterator<Item = &'k str>,
+    reading: &mut ConfigReader<'_>,
+) {
     let given = &name.value;
     reading.note(name.span, || {
         let hint = match (nearest(given, known), home_of(given)) {

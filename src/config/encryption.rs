@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::element::{Element, Set, apply_children};
 use super::elements::row;
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::releases::FROM_1_2;
 use super::settings::ClientEncryption;
 use super::xml::Node;
@@ -94,7 +94,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
 ];
 
-pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     if draft.encryption.is_some() {
         reading.note(node.name.span, || format!("a second {ENCRYPTION} is ignored; the first one counts"));
         return;
@@ -106,7 +106,7 @@ pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>
 
 impl EncryptionDraft {
     /// Checks the options together. `None` when they are switched off, or wrong.
-    fn finish(self, node: &Node, reading: &mut Reading<'_>) -> Option<ClientEncryption> {
+    fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<ClientEncryption> {
         if let (None, Some(true)) = (&self.client_authorities, self.require_client_auth)
             && let Some(asks) = node.child("RequireClientAuth")
         {

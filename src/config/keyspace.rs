@@ -7,8 +7,8 @@ use super::column_family::{self, FAMILY};
 use super::draft::Draft;
 use super::element::{Element, Set, apply_attributes, apply_children, unknown};
 use super::elements::row;
-use super::mistake::{Choice, Mistake};
-use super::reading::Reading;
+use super::mistake::{Mistake, UnknownName};
+use super::reading::ConfigReader;
 use super::releases::{ALL, IN_0_4, IN_0_5, IN_0_6};
 use super::source::Span;
 use super::value::Value;
@@ -125,11 +125,11 @@ pub fn strategy(value: &Value<'_>) -> Result<String, Mistake> {
     if short.contains('.') && !value.text.starts_with("org.apache.cassandra.") {
         return Ok(value.text.to_owned());
     }
-    Err(Mistake::UnknownStrategy(Choice::new(value.text, STRATEGIES.iter().copied())))
+    Err(Mistake::UnknownStrategy(UnknownName::new(value.text, STRATEGIES.iter().copied())))
 }
 
 /// `<Keyspaces>`: there may be several, as ever.
-pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     for child in &node.children {
         if child.name.value == KEYSPACE {
             read_keyspace(draft, child, reading);
@@ -140,7 +140,7 @@ pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>)
 }
 
 /// One `<Keyspace>`. The old server made one of two equal-named ones; that is rarely what was meant.
-pub fn read_keyspace(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_keyspace(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     let mut keyspace = KeyspaceDraft::default();
     apply_attributes(KEYSPACE_ATTRIBUTES, &mut keyspace, node, reading);
     let name = node.attribute("Name");
@@ -172,7 +172,7 @@ pub fn read_keyspace(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) 
     }
 }
 
-fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut Reading<'_>) {
+fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut ConfigReader<'_>) {
     let line = reading.line(span);
     match draft.keyspace_lines.get(&keyspace.name) {
         Some(&first_line) => {
@@ -185,7 +185,7 @@ fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut Rea
     }
 }
 
-fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut Reading<'_>) {
+fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut ConfigReader<'_>) {
     if let (Some(0), Some(factor)) = (keyspace.replication.factor, node.child("ReplicationFactor")) {
         let text = "with no copies every read and write is answered UnavailableException";
         reading.note(factor.text.span, || text.to_owned());

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 use super::draft::Draft;
 use super::element::{has_invisible, unknown};
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::xml::Node;
 
 pub const DATA_DIRECTORY: &str = "DataFileDirectory";
 pub const SEED: &str = "Seed";
 
-pub fn read_data_directories(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_data_directories(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     draft.data_directories.extend(texts(node, DATA_DIRECTORY, reading).into_iter().map(PathBuf::from));
 }
 
-pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut Reading<'_>) {
+pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     reading.inert("Seeds", node.name.span);
     draft.seeds.extend(texts(node, SEED, reading));
 }
 
 /// The texts of all children of one name. An empty one was a crash; now it is a mistake.
-fn texts(node: &Node, tag: &str, reading: &mut Reading<'_>) -> Vec<String> {
+fn texts(node: &Node, tag: &str, reading: &mut ConfigReader<'_>) -> Vec<String> {
     nodes(node, tag, reading).into_iter().map(|child| child.text.value.trim().to_owned()).collect()
 }
 
 /// All children of one name that have a text.
-pub(super) fn nodes<'n>(node: &'n Node, tag: &str, reading: &mut Reading<'_>) -> Vec<&'n Node> {
+pub(super) fn nodes<'n>(node: &'n Node, tag: &str, reading: &mut ConfigReader<'_>) -> Vec<&'n Node> {
     let mut found = Vec::new();
     for child in &node.children {
         if child.name.value != tag {

@@ -11,7 +11,7 @@ use super::elements::ELEMENTS;
 use super::error::{ConfigError, ConfigErrors};
 use super::keyspace::{self, KEYSPACE};
 use super::mistake::Mistake;
-use super::reading::Reading;
+use super::reading::ConfigReader;
 use super::settings::Config;
 use super::source::{Source, Span};
 use super::xml::{Node, Text, XmlMistake};
@@ -78,7 +78,7 @@ pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Confi
 /// Reads a text; `file_name` is what messages call it.
 pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     let source = Arc::new(Source::new(file_name, text));
-    let mut reading = Reading::new(&source, types);
+    let mut reading = ConfigReader::new(&source, types);
     let storage = match xml_reader::read(&source) {
         Ok(roots) => storage_of(roots, &mut reading),
         Err(mistakes) => {
@@ -104,7 +104,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
 
 /// The `<Storage>` of a file; what would stand in one is put into one, so that the fragments that articles
 /// print are configurations too.
-fn storage_of(mut roots: Vec<Node>, reading: &mut Reading<'_>) -> Node {
+fn storage_of(mut roots: Vec<Node>, reading: &mut ConfigReader<'_>) -> Node {
     let is_storage = |node: &Node| node.name.value == "Storage";
     if let Some(at) = roots.iter().position(is_storage) {
         let storage = roots.remove(at);

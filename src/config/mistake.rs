@@ -6,14 +6,14 @@ use super::xml::XmlMistake;
 
 /// A name that is not one of those that are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct UnknownName {
     pub given: String,
     pub allowed: Vec<String>,
 }
 
-impl Choice {
-    pub fn new<I: Into<String>>(given: &str, allowed: impl IntoIterator<Item = I>) -> Choice {
-        Choice { given: given.to_owned(), allowed: allowed.into_iter().map(Into::into).collect() }
+impl UnknownName {
+    pub fn new<I: Into<String>>(given: &str, allowed: impl IntoIterator<Item = I>) -> UnknownName {
+        UnknownName { given: given.to_owned(), allowed: allowed.into_iter().map(Into::into).collect() }
     }
 
     /// What is allowed, the likeliest first. Packages do not count: `UTF8Typ` and
@@ -58,18 +58,18 @@ pub enum Mistake {
     #[error("{tag} has a character that cannot be seen: {character}")]
     InvisibleCharacter { tag: String, character: CodePoint },
     #[error("{0}")]
-    UnknownWord(String, Choice),
+    UnknownWord(String, UnknownName),
 
     #[error("Invalid partitioner class {}", .0.given)]
-    UnknownPartitioner(Choice),
+    UnknownPartitioner(UnknownName),
     #[error("Invalid authenticator class {}", .0.given)]
-    UnknownAuthenticator(Choice),
+    UnknownAuthenticator(UnknownName),
     #[error("Invalid authority class {}", .0.given)]
-    UnknownAuthority(Choice),
+    UnknownAuthority(UnknownName),
     #[error("Invalid replicaplacementstrategy class {}", .0.given)]
-    UnknownStrategy(Choice),
+    UnknownStrategy(UnknownName),
     #[error("Unable to load class {} for {attribute} attribute", .class.given)]
-    UnknownComparator { attribute: String, class: Choice },
+    UnknownComparator { attribute: String, class: UnknownName },
     #[error("InitialToken {given:?} is no token of the partitioner: {reason}")]
     BadToken { given: String, reason: String },
 
@@ -111,7 +111,7 @@ pub enum Mistake {
     #[error("column family {name} is defined twice in keyspace {keyspace}, first on line {first_line}")]
     FamilyTwice { keyspace: String, name: String, first_line: usize },
     #[error("ColumnFamily {name} has invalid type {}", .column_type.given)]
-    UnknownColumnType { name: String, column_type: Choice },
+    UnknownColumnType { name: String, column_type: UnknownName },
     #[error(
         "CompareSubcolumnsWith is only a valid attribute on super columnfamilies (not regular columnfamily {name})"
     )]
@@ -205,10 +205,10 @@ mod tests {
 
     #[test]
     fn packages_do_not_hide_a_misspelling() {
-        let choice = Choice::new("org.apache.cassandra.db.marshal.UTF8Typ", ["BytesType", "UTF8Type"]);
+        let choice = UnknownName::new("org.apache.cassandra.db.marshal.UTF8Typ", ["BytesType", "UTF8Type"]);
         assert_eq!(choice.help(), "did you mean UTF8Type?\nallowed: BytesType, UTF8Type");
-        let own = Choice::new("com.example.DateTyp", ["BytesType", "com.example.DateType"]);
+        let own = UnknownName::new("com.example.DateTyp", ["BytesType", "com.example.DateType"]);
         assert!(own.help().starts_with("did you mean com.example.DateType?"));
-        assert_eq!(Choice::new("Sorted", ["BytesType"]).help(), "allowed: BytesType");
+        assert_eq!(UnknownName::new("Sorted", ["BytesType"]).help(), "allowed: BytesType");
     }
 }

@@ -37,7 +37,7 @@ pub use encryption::ENCRYPTION_ELEMENTS;
 pub use error::{ConfigError, ConfigErrors};
 pub use keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 pub use load::{DEFAULT, DEFAULT_NAME, load, load_or_default, parse, parse_bytes};
-pub use mistake::{Choice, Mistake};
+pub use mistake::{Mistake, UnknownName};
 pub use releases::Releases;
 pub use replication::replication;
 pub use settings::{

@@ -18,7 +18,7 @@ const NOTES_MAX: usize = 50;
 const ERRORS_MAX: usize = 1000;
 
 /// The state of one reading.
-pub struct Reading<'a> {
+pub struct ConfigReader<'a> {
     pub types: &'a Types,
     source: &'a Arc<Source>,
     pub errors: Vec<ConfigError>,
@@ -31,9 +31,9 @@ pub struct Reading<'a> {
     releases: crate::compat::Span,
 }
 
-impl<'a> Reading<'a> {
-    pub fn new(source: &'a Arc<Source>, types: &'a Types) -> Reading<'a> {
-        Reading {
+impl<'a> ConfigReader<'a> {
+    pub fn new(source: &'a Arc<Source>, types: &'a Types) -> ConfigReader<'a> {
+        ConfigReader {
             types,
             source,
             errors: Vec::new(),

@@ -1,6 +1,6 @@
 //! The text of an element or attribute, read as what it should be.
 
-use super::mistake::{Choice, Mistake};
+use super::mistake::{Mistake, UnknownName};
 use crate::marshal::{self, TypeRef, Types};
 
 /// A given text. The old server did not trim, and died of ` 9160 `; we do.
@@ -89,12 +89,15 @@ impl Value<'_> {
             };
             let known =
                 self.types.class_names().map(|name| name.strip_prefix(marshal::PACKAGE).unwrap_or(name));
-            Mistake::UnknownComparator { attribute: self.tag.to_owned(), class: Choice::new(&full, known) }
+            Mistake::UnknownComparator {
+                attribute: self.tag.to_owned(),
+                class: UnknownName::new(&full, known),
+            }
         })
     }
 
-    pub fn choice<'k>(&self, allowed: impl IntoIterator<Item = &'k str>) -> Choice {
-        Choice::new(self.text, allowed)
+    pub fn choice<'k>(&self, allowed: impl IntoIterator<Item = &'k str>) -> UnknownName {
+        UnknownName::new(self.text, allowed)
     }
 
     pub fn out_of_bounds(&self, tag: &str, bound: &str) -> Mistake {

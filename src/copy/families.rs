@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{TryStreamExt, stream};
 
 use super::difference::{Difference, Differences, Kind};
-use super::merge::{self, Met, Stream};
+use super::merge::{self, MergeStep, Stream};
 use super::meter::Meter;
 use super::progress_file::ProgressFile;
 use super::run::Interruption;
@@ -181,7 +181,7 @@ impl Work {
         let now_s = self.clock.now_s();
         let mut met_so_far = 0u64;
         while let Some(met) = merge::next(&mut from, &mut to, now_s).await? {
-            if let Met::Different(difference) = met {
+            if let MergeStep::Different(difference) = met {
                 differences.add(&pair.from, &difference);
             }
             met_so_far += 1;

@@ -17,10 +17,10 @@ use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 
 /// Where a change stands among all others of a column family: token and key of the row, then the order of a dump.
-type Rank = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
+type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
 /// What two walks have met.
-pub enum Met {
+pub enum MergeStep {
     Same,
     Different(Difference),
 }
@@ -30,7 +30,7 @@ pub struct Stream {
     walk: Walk,
     cf: std::sync::Arc<CfDef>,
     partitioner: PartitionerRef,
-    waiting: VecDeque<(Rank, Bytes, Change)>,
+    waiting: VecDeque<(MergeKey, Bytes, Change)>,
     is_over: bool,
     /// What has been read.
     pub tally: Tally,
@@ -84,7 +84,7 @@ impl Stream {
 }
 
 /// Takes what comes next of both walks; `None` at the end of both.
-pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<Met>, CopyError> {
+pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<MergeStep>, CopyError> {
     from.fill(now_s).await?;
     to.fill(now_s).await?;
     let order = match (from.waiting.front(), to.waiting.front()) {
@@ -99,19 +99,19 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
         (Some((_, key, change)), None) => missing(key, &change, Kind::OnlyInSource, now_s),
         (None, Some((_, key, change))) => missing(key, &change, Kind::OnlyInTarget, now_s),
         (Some((_, key, one)), Some((_, _, other))) => match kind_of(&one, &other) {
-            Some(kind) => Met::Different(difference(key, &one, kind)),
-            None => Met::Same,
+            Some(kind) => MergeStep::Different(difference(key, &one, kind)),
+            None => MergeStep::Same,
         },
-        (None, None) => Met::Same,
+        (None, None) => MergeStep::Same,
     };
     Ok(Some(met))
 }
 
 /// A change that only one side has. A cell that expires just now may be a tombstone on one side that is forgotten at once.
-fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> Met {
+fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> MergeStep {
     let expires_now = matches!(change, Change::Cell { cell, .. }
         if matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s <= now_s.saturating_add(SLACK_S)));
-    if expires_now { Met::Same } else { Met::Different(difference(key, change, kind)) }
+    if expires_now { MergeStep::Same } else { MergeStep::Different(difference(key, change, kind)) }
 }
 
 fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
@@ -152,7 +152,7 @@ fn ordered(comparator: &dyn AbstractType, name: &[u8]) -> Vec<u8> {
     ordered
 }
 
-fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> Rank {
+fn rank(cf: &CfDef, token: &[u8], key: &Bytes, change: &Change) -> MergeKey {
     let nothing = Bytes::new;
     let (class, holder, inner, name, more) = match change {
         Change::DeleteRow { .. } => (0, Vec::new(), 0, Vec::new(), nothing()),

@@ -10,15 +10,15 @@ use crate::model::{Cell, Predicate, Row, RowColumns};
 use crate::schema::CfDef;
 
 /// An answer of a side, later; an error is what the side says.
-pub type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
+pub type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
 /// Reads what is alive.
 pub trait Pages: Send + Sync {
     /// Rows in ring order from a key's place on, that row included; empty: from the first. Of each the first columns.
-    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> Reading<'_, Vec<Row>>;
+    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> PageFuture<'_, Vec<Row>>;
 
     /// The columns of a row from a name on, that one included.
-    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> Reading<'_, RowColumns>;
+    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> PageFuture<'_, RowColumns>;
 
     /// Cells of a row, or of a super column.
     fn cells(
@@ -27,7 +27,7 @@ pub trait Pages: Send + Sync {
         key: Bytes,
         super_column: Option<Bytes>,
         predicate: Predicate,
-    ) -> Reading<'_, Vec<Cell>>;
+    ) -> PageFuture<'_, Vec<Cell>>;
 
     /// Whether a page of columns may have fewer than were asked for although more follow: 0.6 counts super columns in which
     /// nothing is alive.

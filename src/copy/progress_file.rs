@@ -22,7 +22,7 @@ const WRITE_EVERY: Duration = Duration::from_millis(200);
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Noted {
+struct ProgressEntry {
     version: u32,
     from: String,
     to: String,
@@ -49,7 +49,7 @@ impl Family {
 #[derive(Debug)]
 pub struct ProgressFile {
     path: Option<PathBuf>,
-    noted: Noted,
+    noted: ProgressEntry,
     written: Instant,
 }
 
@@ -57,7 +57,7 @@ impl ProgressFile {
     /// Reads the file, or begins one. One of another copy is refused.
     pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
         let (from, to) = (from.to_owned(), to.to_owned());
-        let noted = Noted { version: VERSION, from, to, families: BTreeMap::new() };
+        let noted = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
         let mut file = ProgressFile { path: path.map(Path::to_path_buf), noted, written: Instant::now() };
         let Some(path) = path else { return Ok(file) };
         match read(path) {
@@ -77,7 +77,7 @@ impl ProgressFile {
         Ok(file)
     }
 
-    fn check_same(&self, path: &Path, noted: &Noted) -> Result<(), CopyError> {
+    fn check_same(&self, path: &Path, noted: &ProgressEntry) -> Result<(), CopyError> {
         if noted.version != VERSION {
             return Err(CopyError::ProgressFile(format!(
                 "the progress file {} is of version {}, this program reads {VERSION}",
@@ -124,7 +124,7 @@ impl ProgressFile {
     }
 }
 
-fn read(path: &Path) -> Result<Option<Noted>, String> {
+fn read(path: &Path) -> Result<Option<ProgressEntry>, String> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -138,7 +138,7 @@ fn read(path: &Path) -> Result<Option<Noted>, String> {
     serde_json::from_slice(&json).map(Some).map_err(|error| error.to_string())
 }
 
-fn write(path: &Path, noted: &Noted) -> Result<(), std::io::Error> {
+fn write(path: &Path, noted: &ProgressEntry) -> Result<(), std::io::Error> {
     let json = serde_json::to_vec_pretty(noted)?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");

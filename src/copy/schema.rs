@@ -36,12 +36,12 @@ fn name_of(cf: &CfDef) -> String {
 }
 
 /// Column families of a keyspace that are copied.
-struct Chosen {
+struct SelectedFamilies {
     keyspace: KeyspaceDef,
     families: Vec<Arc<CfDef>>,
 }
 
-fn chosen(from: &Side, selection: &Selection) -> Result<Vec<Chosen>, CopyError> {
+fn chosen(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
         if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {
@@ -51,7 +51,7 @@ fn chosen(from: &Side, selection: &Selection) -> Result<Vec<Chosen>, CopyError> 
             |cf: &&Arc<CfDef>| selection.column_family.as_ref().is_none_or(|only| *only == cf.name);
         let families: Vec<Arc<CfDef>> = keyspace.column_families.values().filter(is_meant).cloned().collect();
         if !families.is_empty() {
-            all.push(Chosen { keyspace, families });
+            all.push(SelectedFamilies { keyspace, families });
         }
     }
     if all.is_empty() {
@@ -73,7 +73,7 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
         leave_out_tables(&mut chosen, to, selection)?;
     }
     let mut missing = BTreeMap::new();
-    for Chosen { keyspace, families } in &chosen {
+    for SelectedFamilies { keyspace, families } in &chosen {
         for cf in families {
             match to.column_family(&cf.keyspace, &cf.name) {
                 Some(there) => check_alike(cf, &there)?,
@@ -82,7 +82,7 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
         }
     }
     let database = to.writable()?;
-    for Chosen { keyspace, .. } in &chosen {
+    for SelectedFamilies { keyspace, .. } in &chosen {
         let Some(families) = missing.get(&keyspace.name) else { continue };
         let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
         database
@@ -103,7 +103,7 @@ pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pai
     pairs_of(&chosen, to)
 }
 
-fn pairs_of(chosen: &[Chosen], to: &Side) -> Result<Vec<Pair>, CopyError> {
+fn pairs_of(chosen: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyError> {
     let mut pairs = Vec::new();
     for cf in chosen.iter().flat_map(|chosen| &chosen.families) {
         let Some(there) = to.column_family(&cf.keyspace, &cf.name) else {
@@ -116,7 +116,11 @@ fn pairs_of(chosen: &[Chosen], to: &Side) -> Result<Vec<Pair>, CopyError> {
 }
 
 /// A cluster keeps its own tables, in which the cells of ours have no place.
-fn leave_out_tables(chosen: &mut [Chosen], to: &Side, selection: &Selection) -> Result<(), CopyError> {
+fn leave_out_tables(
+    chosen: &mut [SelectedFamilies],
+    to: &Side,
+    selection: &Selection,
+) -> Result<(), CopyError> {
     let is_table = |cf: &&Arc<CfDef>| cf.table.is_some();
     let tables: Vec<String> =
         chosen.iter().flat_map(|chosen| &chosen.families).filter(is_table).map(|cf| name_of(cf)).collect();

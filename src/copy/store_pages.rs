@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::pages::{Pages, Reading};
+use super::pages::{PageFuture, Pages};
 use crate::compat::features::ConsistencyLevel;
 use crate::db::Database;
 use crate::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
@@ -43,7 +43,7 @@ fn slice_from(start: Bytes, count: usize) -> Predicate {
 }
 
 impl Pages for StorePages {
-    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> Reading<'_, Vec<Row>> {
+    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> PageFuture<'_, Vec<Row>> {
         let command = RangeCommand {
             bounds: Bounds::Keys { start, end: Bytes::new() },
             max_rows: rows,
@@ -55,7 +55,7 @@ impl Pages for StorePages {
         })
     }
 
-    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> Reading<'_, RowColumns> {
+    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> PageFuture<'_, RowColumns> {
         let command = self.command(cf, None, slice_from(start, columns));
         Box::pin(async move {
             self.store.read(key, command, self.consistency).await.map_err(|error| error.to_string())
@@ -68,7 +68,7 @@ impl Pages for StorePages {
         key: Bytes,
         super_column: Option<Bytes>,
         predicate: Predicate,
-    ) -> Reading<'_, Vec<Cell>> {
+    ) -> PageFuture<'_, Vec<Cell>> {
         let command = self.command(cf, super_column, predicate);
         Box::pin(async move {
             match self.store.read(key, command, self.consistency).await {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::ThriftPlace;
-use super::pages::{Pages, Reading};
+use super::pages::{PageFuture, Pages};
 use super::thrift_client::ThriftClient;
 use crate::db::{ColumnOrSuper, CounterColumn, NewColumn};
 use crate::model::{Cell, CellKind, Predicate, Row, RowColumns, SliceRange, SuperColumn};
@@ -193,7 +193,7 @@ fn first_columns(start: Bytes, count: usize) -> Predicate {
 }
 
 impl Pages for ThriftPages {
-    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> Reading<'_, Vec<Row>> {
+    fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> PageFuture<'_, Vec<Row>> {
         let cf = cf.clone();
         Box::pin(async move {
             let write = |writer: &mut Writer<'_>| {
@@ -214,7 +214,7 @@ impl Pages for ThriftPages {
         })
     }
 
-    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> Reading<'_, RowColumns> {
+    fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> PageFuture<'_, RowColumns> {
         let cf = cf.clone();
         Box::pin(async move { self.slice(&cf, &key, None, &first_columns(start, columns)).await })
     }
@@ -225,7 +225,7 @@ impl Pages for ThriftPages {
         key: Bytes,
         super_column: Option<Bytes>,
         predicate: Predicate,
-    ) -> Reading<'_, Vec<Cell>> {
+    ) -> PageFuture<'_, Vec<Cell>> {
         let cf = cf.clone();
         Box::pin(async move {
             match self.slice(&cf, &key, super_column.as_ref(), &predicate).await? {

@@ -11,12 +11,12 @@ use crate::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeDeletion, ReadCommand, SliceRange,
 };
 use crate::schema::{CfDef, TableDef};
-use crate::storage::{Asked, WatchedStore};
+use crate::storage::{RecordingStore, StoreRequest};
 
 /// Runs a SELECT, INSERT, UPDATE, DELETE or BATCH without writing anything, and tells the row keys and cells that it
 /// reads and would write, each with what it means.
 pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions) -> Result<String, CqlError> {
-    let watched = Arc::new(WatchedStore::new(state.database.store().clone()));
+    let watched = Arc::new(RecordingStore::new(state.database.store().clone()));
     let database = Arc::new(state.database.with_store(watched.clone()));
     let state = QueryState { database: &database, ..*state };
     let prepared = run::prepare(&state, text)?;
@@ -42,11 +42,11 @@ struct Explained<'a> {
 type Line = (String, String);
 
 impl Explained<'_> {
-    fn asked(&self, asked: &Asked) -> String {
+    fn asked(&self, asked: &StoreRequest) -> String {
         match asked {
-            Asked::Read { key, command } => self.read(key, command),
-            Asked::Scan(command) => self.scan(command),
-            Asked::Write(mutation) => self.write(mutation),
+            StoreRequest::Read { key, command } => self.read(key, command),
+            StoreRequest::Scan(command) => self.scan(command),
+            StoreRequest::Write(mutation) => self.write(mutation),
         }
     }
 

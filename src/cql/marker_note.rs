@@ -8,14 +8,14 @@ use crate::util::Release;
 
 /// What is told of a marker.
 #[derive(Debug, PartialEq)]
-pub struct MarkerNote {
+pub struct MarkerSpec {
     pub class: String,
     pub text: String,
 }
 
-impl MarkerNote {
-    fn plain(self, marker: &ColumnSpec) -> MarkerNote {
-        MarkerNote { text: marker.name.clone(), ..self }
+impl MarkerSpec {
+    fn plain(self, marker: &ColumnSpec) -> MarkerSpec {
+        MarkerSpec { text: marker.name.clone(), ..self }
     }
 }
 
@@ -25,14 +25,14 @@ pub fn marker_notes(
     state: &QueryState<'_>,
     markers: &[ColumnSpec],
     names: &[Option<String>],
-) -> Vec<MarkerNote> {
+) -> Vec<MarkerSpec> {
     let is_named = |at: usize| names.get(at).is_some_and(Option::is_some);
     let is_plain = state.language.is_newest() || !state.behaviour.cql.markers_have_notes;
     let noted = markers.iter().enumerate().map(|(at, marker)| (marker, note(state, marker, is_named(at))));
     noted.map(|(marker, note)| if is_plain { note.plain(marker) } else { note }).collect()
 }
 
-fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNote {
+fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerSpec {
     let release = state.behaviour.release;
     let class = class_of(marker, release);
     let catalog = state.database.catalog();
@@ -40,11 +40,11 @@ fn note(state: &QueryState<'_>, marker: &ColumnSpec, is_named: bool) -> MarkerNo
     let of_column = cf.and_then(|cf| {
         let def = TableDef::of(cf, release);
         let column = def.column(&marker.name)?;
-        Some(MarkerNote { class: class_text(column), text: column_text(cf, &def, column) })
+        Some(MarkerSpec { class: class_text(column), text: column_text(cf, &def, column) })
     });
     let of_other = || {
         let text = format!("ColumnSpecification{{name={}, type={class}}}", marker.name);
-        MarkerNote { class, text }
+        MarkerSpec { class, text }
     };
     of_column.unwrap_or_else(of_other)
 }

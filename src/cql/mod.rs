@@ -26,7 +26,7 @@ pub mod values;
 
 pub use error::{CqlError, Place};
 pub use explain::explain;
-pub use marker_note::{MarkerNote, marker_notes};
+pub use marker_note::{MarkerSpec, marker_notes};
 pub use options::{BoundValue, CollectionForm, QueryOptions};
 pub use outcome::{ChangeKind, ChangedTarget, ColumnSpec, Outcome, ResultSet, SchemaChange};
 pub use prepared::{PreparedStatements, StatementId, unknown_statement};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::access_file::AccessFile;
-use super::user::{Standing, User};
+use super::user::{RightsSource, User};
 use super::{Error, properties};
 
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
@@ -81,8 +81,8 @@ impl SimpleAuthenticator {
     pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
         let name = self.authenticate(credentials, release)?;
         let standing = match self.access()? {
-            Some(access) => Standing::File(access.rights_of(&name)),
-            None => Standing::Everything,
+            Some(access) => RightsSource::File(access.rights_of(&name)),
+            None => RightsSource::Everything,
         };
         Ok(User { name, standing })
     }

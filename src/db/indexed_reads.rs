@@ -23,7 +23,7 @@ use crate::util::meter;
 const PAGE: (usize, usize) = (16, 1024);
 
 /// A stretch of the ring by tokens: from (with the token itself, or after it), and to, inclusive.
-struct Stretch {
+struct RingRange {
     from: Option<(Vec<u8>, bool)>,
     to: Option<Vec<u8>>,
 }
@@ -157,7 +157,7 @@ impl<'a> Filter<'a> {
         entries: &[Cell],
         key: &Bytes,
         (expression, index): (&IndexExpression, &Arc<CfDef>),
-        stretch: &Stretch,
+        stretch: &RingRange,
     ) -> Result<bool, Error> {
         let mut stale = Vec::new();
         let mut is_over = false;
@@ -340,7 +340,7 @@ fn compare_deletion(validator: &dyn AbstractType, deleted_at_s: i32, value: &[u8
 
 impl Database {
     /// The stretches of the ring that bounds mean, in order.
-    fn stretches(&self, bounds: &Bounds, behaviour: &Behaviour) -> Vec<Stretch> {
+    fn stretches(&self, bounds: &Bounds, behaviour: &Behaviour) -> Vec<RingRange> {
         let partitioner = &self.parts.partitioner;
         let token = |key: &Bytes| {
             let mut token = Vec::new();
@@ -350,20 +350,20 @@ impl Database {
         let from_key = |start: &Bytes| (!start.is_empty()).then(|| (token(start), true));
         match bounds {
             Bounds::Keys { start, end } => {
-                vec![Stretch { from: from_key(start), to: (!end.is_empty()).then(|| token(end)) }]
+                vec![RingRange { from: from_key(start), to: (!end.is_empty()).then(|| token(end)) }]
             }
             Bounds::KeyToToken { start, end } => {
-                vec![Stretch { from: from_key(start), to: end.clone() }]
+                vec![RingRange { from: from_key(start), to: end.clone() }]
             }
             Bounds::Tokens { start, end } => {
                 let minimum = partitioner.minimum_token(behaviour.release);
                 let from = Some((start.clone(), false));
                 if *end == minimum {
-                    vec![Stretch { from, to: None }]
+                    vec![RingRange { from, to: None }]
                 } else if start < end {
-                    vec![Stretch { from, to: Some(end.clone()) }]
+                    vec![RingRange { from, to: Some(end.clone()) }]
                 } else {
-                    vec![Stretch { from, to: None }, Stretch { from: None, to: Some(end.clone()) }]
+                    vec![RingRange { from, to: None }, RingRange { from: None, to: Some(end.clone()) }]
                 }
             }
         }

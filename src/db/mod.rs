@@ -59,7 +59,7 @@ pub use describe::{ColumnFamilyDescription, TokenRange, cql_version};
 pub use error::Error;
 pub use login_guard::LoginGuard;
 pub use multi_slice::MultiSliceRequest;
-pub use reads::Found;
+pub use reads::GetResult;
 pub use request::{
     ColumnOrSuper, ColumnParent, ColumnPath, CounterColumn, CounterSuper, Deletion, IndexClause,
     IndexExpression, IndexOperator, KeyRange, MutationRequest, NewColumn, NewSuper, RequestedRange, RowBatch,

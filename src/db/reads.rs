@@ -14,14 +14,14 @@ use crate::schema::{Catalog, CfDef};
 
 /// What get finds.
 #[derive(Debug, Clone)]
-pub enum Found {
+pub enum GetResult {
     Column(Cell),
     Super(SuperColumn),
 }
 
 /// The caller's side of every read.
 #[derive(Clone, Copy)]
-struct Asker<'a> {
+struct ReadContext<'a> {
     keyspace: &'a [u8],
     catalog: &'a Catalog,
     behaviour: &'static Behaviour,
@@ -37,7 +37,7 @@ impl Database {
         path: &ColumnPath,
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
-    ) -> Result<Found, Error> {
+    ) -> Result<GetResult, Error> {
         let found = self.multiget(keyspace, std::slice::from_ref(key), path, consistency, behaviour).await?;
         found.into_iter().next().and_then(|(_, found)| found).ok_or(Error::NotFound)
     }
@@ -50,9 +50,9 @@ impl Database {
         path: &ColumnPath,
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
-    ) -> Result<Vec<(Bytes, Option<Found>)>, Error> {
+    ) -> Result<Vec<(Bytes, Option<GetResult>)>, Error> {
         let catalog = self.catalog();
-        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let asker = ReadContext { keyspace, catalog: &catalog, behaviour, consistency };
         let checks = self.validation(&catalog, behaviour);
         let cf = checks.column_path(keyspace, path)?;
         let command = self.path_command(cf, path, behaviour);
@@ -76,7 +76,7 @@ impl Database {
     /// The command that reads a slice.
     fn slice_command(
         &self,
-        asker: Asker<'_>,
+        asker: ReadContext<'_>,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
     ) -> Result<ReadCommand, Error> {
@@ -115,7 +115,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         let catalog = self.catalog();
-        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let asker = ReadContext { keyspace, catalog: &catalog, behaviour, consistency };
         let command = self.slice_command(asker, parent, predicate)?;
         self.read_rows(asker, keys, command).await
     }
@@ -145,7 +145,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<usize, Error> {
         let catalog = self.catalog();
-        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let asker = ReadContext { keyspace, catalog: &catalog, behaviour, consistency };
         let checks = self.validation(&catalog, behaviour);
         let everything = Predicate::Range(SliceRange::all());
         let count_of = async |cf: &Arc<CfDef>, super_column: Option<Bytes>| -> Result<usize, Error> {
@@ -188,12 +188,17 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<usize, Error> {
         let catalog = self.catalog();
-        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let asker = ReadContext { keyspace, catalog: &catalog, behaviour, consistency };
         let command = self.slice_command(asker, parent, predicate)?;
         self.count_row(asker, key, command).await
     }
 
-    async fn count_row(&self, asker: Asker<'_>, key: &Bytes, command: ReadCommand) -> Result<usize, Error> {
+    async fn count_row(
+        &self,
+        asker: ReadContext<'_>,
+        key: &Bytes,
+        command: ReadCommand,
+    ) -> Result<usize, Error> {
         self.check_rows(asker, std::slice::from_ref(key), &command.cf)?;
         self.count_columns(key, command, asker.consistency).await
     }
@@ -209,7 +214,7 @@ impl Database {
         behaviour: &'static Behaviour,
     ) -> Result<Vec<(Bytes, usize)>, Error> {
         let catalog = self.catalog();
-        let asker = Asker { keyspace, catalog: &catalog, behaviour, consistency };
+        let asker = ReadContext { keyspace, catalog: &catalog, behaviour, consistency };
         let command = self.slice_command(asker, parent, predicate)?;
         let keys = self.unique_keys(asker, keys, &command)?;
         self.count_each(keys, &command, consistency).await
@@ -218,7 +223,7 @@ impl Database {
     /// Reads the same of many rows, each key once.
     async fn read_rows(
         &self,
-        asker: Asker<'_>,
+        asker: ReadContext<'_>,
         keys: &[Bytes],
         command: ReadCommand,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
@@ -234,7 +239,7 @@ impl Database {
     /// The keys of the rows that a command may read, each once.
     fn unique_keys(
         &self,
-        asker: Asker<'_>,
+        asker: ReadContext<'_>,
         keys: &[Bytes],
         command: &ReadCommand,
     ) -> Result<Vec<Bytes>, Error> {
@@ -258,7 +263,7 @@ impl Database {
     }
 
     /// Whether rows can be read at this level.
-    fn check_rows(&self, asker: Asker<'_>, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
+    fn check_rows(&self, asker: ReadContext<'_>, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
         let checks = self.validation(asker.catalog, asker.behaviour);
         let is_level_first = asker.behaviour.reads.level_is_checked_before_keys;
         if is_level_first {
@@ -278,9 +283,9 @@ impl Database {
 }
 
 /// What get answers of the columns that were read.
-fn first_found(columns: RowColumns, behaviour: &Behaviour) -> Option<Found> {
+fn first_found(columns: RowColumns, behaviour: &Behaviour) -> Option<GetResult> {
     match columns {
-        RowColumns::Cells(cells) => cells.into_iter().find(Cell::is_live).map(Found::Column),
+        RowColumns::Cells(cells) => cells.into_iter().find(Cell::is_live).map(GetResult::Column),
         RowColumns::Supers(supers) => {
             let mut found = supers.into_iter().next()?;
             if behaviour.reads.get_sees_super_tombstones && found.deletion != DeletionTime::LIVE {
@@ -288,7 +293,7 @@ fn first_found(columns: RowColumns, behaviour: &Behaviour) -> Option<Found> {
             }
             found.cells.retain(Cell::is_live);
             (behaviour.reads.get_sees_super_tombstones || !found.cells.is_empty())
-                .then_some(Found::Super(found))
+                .then_some(GetResult::Super(found))
         }
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::authenticate::{Authenticator, Credential};
 use super::roles::{Permission, Resource, RoleKeeper};
-use super::user::{Standing, User};
+use super::user::{RightsSource, User};
 use super::{Database, Error};
 use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::texts;
@@ -79,7 +79,7 @@ impl Database {
         }
         let name = outcome?;
         let are_enforced = self.enforces_permissions();
-        Ok(User { name, standing: Standing::Roles { keeper: self.roles.clone(), are_enforced } })
+        Ok(User { name, standing: RightsSource::Roles { keeper: self.roles.clone(), are_enforced } })
     }
 
     /// Takes up the roles that are kept, and makes the first one where users are kept in the store. They are taken
@@ -125,9 +125,9 @@ impl User {
     /// Whether calls of 0.3 to 0.6 may read and write a keyspace: they knew no other rights than that.
     pub fn opens(&self, keyspace: &[u8]) -> bool {
         match &self.standing {
-            Standing::Everything | Standing::File(_) => true,
-            Standing::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
-            Standing::Roles { keeper, are_enforced: true } => {
+            RightsSource::Everything | RightsSource::File(_) => true,
+            RightsSource::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
+            RightsSource::Roles { keeper, are_enforced: true } => {
                 let keyspace = String::from_utf8_lossy(keyspace).into_owned();
                 let resource = Resource::Keyspace(keyspace);
                 let mut both = [Permission::Select, Permission::Modify].into_iter();

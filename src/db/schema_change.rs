@@ -14,7 +14,7 @@ use super::index_build::{Unfinished, build_note};
 use super::roles::Resource;
 use super::schema_check::SchemaCheck;
 use super::schema_limits::{check_families, check_keyspaces};
-use super::schema_notes::{NotedKeyspace, changed_notes, noted_in_full};
+use super::schema_notes::{KeyspaceRecord, changed_notes, noted_in_full};
 use super::schema_request::{CfRequest, KsRequest};
 use super::{Database, Error};
 use crate::compat::{Behaviour, texts};
@@ -44,7 +44,7 @@ impl Database {
         let notes = self.store().notes().await?;
         let mut catalog = Catalog::clone(&self.catalog());
         let mut renewed = Notes::new();
-        for NotedKeyspace { name, read } in noted_in_full(&notes, &self.parts.types) {
+        for KeyspaceRecord { name, read } in noted_in_full(&notes, &self.parts.types) {
             let (keyspace, is_one_record) = match read {
                 Ok(read) => read,
                 // A newer server has made it, and serves it.

@@ -50,7 +50,7 @@ pub(super) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&Keyspac
 }
 
 /// A keyspace that has been read.
-pub(super) struct NotedKeyspace<'a> {
+pub(super) struct KeyspaceRecord<'a> {
     pub name: &'a str,
     /// The keyspace, and whether it is one record of an earlier version.
     pub read: Result<(KeyspaceDef, bool), StoredError>,
@@ -60,7 +60,7 @@ pub(super) struct NotedKeyspace<'a> {
 pub(super) fn noted_in_full<'a>(
     notes: &'a [(String, Bytes)],
     types: &'a Types,
-) -> impl Iterator<Item = NotedKeyspace<'a>> {
+) -> impl Iterator<Item = KeyspaceRecord<'a>> {
     let mut all: BTreeMap<&str, KeyspaceRecords<'_>> = BTreeMap::new();
     for (name, record) in notes {
         let keyspace_of = |kind: &str| Some(name.strip_prefix(kind)?.split_once('/')?.0);
@@ -73,7 +73,7 @@ pub(super) fn noted_in_full<'a>(
         }
     }
     all.into_iter()
-        .map(|(name, records)| NotedKeyspace { name, read: keyspace_from_records(&records, types) })
+        .map(|(name, records)| KeyspaceRecord { name, read: keyspace_from_records(&records, types) })
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ const ASK_PATIENCE: Duration = Duration::from_secs(5);
 type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 
 /// A look at the notes: when it began, and what came of it.
-struct Look {
+struct SchemaRefresh {
     began: Instant,
     outcome: Result<(), Error>,
 }
@@ -45,7 +45,7 @@ pub(super) struct SharedSchema {
     /// The version of the notes that were loaded last.
     version: AtomicI64,
     /// The last look on behalf of requests. Who looks holds it; who waits for it takes the answer, if it is new enough.
-    last_look: tokio::sync::Mutex<Option<Look>>,
+    last_look: tokio::sync::Mutex<Option<SchemaRefresh>>,
     /// Of the notes that were loaded last, what is to be dropped.
     marks: Mutex<Vec<String>>,
     /// The keyspaces among them that could not be read.
@@ -121,7 +121,7 @@ impl Database {
                 ASK_PATIENCE.as_secs()
             )))
         });
-        *last = Some(Look { began, outcome: outcome.clone() });
+        *last = Some(SchemaRefresh { began, outcome: outcome.clone() });
         outcome
     }
 

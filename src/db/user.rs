@@ -12,12 +12,12 @@ use crate::util::Release;
 #[derive(Debug, Clone)]
 pub struct User {
     pub name: String,
-    pub(super) standing: Standing,
+    pub(super) standing: RightsSource,
 }
 
 /// Where it stands what a user may do.
 #[derive(Debug, Clone)]
-pub(super) enum Standing {
+pub(super) enum RightsSource {
     /// Nowhere: whoever has logged in may do everything.
     Everything,
     /// In the access file, as it was at the login.
@@ -30,21 +30,21 @@ impl User {
     /// Whether there is nothing that the user may not do.
     pub fn may_everything(&self) -> bool {
         match &self.standing {
-            Standing::Everything => true,
-            Standing::File(_) => false,
-            Standing::Roles { keeper, are_enforced: true } => keeper.now().allow_all(&self.name),
-            Standing::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
+            RightsSource::Everything => true,
+            RightsSource::File(_) => false,
+            RightsSource::Roles { keeper, are_enforced: true } => keeper.now().allow_all(&self.name),
+            RightsSource::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
         }
     }
 
     /// Whether the user may do this; the error is an InvalidRequest in the release's words.
     pub fn check(&self, access: Access<'_>, release: Release) -> Result<(), Error> {
         let is_allowed = match &self.standing {
-            Standing::Everything => true,
-            Standing::File(rights) => rights.allow(access),
-            Standing::Roles { keeper, are_enforced: true } => keeper.allow(&self.name, access),
+            RightsSource::Everything => true,
+            RightsSource::File(rights) => rights.allow(access),
+            RightsSource::Roles { keeper, are_enforced: true } => keeper.allow(&self.name, access),
             // One that was dropped after its login may do nothing more.
-            Standing::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
+            RightsSource::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
         };
         if is_allowed { Ok(()) } else { Err(access.denied(&self.name, release)) }
     }

@@ -62,40 +62,44 @@ fn split_static(name: &[u8]) -> (bool, &[u8]) {
 }
 
 /// Why a component cannot be taken off.
-pub(super) enum Cut {
+pub(super) enum ComponentError {
     Length,
     Value,
     End,
 }
 
 /// Takes the first component off; `None` when nothing is left.
-pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, Cut>> {
+pub(super) fn take<'a>(name: &mut &'a [u8]) -> Option<Result<Component<'a>, ComponentError>> {
     if name.is_empty() {
         return None;
     }
-    let Some((length, rest)) = name.split_first_chunk::<2>() else { return Some(Err(Cut::Length)) };
-    let Some((value, rest)) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length))) else {
-        return Some(Err(Cut::Value));
+    let Some((length, rest)) = name.split_first_chunk::<2>() else {
+        return Some(Err(ComponentError::Length));
     };
-    let Some((end, rest)) = rest.split_first() else { return Some(Err(Cut::End)) };
+    let Some((value, rest)) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length))) else {
+        return Some(Err(ComponentError::Value));
+    };
+    let Some((end, rest)) = rest.split_first() else { return Some(Err(ComponentError::End)) };
     *name = rest;
     Some(Ok(Component { value, end: *end }))
 }
 
-impl Cut {
+impl ComponentError {
     /// The old servers' words; the last has no blank before the number.
     pub fn text(&self, at: usize) -> MarshalError {
         MarshalError(match self {
-            Cut::Length => format!("Not enough bytes to read value size of component {at}"),
-            Cut::Value => format!("Not enough bytes to read value of component {at}"),
-            Cut::End => format!("Not enough bytes to read the end-of-component byte of component{at}"),
+            ComponentError::Length => format!("Not enough bytes to read value size of component {at}"),
+            ComponentError::Value => format!("Not enough bytes to read value of component {at}"),
+            ComponentError::End => {
+                format!("Not enough bytes to read the end-of-component byte of component{at}")
+            }
         })
     }
 }
 
 /// Takes the component at a place off a name that must have one there.
 pub(super) fn next_component<'a>(name: &mut &'a [u8], at: usize) -> Result<Component<'a>, MarshalError> {
-    take(name).unwrap_or(Err(Cut::Length)).map_err(|cut| cut.text(at))
+    take(name).unwrap_or(Err(ComponentError::Length)).map_err(|cut| cut.text(at))
 }
 
 /// What an end-of-component byte is worth in the order: 1, 2 or 3.
@@ -165,7 +169,7 @@ impl AbstractType for CompositeType {
             // The value is looked at before the byte that ends it.
             let component = match component {
                 Ok(component) => component,
-                Err(cut @ Cut::End) => {
+                Err(cut @ ComponentError::End) => {
                     inner.validate(&rest[2..])?;
                     return Err(cut.text(at));
                 }

@@ -4,8 +4,8 @@ mod cell;
 mod command;
 mod mutation;
 mod range_deletion;
-mod range_rule;
-mod range_runs;
+mod range_tombstone_rule;
+mod range_tombstones;
 mod reconcile;
 mod row;
 
@@ -13,6 +13,6 @@ pub use cell::{Cell, CellKind, DeletionTime};
 pub use command::{Bounds, Predicate, RangeCommand, ReadCommand, SliceRange};
 pub use mutation::{CfMutation, Change, Mutation};
 pub use range_deletion::{LevelRanges, RangeDeletion, SortedRanges};
-pub use range_rule::{RangeRule, ReadOf};
+pub use range_tombstone_rule::{RangeTombstoneRule, ReadOf};
 pub use reconcile::{Winner, reconcile};
 pub use row::{Row, RowColumns, SuperColumn, detach_cells};

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::range_rule::{Bound, RangeRule, ReadOf};
-use super::range_runs::Runs;
+use super::range_tombstone_rule::{Bound, RangeTombstoneRule, ReadOf};
+use super::range_tombstones::RangeTombstones;
 use super::{DeletionTime, Predicate, ReadCommand};
 use crate::marshal::AbstractType;
 
@@ -76,7 +76,7 @@ pub struct LevelRanges<'a> {
     /// What is deleted of the super column itself, which is a run around all of its names.
     whole: DeletionTime,
     comparator: &'a dyn AbstractType,
-    rule: RangeRule<'a>,
+    rule: RangeTombstoneRule<'a>,
 }
 
 impl<'a> LevelRanges<'a> {
@@ -88,7 +88,7 @@ impl<'a> LevelRanges<'a> {
             holder: None,
             whole: DeletionTime::LIVE,
             comparator,
-            rule: RangeRule::default(),
+            rule: RangeTombstoneRule::default(),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> LevelRanges<'a> {
 
     /// Of the row's super columns, whose bounds no name is equal to.
     pub fn of_supers(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
-        LevelRanges { rule: RangeRule::Greatest, ..LevelRanges::of_row(ranges, comparator) }
+        LevelRanges { rule: RangeTombstoneRule::Greatest, ..LevelRanges::of_row(ranges, comparator) }
     }
 
     /// Of the columns of a super column of which `whole` is deleted. `comparator` sorts them, `holders` the super
@@ -115,14 +115,15 @@ impl<'a> LevelRanges<'a> {
 
     /// For a read that goes by a rule.
     #[must_use]
-    pub fn read_by(self, rule: RangeRule<'a>) -> LevelRanges<'a> {
+    pub fn read_by(self, rule: RangeTombstoneRule<'a>) -> LevelRanges<'a> {
         LevelRanges { rule, ..self }
     }
 
     /// Those of the names that a read asks for which fall to the run that was found for one before, as
-    /// [`RangeRule::of_cells`] needs them. Only where a tombstone begins do they matter.
+    /// [`RangeTombstoneRule::of_cells`] needs them. Only where a tombstone begins do they matter.
     pub fn reached(&self, command: &ReadCommand, read_of: ReadOf) -> Vec<Bytes> {
-        let (Predicate::Names(names), true) = (&command.predicate, RangeRule::searches(command, read_of))
+        let (Predicate::Names(names), true) =
+            (&command.predicate, RangeTombstoneRule::searches(command, read_of))
         else {
             return Vec::new();
         };
@@ -137,7 +138,7 @@ impl<'a> LevelRanges<'a> {
             return Vec::new();
         }
         let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
-        Runs::new(of_level, self.whole, self.comparator).reached(names)
+        RangeTombstones::new(of_level, self.whole, self.comparator).reached(names)
     }
 
     fn is_of_level(&self, range: &RangeDeletion) -> bool {
@@ -205,7 +206,7 @@ mod tests {
     proptest! {
         #[test]
         fn sorted_ones_shadow_what_the_others_do(ranges in ranges(), name in "[a-f]{1,2}", is_reversed: bool) {
-            let rule = if is_reversed { RangeRule::FromAbove } else { RangeRule::default() };
+            let rule = if is_reversed { RangeTombstoneRule::FromAbove } else { RangeTombstoneRule::default() };
             let sorted = SortedRanges::new(ranges.clone(), &BytesType);
             let all = LevelRanges::of_row(&ranges, &BytesType).read_by(rule);
             let found = LevelRanges::of_sorted(&sorted, &BytesType).read_by(rule);
@@ -215,7 +216,7 @@ mod tests {
 
     /// What a read heeds at a name of one letter: the latest tombstone over it, or the latest over the names just
     /// before and just after it, where that goes on to it.
-    fn naive(ranges: &[RangeDeletion], name: u8, rule: RangeRule<'_>) -> DeletionTime {
+    fn naive(ranges: &[RangeDeletion], name: u8, rule: RangeTombstoneRule<'_>) -> DeletionTime {
         let latest = |place: u8| {
             let is_over = |range: &&RangeDeletion| {
                 let starts = range.start.first().is_none_or(|start| 2 * start <= place);
@@ -225,11 +226,11 @@ mod tests {
             over.reduce(DeletionTime::merged)
         };
         let beside = match rule {
-            RangeRule::FromBelow { but_at } if but_at != Some(&[name]) => latest(2 * name - 1),
-            RangeRule::Searched { but_at } if but_at.contains(&Bytes::from(vec![name])) => {
+            RangeTombstoneRule::FromBelow { but_at } if but_at != Some(&[name]) => latest(2 * name - 1),
+            RangeTombstoneRule::Searched { but_at } if but_at.contains(&Bytes::from(vec![name])) => {
                 latest(2 * name - 1)
             }
-            RangeRule::FromAbove => latest(2 * name + 1),
+            RangeTombstoneRule::FromAbove => latest(2 * name + 1),
             _ => None,
         };
         beside.or_else(|| latest(2 * name)).unwrap_or(DeletionTime::LIVE)
@@ -251,11 +252,11 @@ mod tests {
             let (start, reached) = ([start], [Bytes::from(vec![start])]);
             let level = LevelRanges::of_row(&ranges, &BytesType);
             for rule in [
-                RangeRule::Greatest,
-                RangeRule::default(),
-                RangeRule::FromBelow { but_at: Some(&start) },
-                RangeRule::FromAbove,
-                RangeRule::Searched { but_at: &reached },
+                RangeTombstoneRule::Greatest,
+                RangeTombstoneRule::default(),
+                RangeTombstoneRule::FromBelow { but_at: Some(&start) },
+                RangeTombstoneRule::FromAbove,
+                RangeTombstoneRule::Searched { but_at: &reached },
             ] {
                 prop_assert_eq!(level.read_by(rule).over(&[name]), naive(&ranges, name, rule), "{:?}", rule);
             }

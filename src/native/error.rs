@@ -58,16 +58,16 @@ fn hex(bytes: &[u8]) -> String {
 
 /// What was being done when it failed, for those errors that tell it.
 #[derive(Debug, Clone, Copy)]
-pub struct Doing {
+pub struct FailedOperation {
     pub consistency: ConsistencyLevel,
     /// The kind of write, as the protocol names it; `None` for a read.
     pub write_type: Option<&'static str>,
     pub is_truncate: bool,
 }
 
-impl Default for Doing {
-    fn default() -> Doing {
-        Doing { consistency: ConsistencyLevel::One, write_type: None, is_truncate: false }
+impl Default for FailedOperation {
+    fn default() -> FailedOperation {
+        FailedOperation { consistency: ConsistencyLevel::One, write_type: None, is_truncate: false }
     }
 }
 
@@ -87,7 +87,7 @@ impl NativeError {
         )))
     }
 
-    fn code(&self, doing: Doing) -> i32 {
+    fn code(&self, doing: FailedOperation) -> i32 {
         match self {
             NativeError::Protocol(_) => code::PROTOCOL,
             NativeError::Unprepared(_) => code::UNPREPARED,
@@ -116,7 +116,7 @@ impl NativeError {
     }
 
     /// The body of an ERROR frame.
-    pub fn write(&self, doing: Doing, version: ProtocolVersion, out: &mut BytesMut) {
+    pub fn write(&self, doing: FailedOperation, version: ProtocolVersion, out: &mut BytesMut) {
         let mut writer = BodyWriter::new(out, version);
         let code = self.code(doing);
         writer.i32(code);
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn failures_have_the_code_of_what_was_done() {
-        let code = |error: db::Error, doing: Doing| NativeError::from(error).code(doing);
-        let read = Doing::default();
-        let write = Doing { write_type: Some("SIMPLE"), ..read };
-        let truncate = Doing { is_truncate: true, ..write };
+        let code = |error: db::Error, doing: FailedOperation| NativeError::from(error).code(doing);
+        let read = FailedOperation::default();
+        let write = FailedOperation { write_type: Some("SIMPLE"), ..read };
+        let truncate = FailedOperation { is_truncate: true, ..write };
         let codes = [read, write, truncate].map(|doing| code(db::Error::TimedOut(String::new()), doing));
         assert_eq!(codes, [0x1200, 0x1100, 0x1003]);
         for doing in [read, write, truncate] {

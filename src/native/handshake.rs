@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use super::body_reader::BodyReader;
 use super::body_writer::BodyWriter;
 use super::compression::Compression;
-use super::error::{Doing, NativeError};
+use super::error::{FailedOperation, NativeError};
 use super::event::EventKind;
 use super::identity::Identity;
 use super::opcode::{RequestCode, ResponseCode};
@@ -91,7 +91,7 @@ impl Handshake {
         let version = body.version;
         match self.answered(service, code, body).await {
             Ok((code, body)) => Reply::new(stream, code, body),
-            Err(error) => Reply::error(stream, &error, Doing::default(), version),
+            Err(error) => Reply::error(stream, &error, FailedOperation::default(), version),
         }
     }
 

@@ -26,7 +26,7 @@ mod version;
 pub use answer::{answer, open_body};
 pub use body_reader::BodyReader;
 pub use compression::Compression;
-pub use error::{Doing, NativeError};
+pub use error::{FailedOperation, NativeError};
 pub use event::{Event, EventKind};
 pub use frame::{Frame, FrameCutter, FrameError, NextFrame, write_frame};
 pub use handshake::Handshake;

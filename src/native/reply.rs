@@ -4,7 +4,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::body_writer::BodyWriter;
 use super::compression::Compression;
-use super::error::{Doing, NativeError};
+use super::error::{FailedOperation, NativeError};
 use super::event::Event;
 use super::frame::{flag, write_frame};
 use super::opcode::ResponseCode;
@@ -38,10 +38,15 @@ impl Reply {
             body.len()
         ));
         // Every version reads this error alike.
-        Reply::error(stream, &error.into(), Doing::default(), ProtocolVersion::V1)
+        Reply::error(stream, &error.into(), FailedOperation::default(), ProtocolVersion::V1)
     }
 
-    pub fn error(stream: i16, error: &NativeError, doing: Doing, version: ProtocolVersion) -> Reply {
+    pub fn error(
+        stream: i16,
+        error: &NativeError,
+        doing: FailedOperation,
+        version: ProtocolVersion,
+    ) -> Reply {
         let mut body = BytesMut::new();
         error.write(doing, version, &mut body);
         Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new() }

@@ -19,7 +19,7 @@ mod kind {
 
 /// What a client knows of the columns that it gets.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownColumns {
     /// It does not want to be told them.
     pub is_skipped: bool,
     /// It knows others: what names these (version 5).
@@ -27,7 +27,7 @@ pub struct Known {
 }
 
 /// The body of a RESULT.
-pub fn write_outcome(outcome: &Outcome, known: &Known, version: ProtocolVersion) -> BytesMut {
+pub fn write_outcome(outcome: &Outcome, known: &KnownColumns, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     match outcome {
@@ -45,7 +45,7 @@ pub fn write_outcome(outcome: &Outcome, known: &Known, version: ProtocolVersion)
     body
 }
 
-fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &Known) {
+fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &KnownColumns) {
     let metadata = ResultMetadata {
         columns: &rows.columns,
         paging_state: rows.paging_state.as_deref(),

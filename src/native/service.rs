@@ -28,7 +28,7 @@ pub struct NativeService {
 }
 
 /// The session of one statement: who asks, in which keyspace.
-pub struct Asking {
+pub struct StatementContext {
     keyspace: Option<Arc<str>>,
     user: Option<Arc<User>>,
 }
@@ -60,12 +60,12 @@ impl NativeService {
     }
 
     /// The session as it is at the moment, in the keyspace that a request names for itself.
-    pub(super) fn asking(&self, identity: &Identity, keyspace: Option<&str>) -> Asking {
+    pub(super) fn asking(&self, identity: &Identity, keyspace: Option<&str>) -> StatementContext {
         let keyspace = keyspace.map(Arc::from).or_else(|| identity.keyspace());
-        Asking { keyspace, user: identity.user() }
+        StatementContext { keyspace, user: identity.user() }
     }
 
-    pub(super) fn state<'a>(&'a self, asking: &'a Asking) -> QueryState<'a> {
+    pub(super) fn state<'a>(&'a self, asking: &'a StatementContext) -> QueryState<'a> {
         QueryState {
             database: &self.database,
             claim: &self.claim,

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::body_reader::BodyReader;
-use super::error::{Doing, NativeError};
+use super::error::{FailedOperation, NativeError};
 use super::identity::Identity;
 use super::metadata::result_id;
 use super::opcode::RequestCode;
 use super::request::{self, BatchItem, BatchRequest, BatchStatement, Execute};
-use super::result::{Known, write_outcome, write_prepared};
+use super::result::{KnownColumns, write_outcome, write_prepared};
 use super::service::NativeService;
 use super::trace::Tracer;
 use crate::cql::syntax::BatchKind;
 use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, StatementId};
 
 /// A failure, and what was being done.
-pub type Failed = (NativeError, Doing);
+pub type Failed = (NativeError, FailedOperation);
 
 /// The body of a RESULT, and what the statement's author should know.
-pub type Answered = (BytesMut, Vec<String>);
+pub type StatementReply = (BytesMut, Vec<String>);
 
 fn early(error: NativeError) -> Failed {
-    (error, Doing::default())
+    (error, FailedOperation::default())
 }
 
 /// Runs one of the requests with statements.
@@ -33,7 +33,7 @@ pub async fn run(
     code: RequestCode,
     body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<Answered, Failed> {
+) -> Result<StatementReply, Failed> {
     match code {
         RequestCode::Query => query(service, identity, body, tracer).await,
         RequestCode::Prepare => prepare(service, identity, body, tracer).map_err(early),
@@ -47,7 +47,7 @@ async fn query(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<Answered, Failed> {
+) -> Result<StatementReply, Failed> {
     let query = request::query(&mut body).map_err(early)?;
     let asking = service.asking(identity, query.parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &query.parameters.options);
@@ -59,7 +59,10 @@ async fn query(
     let outcome = outcome.map_err(|error| (error.into(), doing(options, &prepared)))?;
     tracer.outcome(&outcome);
     enter(identity, &outcome);
-    Ok((write_outcome(&outcome, &Known::default(), body.version), warnings(&outcome, Some(&*prepared))))
+    Ok((
+        write_outcome(&outcome, &KnownColumns::default(), body.version),
+        warnings(&outcome, Some(&*prepared)),
+    ))
 }
 
 fn warnings(outcome: &Outcome, prepared: Option<&Prepared>) -> Vec<String> {
@@ -78,8 +81,8 @@ fn enter(identity: &Identity, outcome: &Outcome) {
     }
 }
 
-fn doing(options: &QueryOptions, prepared: &Prepared) -> Doing {
-    Doing {
+fn doing(options: &QueryOptions, prepared: &Prepared) -> FailedOperation {
+    FailedOperation {
         consistency: options.consistency,
         write_type: prepared.write_type(),
         is_truncate: prepared.is_truncate(),
@@ -91,7 +94,7 @@ fn prepare(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<Answered, NativeError> {
+) -> Result<StatementReply, NativeError> {
     let prepare = request::prepare(&mut body)?;
     let asking = service.asking(identity, prepare.keyspace.as_deref());
     let state = service.state(&asking);
@@ -117,7 +120,7 @@ async fn execute(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<Answered, Failed> {
+) -> Result<StatementReply, Failed> {
     let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let state = service.state(&asking);
@@ -134,9 +137,9 @@ async fn execute(
 
 /// What the client knows of a result's columns. They are told, wanted or not, where they could not be said beforehand (as
 /// with conditions, whose columns have no name either), and before version 5 where clients may know others.
-fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> Known {
+fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> KnownColumns {
     let columns = prepared.columns();
-    let Outcome::Rows(rows) = outcome else { return Known::default() };
+    let Outcome::Rows(rows) = outcome else { return KnownColumns::default() };
     let are_those = std::ptr::eq(&*rows.columns, columns);
     let id = id.filter(|_| !columns.is_empty());
     let is_sure = id.is_some() || !prepared.had_other_columns();
@@ -144,7 +147,7 @@ fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Optio
         let now = if are_those { prepared.columns_id(result_id).clone() } else { result_id(&rows.columns) };
         (now != id).then_some(now)
     });
-    Known { is_skipped: skips_metadata && are_those && is_sure && new_id.is_none(), new_id }
+    KnownColumns { is_skipped: skips_metadata && are_those && is_sure && new_id.is_none(), new_id }
 }
 
 async fn batch(
@@ -152,7 +155,7 @@ async fn batch(
     identity: &Identity,
     mut body: BodyReader,
     tracer: &mut Tracer<'_>,
-) -> Result<Answered, Failed> {
+) -> Result<StatementReply, Failed> {
     let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
     let asking = service.asking(identity, parameters.keyspace.as_deref());
     let (state, options) = (service.state(&asking), &parameters.options);
@@ -163,7 +166,7 @@ async fn batch(
     let outcome = cql::execute_batch(&state, kind, &statements, options).await;
     let outcome = outcome.map_err(|error| (error.into(), doing_batch(kind, options, &statements)))?;
     tracer.outcome(&outcome);
-    Ok((write_outcome(&outcome, &Known::default(), body.version), warnings(&outcome, None)))
+    Ok((write_outcome(&outcome, &KnownColumns::default(), body.version), warnings(&outcome, None)))
 }
 
 /// A statement of a batch, with its values.
@@ -184,12 +187,12 @@ fn doing_batch(
     kind: BatchKind,
     options: &QueryOptions,
     statements: &[(Arc<Prepared>, QueryOptions)],
-) -> Doing {
+) -> FailedOperation {
     let write_type = match kind {
         _ if statements.iter().any(|(prepared, _)| prepared.write_type() == Some("CAS")) => "CAS",
         BatchKind::Logged => "BATCH",
         BatchKind::Unlogged => "UNLOGGED_BATCH",
         BatchKind::Counter => "COUNTER",
     };
-    Doing { consistency: options.consistency, write_type: Some(write_type), is_truncate: false }
+    FailedOperation { consistency: options.consistency, write_type: Some(write_type), is_truncate: false }
 }

@@ -65,7 +65,7 @@ impl BusyPoll {
 }
 
 async fn keep_awake(requests: Arc<Requests>) {
-    let mut judge = Judge { last_request: Instant::now() };
+    let mut judge = PollPolicy { last_request: Instant::now() };
     loop {
         // What was told while it was awake is no request that comes now.
         let _ = requests.wake.notified().now_or_never();
@@ -100,11 +100,11 @@ enum Wait {
 }
 
 /// Decides how the next request is waited for.
-struct Judge {
+struct PollPolicy {
     last_request: Instant,
 }
 
-impl Judge {
+impl PollPolicy {
     /// A request has come while the task slept.
     fn after_request(&mut self, now: Instant) -> Wait {
         let gap = now.duration_since(std::mem::replace(&mut self.last_request, now));
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn who_asks_often_is_waited_for_awake() {
         let mut now = Instant::now();
-        let mut judge = Judge { last_request: now };
+        let mut judge = PollPolicy { last_request: now };
         now += GAP_MAX + SHORT;
         assert_eq!(judge.after_request(now), Wait::Asleep, "after a long while");
         now += GAP_MAX;
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn programs_that_have_much_to_do_come_first() {
         let now = Instant::now();
-        let mut judge = Judge { last_request: now };
+        let mut judge = PollPolicy { last_request: now };
         assert_eq!(judge.after_request(now + SHORT), Wait::Awake);
         assert_eq!(judge.after_look(AWAY_MAX + SHORT, true, now + SHORT * 2), Wait::Rest);
     }

@@ -181,9 +181,9 @@ impl Holder {
 }
 
 /// Ends a share's wait, also if the wait is given up.
-struct Waiting(Arc<Holder>);
+struct WaitGuard(Arc<Holder>);
 
-impl Drop for Waiting {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         self.0.wants.store(0, Ordering::Relaxed);
     }
@@ -291,7 +291,7 @@ impl Share {
         }
     }
 
-    fn begin_to_wait(&mut self, wants: usize) -> Waiting {
+    fn begin_to_wait(&mut self, wants: usize) -> WaitGuard {
         let turn = {
             let mut holders = self.pool.holders.lock();
             holders.next_number += 1;
@@ -301,7 +301,7 @@ impl Share {
         holder.stalls_at_ms.store(NEVER, Ordering::Relaxed);
         holder.turn.store(turn, Ordering::Relaxed);
         holder.wants.store(wants, Ordering::Relaxed);
-        Waiting(holder)
+        WaitGuard(holder)
     }
 
     /// Lets others see the share.

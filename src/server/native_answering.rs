@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::give_way::GiveWay;
 use super::memory_budget::{MemoryBudget, Share};
 use crate::db;
-use crate::native::{BodyReader, Doing, Identity, NativeService, Reply, RequestCode, answer};
+use crate::native::{BodyReader, FailedOperation, Identity, NativeService, Reply, RequestCode, answer};
 use crate::util::limits::MESSAGE_BYTES_FREE;
 
 /// The shares of a connection's replies. Each belongs to its reply until the connection takes it over.
@@ -26,7 +26,7 @@ pub struct NativeRequest {
 }
 
 /// The outcome of a request.
-pub struct Answered {
+pub struct NativeReply {
     /// Bytes of its body.
     pub asked_bytes: usize,
     pub reply: Reply,
@@ -42,16 +42,16 @@ impl NativeRequest {
 
     /// Answers the request. A reply that all connections together have no memory for is given up, and made once more when
     /// there is memory: only requests that change nothing have replies that count.
-    pub async fn answer_within(self, shares: Arc<ReplyShares>) -> Answered {
+    pub async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
         let asked_bytes = self.body.bytes_left();
         let reply = self.answer().await;
         let bytes = reply.bytes_held();
         if bytes <= MESSAGE_BYTES_FREE {
-            return Answered { asked_bytes, reply, share: None };
+            return NativeReply { asked_bytes, reply, share: None };
         }
         let mut share = shares.budget.share(&shares.give_way);
         if share.try_hold(bytes) {
-            return Answered { asked_bytes, reply, share: Some(share) };
+            return NativeReply { asked_bytes, reply, share: Some(share) };
         }
         drop(reply);
         let why = match share.hold_in_turn(bytes).await {
@@ -59,7 +59,7 @@ impl NativeRequest {
                 let reply = self.answer().await;
                 drop(turn);
                 if share.try_hold(reply.bytes_held()) {
-                    return Answered { asked_bytes, reply, share: Some(share) };
+                    return NativeReply { asked_bytes, reply, share: Some(share) };
                 }
                 "the result has grown, and there is no memory for it: try again, or ask for it in pages"
                     .to_owned()
@@ -67,7 +67,7 @@ impl NativeRequest {
             Err(error) => error.to_string(),
         };
         let error = db::Error::Overloaded(why).into();
-        let reply = Reply::error(self.stream, &error, Doing::default(), self.body.version);
-        Answered { asked_bytes, reply, share: None }
+        let reply = Reply::error(self.stream, &error, FailedOperation::default(), self.body.version);
+        NativeReply { asked_bytes, reply, share: None }
     }
 }

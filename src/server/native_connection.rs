@@ -16,12 +16,12 @@ use super::busy_poll::BusyPoll;
 use super::client_link::{ClientLink, Expected, HeldBytes, LinkError};
 use super::client_stream::{BUFFER_BYTES, give_back};
 use super::handler::{Client, ConnectionEnd, ConnectionHandler};
-use super::native_answering::{Answered, NativeRequest, ReplyShares};
+use super::native_answering::{NativeReply, NativeRequest, ReplyShares};
 use super::shutdown::ShutdownSignal;
 use super::turn::let_others_go_first;
 use crate::db;
 use crate::native::{
-    BodyReader, Doing, Event, EventKind, Frame, FrameCutter, FrameError, Handshake, NativeError,
+    BodyReader, Event, EventKind, FailedOperation, Frame, FrameCutter, FrameError, Handshake, NativeError,
     NativeService, NextFrame, ProtocolVersion, Reply, RequestCode, SegmentCodec, SegmentError, open_body,
 };
 use crate::schema::SchemaChange;
@@ -84,11 +84,11 @@ impl ConnectionHandler for NativeService {
     }
 }
 
-type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = NativeReply> + Send>>;
 
 /// What a connection waits for.
-enum Happened {
-    Answered(Answered),
+enum ConnectionEvent {
+    NativeReply(NativeReply),
     Written,
     /// There is memory for what the connection holds.
     Fitted,
@@ -214,18 +214,18 @@ impl NativeConnection {
                 happened => happened?,
             };
             match happened {
-                Happened::Answered(answered) => self.push_answers(answered),
-                Happened::Written | Happened::Fitted => {}
-                Happened::Read(0) => {
+                ConnectionEvent::NativeReply(answered) => self.push_answers(answered),
+                ConnectionEvent::Written | ConnectionEvent::Fitted => {}
+                ConnectionEvent::Read(0) => {
                     self.is_ending = true;
                     self.handshake.identity.client.stops_sending();
                 }
-                Happened::Read(_) => self.busy_poll.note_request(),
-                Happened::Changed(changes) => {
+                ConnectionEvent::Read(_) => self.busy_poll.note_request(),
+                ConnectionEvent::Changed(changes) => {
                     changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
                 }
-                Happened::Missed => return Err(NativeConnectionError::Behind),
-                Happened::Ending => {
+                ConnectionEvent::Missed => return Err(NativeConnectionError::Behind),
+                ConnectionEvent::Ending => {
                     self.is_ending = true;
                     self.push_event(&Event::Down(self.address.ip(), self.address.port()));
                 }
@@ -265,7 +265,7 @@ impl NativeConnection {
         };
         let version = self.cutter.version();
         let error = db::Error::Overloaded(error.to_string()).into();
-        self.push(Reply::error(stream, &error, Doing::default(), version));
+        self.push(Reply::error(stream, &error, FailedOperation::default(), version));
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl NativeConnection {
     }
 
     /// Waits for the next thing to happen. Answers that are ready come first, so that they are sent together.
-    async fn wait(&mut self) -> Result<Happened, NativeConnectionError> {
+    async fn wait(&mut self) -> Result<ConnectionEvent, NativeConnectionError> {
         let has_room = self.has_room();
         let others = self.held_beside_input();
         let expected = self.expected();
@@ -294,26 +294,26 @@ impl NativeConnection {
                 let_others_go_first().await;
                 send(&mut self.link, &mut self.output).await?;
                 self.needs_flush = false;
-                return Ok(Happened::Written);
+                return Ok(ConnectionEvent::Written);
             }
             if self.is_short {
                 let held = self.link.counted(others.with_received(self.input.capacity()));
                 self.link.hold(held).await?;
-                return Ok(Happened::Fitted);
+                return Ok(ConnectionEvent::Fitted);
             }
             let begun = self.cutter.begun(&self.input).filter(|_| self.segments.is_none());
             let missing = begun.map_or(BUFFER_BYTES, |(_, missing)| missing);
             self.link.make_room(&mut self.input, missing, others).await?;
-            self.link.receive(&mut self.input, expected).await.map(Happened::Read)
+            self.link.receive(&mut self.input, expected).await.map(ConnectionEvent::Read)
         };
         tokio::select! {
             biased;
-            Some(answered) = self.answering.next(), if may_answer => Ok(Happened::Answered(answered)),
+            Some(answered) = self.answering.next(), if may_answer => Ok(ConnectionEvent::NativeReply(answered)),
             moved = moving, if has_output || may_read => moved.map_err(NativeConnectionError::Link),
             change = next_change(&mut self.changes), if has_room => {
-                Ok(change.map_or(Happened::Missed, Happened::Changed))
+                Ok(change.map_or(ConnectionEvent::Missed, ConnectionEvent::Changed))
             }
-            () = self.shutdown.told(), if !self.is_ending => Ok(Happened::Ending),
+            () = self.shutdown.told(), if !self.is_ending => Ok(ConnectionEvent::Ending),
         }
     }
 
@@ -347,7 +347,7 @@ impl NativeConnection {
                 }
                 NextFrame::TooLong { version, stream, length } => {
                     let error = NativeError::longer(length, self.cutter.bytes_max());
-                    self.push(Reply::error(stream, &error, Doing::default(), version));
+                    self.push(Reply::error(stream, &error, FailedOperation::default(), version));
                 }
             }
         }
@@ -360,7 +360,7 @@ impl NativeConnection {
         let (code, body) = match self.open(&frame) {
             Ok(opened) => opened,
             Err(error) => {
-                self.push(Reply::error(stream, &error, Doing::default(), version));
+                self.push(Reply::error(stream, &error, FailedOperation::default(), version));
                 return;
             }
         };
@@ -404,9 +404,9 @@ impl NativeConnection {
     }
 
     /// Takes an answer, and those that are ready as well: they are sent together.
-    fn push_answers(&mut self, answered: Answered) {
+    fn push_answers(&mut self, answered: NativeReply) {
         let mut next = Some(answered);
-        while let Some(Answered { asked_bytes, reply, share }) = next {
+        while let Some(NativeReply { asked_bytes, reply, share }) = next {
             self.asked_bytes = self.asked_bytes.saturating_sub(asked_bytes);
             self.push(reply);
             if let Some(share) = share {
@@ -433,7 +433,7 @@ impl NativeConnection {
     fn tell_end(&mut self, error: &NativeConnectionError) {
         let Some((stream, error)) = error.last_words() else { return };
         let version = self.cutter.version();
-        self.push(Reply::error(stream, &error, Doing::default(), version));
+        self.push(Reply::error(stream, &error, FailedOperation::default(), version));
         self.fill_output();
     }
 

@@ -9,7 +9,9 @@ use super::gather::{Gather, check};
 use crate::compat::Behaviour;
 use crate::compat::rules::SuperCount;
 use crate::marshal;
-use crate::model::{Cell, DeletionTime, LevelRanges, RangeDeletion, RangeRule, ReadCommand, SuperColumn};
+use crate::model::{
+    Cell, DeletionTime, LevelRanges, RangeDeletion, RangeTombstoneRule, ReadCommand, SuperColumn,
+};
 use crate::util::limits::CELLS_PER_CHECK;
 use crate::util::meter;
 
@@ -139,7 +141,8 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
     let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
     super_column.deletion = super_column.deletion.merged(over);
     let held = (&super_column.name[..], super_column.deletion);
-    let inside = LevelRanges::of_super(ranges, held, holders, names).read_by(RangeRule::of_supers(command));
+    let inside =
+        LevelRanges::of_super(ranges, held, holders, names).read_by(RangeTombstoneRule::of_supers(command));
     super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));
 }
 

@@ -11,12 +11,12 @@ mod error;
 mod even_ring;
 mod gather;
 mod order;
+mod recording;
 mod remote_cql;
 mod resolve;
 mod splits;
 mod status;
 mod store;
-mod watched;
 
 pub use capabilities::{
     BatchStore, Capabilities, CasAnswer, CasCommand, ConditionalStore, IndexLookup, IndexedStore,
@@ -28,8 +28,8 @@ pub use embedded::{
     back_up_on, check_not_foreign,
 };
 pub use error::StoreError;
+pub use recording::{RecordingStore, StoreRequest};
 pub use remote_cql::{RemoteColumn, RemoteCql, RemoteLevels, RemoteOutcome, RemoteRows};
 use splits::split_points;
 pub use status::{ClusterStatus, NodeStatus, StoreStatus};
 pub use store::{Store, StoreFuture};
-pub use watched::{Asked, WatchedStore};

@@ -88,7 +88,7 @@ impl Shape {
 pub struct Workload {
     operation: Operation,
     shape: Shape,
-    dice: Dice,
+    dice: SplitMix64,
     /// Random bytes; each value is a piece of them.
     values: Vec<u8>,
     /// Timestamp of the last write, in microseconds.
@@ -103,7 +103,7 @@ const VALUE_STARTS: usize = 1024;
 impl Workload {
     /// The workload of connection number `index`.
     pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
+        let mut dice = SplitMix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
         let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next() as u8).collect();
         Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
     }
@@ -238,9 +238,9 @@ fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
 
 /// SplitMix64: a few instructions a number, and good enough to choose keys.
 #[derive(Debug)]
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_dice_stay_below_the_limit_and_reach_all_of_it() {
-        let mut dice = Dice(7);
+        let mut dice = SplitMix64(7);
         let mut seen = [false; 10];
         (0..1000).for_each(|_| seen[dice.below(10) as usize] = true);
         assert_eq!(seen, [true; 10]);

@@ -25,12 +25,12 @@ pub struct Args<'a> {
     method: &'static str,
     declared: &'static [Arg],
     message: Reader<'a>,
-    found: [Option<Found>; ARGS_MAX],
+    found: [Option<RawArgument>; ARGS_MAX],
 }
 
 /// An argument of a message: its id, its type, and how many bytes the message has from its value on.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct RawArgument {
     id: i16,
     ttype: TType,
     remaining: usize,
@@ -44,7 +44,7 @@ impl<'a> Args<'a> {
         let mut slots = found.iter_mut();
         while let Some((ttype, id)) = reader.field_begin()? {
             if let Some(slot) = slots.next() {
-                *slot = Some(Found { id, ttype, remaining: reader.remaining() });
+                *slot = Some(RawArgument { id, ttype, remaining: reader.remaining() });
             }
             reader.skip(ttype)?;
         }
@@ -72,7 +72,7 @@ impl<'a> Args<'a> {
     /// The argument's value, if it came with its own type.
     pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
         let declared = self.declared.iter().find(|arg| arg.id == id)?;
-        let of_type = |found: &&Found| found.id == id && found.ttype == declared.ttype;
+        let of_type = |found: &&RawArgument| found.id == id && found.ttype == declared.ttype;
         // A field that comes twice counts as the last one, as generated readers have it.
         let found = self.found.iter().flatten().rfind(of_type)?;
         Some(self.message.clone().at(found.remaining))

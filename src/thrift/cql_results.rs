@@ -6,7 +6,7 @@ use super::wire::{TType, Writer};
 use crate::compat::Behaviour;
 use crate::cql::cql2::{Cql2Outcome, Cql2Result};
 use crate::cql::values::short_form;
-use crate::cql::{MarkerNote, Outcome, ResultSet};
+use crate::cql::{MarkerSpec, Outcome, ResultSet};
 use crate::util::Release;
 
 /// The numbers of the interface's CqlResultType.
@@ -69,7 +69,7 @@ fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<
 }
 
 /// A CqlPreparedResult in field 0.
-pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerNote]) {
+pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) {
     let count = markers.len();
     writer.field_struct(0);
     writer.field_i32(1, id);

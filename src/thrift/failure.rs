@@ -7,7 +7,7 @@ use crate::util::meter::MeterError;
 
 /// The exceptions that methods declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thrown {
+pub enum DeclaredException {
     InvalidRequest,
     NotFound,
     Unavailable,
@@ -92,7 +92,7 @@ pub fn write_failure(
     method: &str,
     seqid: i32,
     failure: &Failure,
-    throws: &[(i16, Thrown)],
+    throws: &[(i16, DeclaredException)],
 ) {
     let error = match failure {
         Failure::Protocol(text) | Failure::MissingArgument(text) => {
@@ -124,26 +124,36 @@ pub fn write_failure(
 /// there is too much to do by unavailability, and so is a time-out where there is nothing else. InvalidRequest would tell
 /// a client to give up. `None`: Thrift's own exception has to do, and has the text; a client would take an undeclared one
 /// for success.
-fn thrown_as<'a>(error: &'a db::Error, throws: &[(i16, Thrown)]) -> Option<(i16, Option<&'a str>)> {
-    let field = |wanted: Thrown| throws.iter().find(|(_, thrown)| *thrown == wanted).map(|(field, _)| *field);
+fn thrown_as<'a>(
+    error: &'a db::Error,
+    throws: &[(i16, DeclaredException)],
+) -> Option<(i16, Option<&'a str>)> {
+    let field = |wanted: DeclaredException| {
+        throws.iter().find(|(_, thrown)| *thrown == wanted).map(|(field, _)| *field)
+    };
     match error {
         db::Error::InvalidRequest(why) | db::Error::Unknown(why) => {
-            Some((field(Thrown::InvalidRequest)?, Some(why)))
+            Some((field(DeclaredException::InvalidRequest)?, Some(why)))
         }
-        db::Error::NotFound => Some((field(Thrown::NotFound)?, None)),
-        db::Error::Unavailable { .. } | db::Error::Overloaded(_) => Some((field(Thrown::Unavailable)?, None)),
-        db::Error::TimedOut(_) => {
-            Some((field(Thrown::TimedOut).or_else(|| field(Thrown::Unavailable))?, None))
+        db::Error::NotFound => Some((field(DeclaredException::NotFound)?, None)),
+        db::Error::Unavailable { .. } | db::Error::Overloaded(_) => {
+            Some((field(DeclaredException::Unavailable)?, None))
         }
+        db::Error::TimedOut(_) => Some((
+            field(DeclaredException::TimedOut).or_else(|| field(DeclaredException::Unavailable))?,
+            None,
+        )),
         db::Error::SchemaDisagreement(why) => {
-            match field(Thrown::SchemaDisagreement).or_else(|| field(Thrown::Unavailable)) {
+            match field(DeclaredException::SchemaDisagreement)
+                .or_else(|| field(DeclaredException::Unavailable))
+            {
                 Some(field) => Some((field, None)),
                 // 0.7 has words for it, and no exception.
-                None => Some((field(Thrown::InvalidRequest)?, Some(why))),
+                None => Some((field(DeclaredException::InvalidRequest)?, Some(why))),
             }
         }
-        db::Error::Authentication(why) => Some((field(Thrown::Authentication)?, Some(why))),
-        db::Error::Authorization(why) => Some((field(Thrown::Authorization)?, Some(why))),
+        db::Error::Authentication(why) => Some((field(DeclaredException::Authentication)?, Some(why))),
+        db::Error::Authorization(why) => Some((field(DeclaredException::Authorization)?, Some(why))),
         db::Error::Internal(_) => None,
     }
 }
@@ -158,7 +168,7 @@ mod tests {
     use crate::util::Release;
 
     /// What a client of a method is told, as the name of the exception and its text.
-    fn told(error: &db::Error, throws: &[(i16, Thrown)]) -> String {
+    fn told(error: &db::Error, throws: &[(i16, DeclaredException)]) -> String {
         let mut out = BytesMut::new();
         write_failure(&mut Writer::new(&mut out), "method", 1, &Failure::Failed(error.clone()), throws);
         let message = out.freeze();

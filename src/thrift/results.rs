@@ -2,7 +2,7 @@
 
 use super::wire::{TType, Writer};
 use crate::compat::Behaviour;
-use crate::db::Found;
+use crate::db::GetResult;
 use crate::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use crate::util::Release;
 
@@ -56,11 +56,11 @@ fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn, release: Rel
 }
 
 /// A ColumnOrSuperColumn; with nothing set where nothing was found.
-pub fn write_found(writer: &mut Writer<'_>, found: Option<&Found>, release: Release) {
+pub fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: Release) {
     match found {
         None => {}
-        Some(Found::Column(cell)) => write_one(writer, cell, release),
-        Some(Found::Super(super_column)) => write_super(writer, super_column, release),
+        Some(GetResult::Column(cell)) => write_one(writer, cell, release),
+        Some(GetResult::Super(super_column)) => write_super(writer, super_column, release),
     }
     writer.stop();
 }

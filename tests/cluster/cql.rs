@@ -24,14 +24,14 @@ const SERIAL: i32 = 9;
 const NONE: Value = Value::I32(2);
 
 /// A front on the ring, and the keyspaces that a test makes.
-struct Front {
+struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
     keyspaces: Vec<String>,
 }
 
-impl Front {
-    fn new(schema: &Arc<Catalog>) -> Front {
+impl Gateway {
+    fn new(schema: &Arc<Catalog>) -> Gateway {
         let runtime = runtime();
         let store = runtime.block_on(store(&options()));
         runtime.block_on(store.alter(schema.clone())).unwrap();
@@ -42,7 +42,7 @@ impl Front {
             Arc::new(Clock::system()),
         );
         let service = Service::new(Arc::new(Database::new(parts)), Compat::default());
-        Front { runtime, service, keyspaces: Vec::new() }
+        Gateway { runtime, service, keyspaces: Vec::new() }
     }
 
     fn client(&self) -> Client<InProcess> {
@@ -59,7 +59,7 @@ impl Front {
     }
 }
 
-impl Drop for Front {
+impl Drop for Gateway {
     fn drop(&mut self) {
         let mut client = self.client();
         for name in &self.keyspaces {
@@ -113,7 +113,7 @@ fn execute(client: &mut Client<InProcess>, id: i64, values: &[&[u8]]) -> Reply {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn statements_are_answered_in_thrifts_shapes() {
-    let mut front = Front::new(&Arc::default());
+    let mut front = Gateway::new(&Arc::default());
     let keyspace = front.keyspace("shapes", 3);
     let mut client = front.client();
     done(&mut client, &format!("USE {keyspace}"));
@@ -185,7 +185,7 @@ fn statements_are_answered_in_thrifts_shapes() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn results_of_many_pages_are_whole() {
-    let mut front = Front::new(&Arc::default());
+    let mut front = Gateway::new(&Arc::default());
     let keyspace = front.keyspace("pages", 1);
     let mut client = front.client();
     done(&mut client, &format!("USE {keyspace}"));
@@ -203,7 +203,7 @@ fn results_of_many_pages_are_whole() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn each_client_has_a_keyspace_of_its_own() {
-    let mut front = Front::new(&Arc::default());
+    let mut front = Gateway::new(&Arc::default());
     let clients: Vec<_> = ["a", "b"]
         .map(|what| {
             let keyspace = front.keyspace(what, 1);
@@ -236,7 +236,7 @@ fn each_client_has_a_keyspace_of_its_own() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn failures_are_the_clusters_in_the_callers_exceptions() {
-    let mut front = Front::new(&Arc::default());
+    let mut front = Gateway::new(&Arc::default());
     // More copies than there are nodes: ALL can never be reached.
     let keyspace = front.keyspace("copies", 5);
     let mut client = front.client();
@@ -264,7 +264,7 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
 #[ignore = "needs a ring: tests/cluster/run"]
 fn what_thrift_writes_cql_reads() {
     let keyspace = own_name("cqlpass_served");
-    let front = Front::new(&catalog(&keyspace, [CfDef::new(&keyspace, "Served")]));
+    let front = Gateway::new(&catalog(&keyspace, [CfDef::new(&keyspace, "Served")]));
     let mut client = front.client();
     client.call("set_keyspace", &fields([(1, text(&keyspace))])).void();
     let column = fields([(1, text("name")), (2, text("value")), (3, Value::I64(5))]);

@@ -26,14 +26,14 @@ const ONE: i32 = 1;
 const QUORUM: i32 = 2;
 
 /// A front on the ring with a keyspace of a plain and a counter column family.
-struct Front {
+struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
     keyspace: String,
 }
 
-impl Front {
-    fn new(what: &str) -> Front {
+impl Gateway {
+    fn new(what: &str) -> Gateway {
         let runtime = runtime();
         let keyspace = own_name(what);
         let counter = Types::builtin().parse("CounterColumnType").unwrap();
@@ -51,7 +51,7 @@ impl Front {
             Arc::new(Clock::system()),
         );
         let service = Service::new(Arc::new(Database::new(parts)), Compat::default());
-        Front { runtime, service, keyspace }
+        Gateway { runtime, service, keyspace }
     }
 
     fn client(&self) -> Client<InProcess> {
@@ -61,7 +61,7 @@ impl Front {
     }
 }
 
-impl Drop for Front {
+impl Drop for Gateway {
     fn drop(&mut self) {
         runtime().block_on(cql(&format!("DROP KEYSPACE \"{}\"", self.keyspace)));
     }
@@ -99,7 +99,7 @@ fn is_not_found(reply: &Reply) -> bool {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_ttl_is_what_is_left_of_it() {
-    let front = Front::new("ttl_left");
+    let front = Gateway::new("ttl_left");
     let mut client = front.client();
     let column = fields([(1, text("a")), (2, text("v")), (3, Value::I64(7)), (4, Value::I32(1000))]);
     insert(&mut client, column).void();
@@ -113,7 +113,7 @@ fn a_ttl_is_what_is_left_of_it() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn the_smallest_timestamp_of_all_is_refused() {
-    let front = Front::new("smallest_timestamp");
+    let front = Gateway::new("smallest_timestamp");
     let mut client = front.client();
     let column = |timestamp| fields([(1, text("a")), (2, text("v")), (3, Value::I64(timestamp))]);
     let refusal = insert(&mut client, column(i64::MIN));
@@ -125,7 +125,7 @@ fn the_smallest_timestamp_of_all_is_refused() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_removed_counter_stays_removed() {
-    let front = Front::new("removed_counter");
+    let front = Gateway::new("removed_counter");
     let mut client = front.client();
     add(&mut client, "one", 10);
     add(&mut client, "other", 3);
@@ -139,7 +139,7 @@ fn a_removed_counter_stays_removed() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_logged_batch_may_be_too_large() {
-    let front = Front::new("large_batch");
+    let front = Gateway::new("large_batch");
     let mut client = front.client();
     let column = fields([(1, text("a")), (2, text("x".repeat(2000))), (3, Value::I64(1))]);
     let write = || structs(vec![fields([(1, fields([(1, column.clone())]))])]);

@@ -5,7 +5,7 @@ use crate::support;
 
 use serde_json::Value;
 use support::idl::{Parser, TestResult, idl_file};
-use thriftstore::thrift::methods::{METHODS, Method, Thrown};
+use thriftstore::thrift::methods::{DeclaredException, METHODS, Method};
 use thriftstore::thrift::wire::TType;
 use thriftstore::util::Release;
 
@@ -78,15 +78,15 @@ fn ttype_of(type_name: &str, idl: &Value) -> Option<TType> {
     }
 }
 
-fn thrown_of(exception: &str) -> Option<Thrown> {
+fn thrown_of(exception: &str) -> Option<DeclaredException> {
     Some(match exception {
-        "InvalidRequestException" => Thrown::InvalidRequest,
-        "NotFoundException" => Thrown::NotFound,
-        "UnavailableException" => Thrown::Unavailable,
-        "TimedOutException" => Thrown::TimedOut,
-        "AuthenticationException" => Thrown::Authentication,
-        "SchemaDisagreementException" => Thrown::SchemaDisagreement,
-        "AuthorizationException" => Thrown::Authorization,
+        "InvalidRequestException" => DeclaredException::InvalidRequest,
+        "NotFoundException" => DeclaredException::NotFound,
+        "UnavailableException" => DeclaredException::Unavailable,
+        "TimedOutException" => DeclaredException::TimedOut,
+        "AuthenticationException" => DeclaredException::Authentication,
+        "SchemaDisagreementException" => DeclaredException::SchemaDisagreement,
+        "AuthorizationException" => DeclaredException::Authorization,
         _ => return None,
     })
 }

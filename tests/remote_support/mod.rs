@@ -94,7 +94,7 @@ impl Cluster {
         catalog: Catalog,
         make: impl FnOnce(DatabaseParts) -> Database,
     ) -> Arc<Database> {
-        let store = Front { cluster: self.clone(), seen: Mutex::new(0) };
+        let store = Gateway { cluster: self.clone(), seen: Mutex::new(0) };
         let partitioner = self.partitioner.clone();
         let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, self.clock.clone());
         let database = Arc::new(make(parts));
@@ -148,13 +148,13 @@ impl Cluster {
 }
 
 /// One front's store.
-struct Front {
+struct Gateway {
     cluster: Arc<Cluster>,
     /// The version of the notes that it has seen.
     seen: Mutex<i64>,
 }
 
-impl Front {
+impl Gateway {
     async fn read_now(
         &self,
         key: Bytes,
@@ -209,7 +209,7 @@ fn overtaken() -> StoreError {
     StoreError::SchemaDisagreement("somebody was first".to_owned())
 }
 
-impl Store for Front {
+impl Store for Gateway {
     fn apply(
         &self,
         mutations: Vec<Mutation>,
@@ -309,7 +309,7 @@ impl Store for Front {
     }
 }
 
-impl BatchStore for Front {
+impl BatchStore for Gateway {
     fn apply_logged(
         &self,
         mutations: Vec<Mutation>,
@@ -323,7 +323,7 @@ impl BatchStore for Front {
     }
 }
 
-impl ConditionalStore for Front {
+impl ConditionalStore for Gateway {
     fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer> {
         Box::pin(async move {
             let _turn = self.cluster.turn.lock().await;
@@ -345,7 +345,7 @@ impl ConditionalStore for Front {
     }
 }
 
-impl IndexedStore for Front {
+impl IndexedStore for Gateway {
     fn indexed_keys(
         &self,
         lookup: IndexLookup,
@@ -371,7 +371,7 @@ impl IndexedStore for Front {
     }
 }
 
-impl SharedSchemaStore for Front {
+impl SharedSchemaStore for Gateway {
     fn is_own_keyspace(&self, name: &str) -> bool {
         name.starts_with("system_")
     }

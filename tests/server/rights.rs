@@ -14,7 +14,7 @@ use support::server::{Server, storage_conf};
 use support::value::{Value, fields, map, structs, text, texts};
 use thriftstore::compat::features::Family;
 use thriftstore::cql::StatementId;
-use thriftstore::thrift::methods::{METHODS, Method, Thrown};
+use thriftstore::thrift::methods::{DeclaredException, METHODS, Method};
 use thriftstore::thrift::wire::TType;
 use thriftstore::util::Release;
 
@@ -176,7 +176,7 @@ fn guarded_calls(release: Release) -> impl Iterator<Item = &'static Method> {
 
 /// The text of a call's InvalidRequestException, or of the exception of a call that has none.
 fn refusal(method: &Method, reply: &Reply) -> String {
-    match method.throws.iter().find(|(_, thrown)| *thrown == Thrown::InvalidRequest) {
+    match method.throws.iter().find(|(_, thrown)| *thrown == DeclaredException::InvalidRequest) {
         Some((field, _)) => reply.thrown(*field).to_owned(),
         None => reply.application(6).to_owned(),
     }

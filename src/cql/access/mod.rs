@@ -24,14 +24,14 @@ pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, C
 
 /// Somebody who has logged in, and the roles that they want to see or change.
 #[derive(Clone, Copy)]
-struct Desk<'a> {
+struct AccessRequest<'a> {
     state: &'a QueryState<'a>,
     keeper: &'a RoleKeeper,
     /// The name of who asks.
     me: &'a str,
 }
 
-impl Desk<'_> {
+impl AccessRequest<'_> {
     /// Changes roles, or with an error nothing.
     async fn change(
         &self,
@@ -74,7 +74,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
     let Some(keeper) = state.database.roles() else { return refuse(state, statement) };
     let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
-    let desk = Desk { state, keeper, me: &user.name };
+    let desk = AccessRequest { state, keeper, me: &user.name };
     match statement {
         AccessStatement::CreateUser { name, if_not_exists, password, is_superuser } => {
             users::create(&desk, name, *if_not_exists, password.as_ref(), *is_superuser).await

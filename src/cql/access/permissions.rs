@@ -1,6 +1,6 @@
 //! GRANT, REVOKE and LIST of permissions.
 
-use super::{Desk, invalid, rows, unauthorized};
+use super::{AccessRequest, invalid, rows, unauthorized};
 use crate::compat::features::releases::NEWEST;
 use crate::compat::texts;
 use crate::cql::syntax;
@@ -14,7 +14,7 @@ pub enum Change {
     Revoke,
 }
 
-fn not_without_authorizer(desk: &Desk<'_>, operation: &str) -> Result<(), CqlError> {
+fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(), CqlError> {
     if desk.state.database.enforces_permissions() {
         return Ok(());
     }
@@ -47,7 +47,7 @@ fn class(resource: &Resource) -> &'static str {
 }
 
 /// What a statement names, which must be there.
-fn found(desk: &Desk<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Resource, CqlError> {
+fn found(desk: &AccessRequest<'_>, roles: &Roles, named: &syntax::Resource) -> Result<Resource, CqlError> {
     let catalog = desk.state.database.catalog();
     let (resource, is_there) = match named {
         syntax::Resource::AllKeyspaces => (Resource::AllKeyspaces, true),
@@ -71,7 +71,7 @@ fn user_exists(roles: &Roles, name: &str) -> Result<(), CqlError> {
 
 /// GRANT and REVOKE. Who grants must have what is granted, and AUTHORIZE with it.
 pub async fn change(
-    desk: &Desk<'_>,
+    desk: &AccessRequest<'_>,
     change: Change,
     permission: &str,
     resource: &syntax::Resource,
@@ -103,7 +103,7 @@ pub async fn change(
 
 /// LIST PERMISSIONS: superusers see everybody's, others those of the roles that they have.
 pub fn list(
-    desk: &Desk<'_>,
+    desk: &AccessRequest<'_>,
     permission: &str,
     resource: Option<&syntax::Resource>,
     of: Option<&str>,

@@ -1,6 +1,6 @@
 //! The statements of roles.
 
-use super::{Desk, invalid, rows, unauthorized};
+use super::{AccessRequest, invalid, rows, unauthorized};
 use crate::cql::syntax::RoleOptions;
 use crate::cql::{CqlError, Outcome};
 use crate::db::{Permission, Resource, Role, Roles};
@@ -14,7 +14,7 @@ fn no_custom(options: &RoleOptions) -> Result<(), CqlError> {
 }
 
 pub async fn create(
-    desk: &Desk<'_>,
+    desk: &AccessRequest<'_>,
     name: &str,
     if_not_exists: bool,
     options: &RoleOptions,
@@ -50,7 +50,7 @@ pub async fn create(
     desk.change(edit).await
 }
 
-pub async fn alter(desk: &Desk<'_>, name: &str, options: &RoleOptions) -> Result<Outcome, CqlError> {
+pub async fn alter(desk: &AccessRequest<'_>, name: &str, options: &RoleOptions) -> Result<Outcome, CqlError> {
     let check = |roles: &Roles| may_alter(desk, roles, name, options);
     check(&desk.keeper.now())?;
     let hash = desk.hash(options.password.as_ref()).await?;
@@ -66,7 +66,12 @@ pub async fn alter(desk: &Desk<'_>, name: &str, options: &RoleOptions) -> Result
     desk.change(edit).await
 }
 
-fn may_alter(desk: &Desk<'_>, roles: &Roles, name: &str, options: &RoleOptions) -> Result<(), CqlError> {
+fn may_alter(
+    desk: &AccessRequest<'_>,
+    roles: &Roles,
+    name: &str,
+    options: &RoleOptions,
+) -> Result<(), CqlError> {
     no_custom(options)?;
     if *options == RoleOptions::default() {
         return invalid("ALTER [ROLE|USER] can't be empty");
@@ -99,7 +104,7 @@ fn may_alter(desk: &Desk<'_>, roles: &Roles, name: &str, options: &RoleOptions) 
     Ok(())
 }
 
-pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
     let edit = |roles: &mut Roles| {
         desk.check(roles, Permission::Drop, &Resource::Role(name.to_owned()))?;
         if roles.is_superuser(name) && !roles.is_superuser(desk.me) {
@@ -117,7 +122,7 @@ pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcom
     desk.change(edit).await
 }
 
-pub async fn grant(desk: &Desk<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
+pub async fn grant(desk: &AccessRequest<'_>, role: &str, to: &str) -> Result<Outcome, CqlError> {
     let edit = |roles: &mut Roles| {
         may_give(desk, roles, role, to)?;
         Ok(roles.join(to, role)?)
@@ -125,7 +130,7 @@ pub async fn grant(desk: &Desk<'_>, role: &str, to: &str) -> Result<Outcome, Cql
     desk.change(edit).await
 }
 
-pub async fn revoke(desk: &Desk<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
+pub async fn revoke(desk: &AccessRequest<'_>, role: &str, from: &str) -> Result<Outcome, CqlError> {
     let edit = |roles: &mut Roles| {
         may_give(desk, roles, role, from)?;
         Ok(roles.leave(from, role)?)
@@ -133,7 +138,7 @@ pub async fn revoke(desk: &Desk<'_>, role: &str, from: &str) -> Result<Outcome, 
     desk.change(edit).await
 }
 
-fn may_give(desk: &Desk<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {
+fn may_give(desk: &AccessRequest<'_>, roles: &Roles, role: &str, other: &str) -> Result<(), CqlError> {
     desk.check(roles, Permission::Authorize, &Resource::Role(role.to_owned()))?;
     exists(roles, role)?;
     exists(roles, other)?;
@@ -145,7 +150,7 @@ fn may_give(desk: &Desk<'_>, roles: &Roles, role: &str, other: &str) -> Result<(
 }
 
 /// LIST ROLES: all of them for who may DESCRIBE them; others see their own.
-pub fn list(desk: &Desk<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome, CqlError> {
+pub fn list(desk: &AccessRequest<'_>, of: Option<&str>, is_recursive: bool) -> Result<Outcome, CqlError> {
     let roles = desk.keeper.now();
     if let Some(of) = of.filter(|of| !roles.contains(of)) {
         return invalid(format!("<role {of}> doesn't exist"));

@@ -1,13 +1,13 @@
 //! The statements of users. A user is a role that may log in.
 
-use super::{Desk, invalid, rows, unauthorized};
+use super::{AccessRequest, invalid, rows, unauthorized};
 use crate::compat::features::releases::NEWEST;
 use crate::compat::texts;
 use crate::cql::{CqlError, Outcome};
 use crate::db::{Resource, Role, Roles};
 
 pub async fn create(
-    desk: &Desk<'_>,
+    desk: &AccessRequest<'_>,
     name: &str,
     if_not_exists: bool,
     password: Option<&String>,
@@ -45,7 +45,7 @@ pub async fn create(
 }
 
 pub async fn alter(
-    desk: &Desk<'_>,
+    desk: &AccessRequest<'_>,
     name: &str,
     password: Option<&String>,
     is_superuser: Option<bool>,
@@ -84,7 +84,7 @@ pub async fn alter(
     desk.change(edit).await
 }
 
-pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
+pub async fn drop(desk: &AccessRequest<'_>, name: &str, if_exists: bool) -> Result<Outcome, CqlError> {
     let edit = |roles: &mut Roles| {
         if !roles.is_superuser(desk.me) {
             return unauthorized("Only superusers are allowed to perform DROP USER queries");
@@ -102,7 +102,7 @@ pub async fn drop(desk: &Desk<'_>, name: &str, if_exists: bool) -> Result<Outcom
 }
 
 /// LIST USERS, for everybody who has logged in.
-pub fn list(desk: &Desk<'_>) -> Outcome {
+pub fn list(desk: &AccessRequest<'_>) -> Outcome {
     let roles = desk.keeper.now();
     let users = roles.iter().filter(|(_, role)| role.can_login);
     let row = |name: &String| vec![rows::text(name), rows::boolean(roles.is_superuser(name))];

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::lookup::{Family, check_name};
 use super::outcome::Cql2Outcome;
-use super::statement::{Change2, Changes, NewValue, Values, What2};
+use super::statement::{Change2, Changes, Command2, NewValue, Values};
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::features::releases::CQL_2;
 use crate::compat::texts;
@@ -80,7 +80,7 @@ impl Writer<'_> {
             )));
         }
         let mutations = match &self.change.what {
-            What2::Set(columns) => {
+            Command2::Set(columns) => {
                 let columns = columns.iter().map(|(name, value)| {
                     let name = name.bytes(self.family.comparator(), self.values)?;
                     check_name(&name)?;
@@ -88,7 +88,7 @@ impl Writer<'_> {
                 });
                 columns.collect::<Result<Vec<_>, CqlError>>()?
             }
-            What2::Delete(names) => {
+            Command2::Delete(names) => {
                 let names = names.iter().map(|name| {
                     let name = name.bytes(self.family.comparator(), self.values)?;
                     check_name(&name)?;

@@ -1,8 +1,8 @@
 //! From a text to a statement of CQL 2.
 
 use super::statement::{
-    Alter2, Change2, Changes, Columns2, CreateTable2, NewValue, Relation2, Select2, Statement2, Term2,
-    Using2, What2,
+    Alter2, Change2, Changes, Columns2, Command2, CreateTable2, NewValue, Relation2, Select2, Statement2,
+    Term2, Using2,
 };
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::features::releases::CQL_2;
@@ -289,7 +289,7 @@ impl Reader<'_> {
         let (key_name, key) = (names.remove(0), values.remove(0));
         let columns =
             names.into_iter().zip(values).map(|(name, value)| (name, NewValue::Value(value))).collect();
-        Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: What2::Set(columns) })
+        Ok(Change2 { table, using, key_name: Some(key_name), keys: vec![key], what: Command2::Set(columns) })
     }
 
     fn update(&mut self) -> Result<Change2, CqlError> {
@@ -302,7 +302,7 @@ impl Reader<'_> {
         }
         self.0.expect_word("WHERE")?;
         let (key_name, keys) = self.keys()?;
-        Ok(Change2 { table, using, key_name: Some(key_name), keys, what: What2::Set(columns) })
+        Ok(Change2 { table, using, key_name: Some(key_name), keys, what: Command2::Set(columns) })
     }
 
     fn assignment(&mut self) -> Result<(Term2, NewValue), CqlError> {
@@ -341,7 +341,7 @@ impl Reader<'_> {
             let (name, keys) = self.keys()?;
             found = (Some(name), keys);
         }
-        Ok(Change2 { table, using, key_name: found.0, keys: found.1, what: What2::Delete(columns) })
+        Ok(Change2 { table, using, key_name: found.0, keys: found.1, what: Command2::Delete(columns) })
     }
 
     fn create(&mut self, start: usize) -> Result<Statement2, CqlError> {

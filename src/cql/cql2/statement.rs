@@ -114,11 +114,11 @@ pub struct Change2 {
     /// What the statement calls the row key.
     pub key_name: Option<Term2>,
     pub keys: Vec<Term2>,
-    pub what: What2,
+    pub what: Command2,
 }
 
 #[derive(Debug, Clone)]
-pub enum What2 {
+pub enum Command2 {
     Set(Vec<(Term2, NewValue)>),
     /// Nothing: the whole row.
     Delete(Vec<Term2>),

@@ -13,14 +13,14 @@ use crate::db::{Access, Error, KsRequest, Resource};
 const PROPERTIES: [&str; 2] = ["replication", "durable_writes"];
 
 /// What the properties say: the options of the replication, and whether writes are logged.
-struct Said {
+struct KeyspaceProperties {
     replication: Option<BTreeMap<String, String>>,
     durable_writes: Option<bool>,
 }
 
-fn read(properties: &Properties) -> Result<Said, CqlError> {
+fn read(properties: &Properties) -> Result<KeyspaceProperties, CqlError> {
     check_known(properties, &PROPERTIES, &[])?;
-    let mut said = Said { replication: None, durable_writes: None };
+    let mut said = KeyspaceProperties { replication: None, durable_writes: None };
     for (name, value) in &properties.0 {
         match (&**name, value) {
             ("replication", PropertyValue::Map(map)) => {

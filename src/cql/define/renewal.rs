@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::marshal::{CqlType, UserType};
 
 /// A user type as a key: those that are shared are one, and these are kept so that no other takes their place in memory.
-type Seen<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
+type SharedTypeKey<T> = HashMap<*const UserType, (Arc<UserType>, T)>;
 
 /// Finds out which types are made of a user type.
 pub struct Users {
     keyspace: String,
     name: String,
-    seen: Seen<bool>,
+    seen: SharedTypeKey<bool>,
 }
 
 impl Users {
@@ -52,7 +52,7 @@ impl Users {
 pub struct Renewal {
     user: Arc<UserType>,
     users: Users,
-    seen: Seen<Arc<UserType>>,
+    seen: SharedTypeKey<Arc<UserType>>,
 }
 
 impl Renewal {

@@ -31,7 +31,7 @@ pub fn describe(
     let catalog = state.database.catalog();
     let mut keyspaces: Vec<&KeyspaceDef> = system.iter().chain(catalog.keyspaces.values()).collect();
     keyspaces.sort_by(|a, b| a.name.cmp(&b.name));
-    let (found, has_text) = Found { state, keyspaces }.all(&describe.what)?;
+    let (found, has_text) = DescribedKeyspaces { state, keyspaces }.all(&describe.what)?;
     let page = page::Page::begin(state, options)?;
     let (found, paging_state) = page.cut(&found);
     let row = |element: &Element<'_>| {
@@ -57,12 +57,12 @@ fn spec(name: &str, cql_type: CqlType) -> ColumnSpec {
 }
 
 /// The keyspaces that are looked into, by their names.
-struct Found<'a> {
+struct DescribedKeyspaces<'a> {
     state: &'a QueryState<'a>,
     keyspaces: Vec<&'a KeyspaceDef>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> DescribedKeyspaces<'a> {
     /// The elements that are meant, and whether their statements are asked for.
     fn all(&self, what: &Described) -> Result<(Vec<Element<'a>>, bool), CqlError> {
         let current = self.state.keyspace;

@@ -114,7 +114,7 @@ async fn run_steps(
         return conditional::run(state, options, steps, true).await;
     }
     let now = now.unwrap_or_else(|| attributes::now(state, options));
-    let mut gathered = Gathered::default();
+    let mut gathered = KeyspaceMutations::default();
     for Step { plan, options: own } in steps {
         let cf = &plan.table.cf;
         check_consistency(options.consistency, plan.is_counter().then_some(&*cf.name))?;
@@ -192,13 +192,13 @@ fn check_counters_apart(kind: BatchKind, plans: &[&ModifyPlan]) -> Result<(), Cq
 
 /// The changes of a batch by keyspaces, and in each by row keys.
 #[derive(Default)]
-struct Gathered {
+struct KeyspaceMutations {
     keyspaces: Vec<(String, Vec<Mutation>)>,
     /// Where the mutation of a keyspace and a row key is.
     places: HashMap<(usize, Bytes), usize>,
 }
 
-impl Gathered {
+impl KeyspaceMutations {
     /// Cassandra's words to those who spread a batch without a log over many partitions.
     fn warning(&self) -> Option<String> {
         let mutations = || self.keyspaces.iter().flat_map(|(_, mutations)| mutations);

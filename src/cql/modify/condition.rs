@@ -18,7 +18,7 @@ use crate::util::Release;
 
 /// What a column, or one element of it, is compared with.
 #[derive(Debug)]
-enum Wanted {
+enum Comparand {
     Compare(Operator, TypedTerm),
     In(Vec<TypedTerm>),
     InMarker(TypedTerm),
@@ -29,7 +29,7 @@ enum Wanted {
 pub(super) struct ColumnCondition {
     pub column: TableColumn,
     element: Option<TypedTerm>,
-    wanted: Wanted,
+    wanted: Comparand,
     /// Compare values, or a collection's; and the names of its elements.
     values: TypeRef,
     names: TypeRef,
@@ -37,7 +37,7 @@ pub(super) struct ColumnCondition {
 
 /// Where a condition is looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Testing<'a> {
+pub(super) struct ConditionContext<'a> {
     pub def: &'a TableDef,
     pub options: &'a QueryOptions,
     pub database: &'a Database,
@@ -87,14 +87,16 @@ impl ColumnCondition {
             None => terms.of_column(term, &column),
         };
         let wanted = match &condition.test {
-            Test::Compare(operator, term) => Wanted::Compare(*operator, typed(term)?),
-            Test::In(InValues::List(list)) => Wanted::In(list.iter().map(typed).collect::<Result<_, _>>()?),
+            Test::Compare(operator, term) => Comparand::Compare(*operator, typed(term)?),
+            Test::In(InValues::List(list)) => {
+                Comparand::In(list.iter().map(typed).collect::<Result<_, _>>()?)
+            }
             Test::In(InValues::Marker(at)) => {
                 let mut of = column.clone();
                 if element.is_some() {
                     of.cql_type = of_values.clone();
                 }
-                Wanted::InMarker(terms.in_marker(*at, &of)?)
+                Comparand::InMarker(terms.in_marker(*at, &of)?)
             }
         };
         if matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Clustering) {
@@ -104,7 +106,8 @@ impl ColumnCondition {
             )));
         }
         let is_slice = |operator: &Operator| !matches!(operator, Operator::Eq | Operator::Neq);
-        if of_values.has_durations() && matches!(&wanted, Wanted::Compare(operator, _) if is_slice(operator))
+        if of_values.has_durations()
+            && matches!(&wanted, Comparand::Compare(operator, _) if is_slice(operator))
         {
             return Err(CqlError::invalid("Slice conditions are not supported on durations"));
         }
@@ -118,7 +121,7 @@ impl ColumnCondition {
     }
 
     /// Whether a row is as it should be.
-    pub fn holds(&self, row: &CurrentRow, testing: Testing<'_>) -> Result<bool, CqlError> {
+    pub fn holds(&self, row: &CurrentRow, testing: ConditionContext<'_>) -> Result<bool, CqlError> {
         let value = |term: &TypedTerm| match term.value(testing.options, testing.database)? {
             Value::Unset => Err(CqlError::invalid("Invalid 'unset' value in condition")),
             value => Ok(value),
@@ -139,8 +142,8 @@ impl ColumnCondition {
             false => self.compare(operator, found.as_ref(), wanted, testing.release),
         };
         match &self.wanted {
-            Wanted::Compare(operator, term) => compare(*operator, &value(term)?),
-            Wanted::In(terms) => {
+            Comparand::Compare(operator, term) => compare(*operator, &value(term)?),
+            Comparand::In(terms) => {
                 for term in terms {
                     if compare(Operator::Eq, &value(term)?)? {
                         return Ok(true);
@@ -149,7 +152,7 @@ impl ColumnCondition {
                 Ok(false)
             }
             // A collection in a list is a frozen one, whose bytes are those of the stored one.
-            Wanted::InMarker(term) => match value(term)? {
+            Comparand::InMarker(term) => match value(term)? {
                 Value::List(list) if is_collection => Ok(list.iter().any(|one| Some(one) == found.as_ref())),
                 Value::List(list) => {
                     let comparator = marshal::at(&*self.values, testing.release);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::attributes;
-use super::condition::{ColumnCondition, Testing};
+use super::condition::{ColumnCondition, ConditionContext};
 use super::current::CurrentRow;
 use super::keys::Prefix;
 use super::plan::RowTest;
@@ -18,14 +18,14 @@ use crate::schema::{ColumnKind, TableColumn, row_key_parts};
 use crate::util::Release;
 
 /// All that is asked of one row.
-struct Asked<'p> {
+struct ConditionalRow<'p> {
     prefix: Prefix,
-    test: AskedTest<'p>,
+    test: ConditionalTest<'p>,
     /// What is there; read before it is asked.
     row: Option<CurrentRow>,
 }
 
-enum AskedTest<'p> {
+enum ConditionalTest<'p> {
     Exists,
     NotExists,
     /// Conditions, each with the values of its statement.
@@ -36,7 +36,7 @@ enum AskedTest<'p> {
 struct Request<'p> {
     table: &'p Table,
     key: Bytes,
-    asked: Vec<Asked<'p>>,
+    asked: Vec<ConditionalRow<'p>>,
     /// The places of rows in `asked`.
     places: HashMap<Prefix, usize>,
     /// The statements with the rows that they change.
@@ -126,34 +126,36 @@ impl<'p> Request<'p> {
     fn ask(&mut self, prefix: &Prefix, step: Step<'p>) -> Result<(), CqlError> {
         match &step.plan.test {
             RowTest::None => Ok(()),
-            RowTest::Exists => self.ask_row(prefix, AskedTest::Exists),
-            RowTest::NotExists => self.ask_row(prefix, AskedTest::NotExists),
+            RowTest::Exists => self.ask_row(prefix, ConditionalTest::Exists),
+            RowTest::NotExists => self.ask_row(prefix, ConditionalTest::NotExists),
             RowTest::Columns(conditions) => {
                 let valued = conditions.iter().map(|condition| (condition, step.options));
                 let (statics, others): (Vec<_>, Vec<_>) =
                     valued.partition(|(condition, _)| condition.is_static());
                 if !others.is_empty() {
-                    self.ask_row(prefix, AskedTest::Columns(others))?;
+                    self.ask_row(prefix, ConditionalTest::Columns(others))?;
                 }
                 match statics.is_empty() {
                     true => Ok(()),
-                    false => self.ask_row(&Prefix::Static, AskedTest::Columns(statics)),
+                    false => self.ask_row(&Prefix::Static, ConditionalTest::Columns(statics)),
                 }
             }
         }
     }
 
-    fn ask_row(&mut self, prefix: &Prefix, test: AskedTest<'p>) -> Result<(), CqlError> {
+    fn ask_row(&mut self, prefix: &Prefix, test: ConditionalTest<'p>) -> Result<(), CqlError> {
         let known = self.places.get(prefix).and_then(|place| self.asked.get_mut(*place));
         let Some(known) = known else {
             self.places.insert(prefix.clone(), self.asked.len());
-            self.asked.push(Asked { prefix: prefix.clone(), test, row: None });
+            self.asked.push(ConditionalRow { prefix: prefix.clone(), test, row: None });
             return Ok(());
         };
         match (&mut known.test, test) {
-            (AskedTest::Columns(known), AskedTest::Columns(new)) => known.extend(new),
-            (AskedTest::Exists, AskedTest::Exists) | (AskedTest::NotExists, AskedTest::NotExists) => {}
-            (AskedTest::Exists, AskedTest::NotExists) | (AskedTest::NotExists, AskedTest::Exists) => {
+            (ConditionalTest::Columns(known), ConditionalTest::Columns(new)) => known.extend(new),
+            (ConditionalTest::Exists, ConditionalTest::Exists)
+            | (ConditionalTest::NotExists, ConditionalTest::NotExists) => {}
+            (ConditionalTest::Exists, ConditionalTest::NotExists)
+            | (ConditionalTest::NotExists, ConditionalTest::Exists) => {
                 return Err(CqlError::invalid(
                     "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
                 ));
@@ -166,7 +168,7 @@ impl<'p> Request<'p> {
     }
 
     fn holds(&self, state: &QueryState<'_>) -> Result<bool, CqlError> {
-        let testing = |options: &'p QueryOptions| Testing {
+        let testing = |options: &'p QueryOptions| ConditionContext {
             def: &self.table.def,
             options,
             database: state.database,
@@ -175,9 +177,9 @@ impl<'p> Request<'p> {
         for asked in &self.asked {
             let Some(row) = &asked.row else { continue };
             let holds = match &asked.test {
-                AskedTest::Exists => row.exists(),
-                AskedTest::NotExists => !row.exists(),
-                AskedTest::Columns(conditions) => {
+                ConditionalTest::Exists => row.exists(),
+                ConditionalTest::NotExists => !row.exists(),
+                ConditionalTest::Columns(conditions) => {
                     let mut holds = true;
                     for (condition, options) in conditions {
                         holds = holds && condition.holds(row, testing(options))?;

@@ -11,7 +11,7 @@ use super::current::read_lists;
 use super::json::JsonValues;
 use super::keys::{Keys, Prefix};
 use super::operation::Operation;
-use super::row_writer::{Lists, RowWriter, Writing};
+use super::row_writer::{Lists, RowWriter, WriteContext};
 use super::step::Step;
 use super::terms::Terms;
 use crate::compat::features::ConsistencyLevel;
@@ -279,7 +279,7 @@ impl ModifyPlan {
             true => None,
             false => self.attributes.ttl_s(options, database)?.or_else(|| self.table.cf.default_ttl_s()),
         };
-        let writing = Writing {
+        let writing = WriteContext {
             table: &self.table,
             options,
             database,
@@ -298,7 +298,7 @@ impl ModifyPlan {
     }
 
     /// What an INSERT or UPDATE writes.
-    fn write_row(&self, writing: Writing<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+    fn write_row(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         let def = &self.table.def;
         let clustering = match writing.prefix {
             Prefix::Static => None,
@@ -336,7 +336,7 @@ impl ModifyPlan {
     }
 
     /// What a DELETE writes.
-    fn write_deletions(&self, writing: Writing<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
+    fn write_deletions(&self, writing: WriteContext<'_>, writer: &mut RowWriter<'_>) -> Result<(), CqlError> {
         if self.operations.is_empty() {
             return writer.delete_rows();
         }

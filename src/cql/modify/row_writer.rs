@@ -20,7 +20,7 @@ pub(super) type Lists = BTreeMap<Bytes, Vec<Cell>>;
 
 /// What is the same for all rows that a statement changes.
 #[derive(Clone, Copy)]
-pub(super) struct Writing<'a> {
+pub(super) struct WriteContext<'a> {
     pub table: &'a Table,
     pub options: &'a QueryOptions,
     pub database: &'a Database,
@@ -33,7 +33,7 @@ pub(super) struct Writing<'a> {
 
 /// Collects the changes to one row.
 pub(super) struct RowWriter<'a> {
-    writing: Writing<'a>,
+    writing: WriteContext<'a>,
     lists: &'a Lists,
     pub changes: Vec<Change>,
 }
@@ -45,7 +45,7 @@ fn bounds(release: Release) -> (u8, u8) {
 
 impl<'a> RowWriter<'a> {
     /// For about so many changes.
-    pub fn new(writing: Writing<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
+    pub fn new(writing: WriteContext<'a>, lists: &'a Lists, count: usize) -> RowWriter<'a> {
         RowWriter { writing, lists, changes: Vec::with_capacity(count) }
     }
 
@@ -96,7 +96,7 @@ impl<'a> RowWriter<'a> {
     }
 
     fn live_cell(&self, name: Bytes, value: Bytes) -> Cell {
-        let Writing { timestamp, ttl_s, now_s, .. } = self.writing;
+        let WriteContext { timestamp, ttl_s, now_s, .. } = self.writing;
         match ttl_s {
             Some(ttl_s) => Cell::expiring(name, value, timestamp, ttl_s, now_s),
             None => Cell::live(name, value, timestamp),

@@ -32,7 +32,7 @@ pub async fn query(
     let statement = RemoteStatement::read(text, state.keyspace)?;
     check(state, remote, &statement).await?;
     match &statement.route {
-        Route::Here(_) => run_here(state, remote, &statement).await,
+        Route::LocalStatement(_) => run_here(state, remote, &statement).await,
         Route::There { sent, is_paged } => {
             let outcome = remote.query(sent, levels(options, *is_paged)).await;
             result(outcome.map_err(db::Error::from)?, &statement, state)
@@ -52,7 +52,7 @@ pub async fn prepare(
     let statement = RemoteStatement::read(text, state.keyspace)?;
     check(state, remote, &statement).await?;
     let markers = match &statement.route {
-        Route::Here(_) => Vec::new(),
+        Route::LocalStatement(_) => Vec::new(),
         Route::There { sent, .. } => remote.prepare(sent).await.map_err(db::Error::from)?,
     };
     let markers = markers.into_iter().map(|marker| column(marker, state.behaviour.release)).collect();
@@ -77,7 +77,7 @@ pub async fn execute_prepared(
         return Err(CqlError::invalid(texts::wrong_bound_count(state.behaviour, markers, values)));
     }
     match &prepared.statement.route {
-        Route::Here(_) => run_here(state, remote, &prepared.statement).await,
+        Route::LocalStatement(_) => run_here(state, remote, &prepared.statement).await,
         Route::There { sent, is_paged } => {
             let values = bound(prepared, options)?;
             let outcome = remote.execute(sent, &values, levels(options, *is_paged)).await;
@@ -121,11 +121,13 @@ async fn run_here(
     statement: &RemoteStatement,
 ) -> Result<Outcome, CqlError> {
     match &statement.route {
-        Route::Here(statement::Here::Use(keyspace)) => {
+        Route::LocalStatement(statement::LocalStatement::Use(keyspace)) => {
             check_keyspace(state, remote, keyspace).await?;
             Ok(Outcome::Keyspace(keyspace.clone()))
         }
-        Route::Here(statement::Here::Access(statement)) => access::run(state, statement).await,
+        Route::LocalStatement(statement::LocalStatement::Access(statement)) => {
+            access::run(state, statement).await
+        }
         Route::There { .. } => Ok(Outcome::Void),
     }
 }

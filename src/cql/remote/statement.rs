@@ -21,7 +21,7 @@ pub struct RemoteStatement {
 
 #[derive(Debug)]
 pub enum Route {
-    Here(Here),
+    LocalStatement(LocalStatement),
     There {
         /// The text in which every name has its keyspace.
         sent: String,
@@ -31,7 +31,7 @@ pub enum Route {
 
 /// What is the session's own or this server's.
 #[derive(Debug)]
-pub enum Here {
+pub enum LocalStatement {
     Use(String),
     Access(AccessStatement),
 }
@@ -55,14 +55,14 @@ impl RemoteStatement {
             Err(why) => return RemoteStatement::foreign(text, why),
         };
         let route = match &parsed.statement {
-            Statement::Use(name) => Route::Here(Here::Use(name.clone())),
-            Statement::Access(statement) => Route::Here(Here::Access(statement.clone())),
+            Statement::Use(name) => Route::LocalStatement(LocalStatement::Use(name.clone())),
+            Statement::Access(statement) => Route::LocalStatement(LocalStatement::Access(statement.clone())),
             statement => {
                 let is_paged = !matches!(statement, Statement::Select(select) if is_whole(select));
                 Route::There { sent: qualified(text, &parsed, keyspace), is_paged }
             }
         };
-        let is_definition = !matches!(route, Route::Here(_)) && begins_as_definition(text)?;
+        let is_definition = !matches!(route, Route::LocalStatement(_)) && begins_as_definition(text)?;
         Ok(RemoteStatement { text: text.to_owned(), route, read: Some(parsed.statement), is_definition })
     }
 
@@ -154,7 +154,7 @@ mod tests {
     fn sent(text: &str) -> String {
         match RemoteStatement::read(text, Some("Ks")).unwrap().route {
             Route::There { sent, .. } => sent,
-            Route::Here(here) => unreachable!("{here:?}"),
+            Route::LocalStatement(here) => unreachable!("{here:?}"),
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
             "LIST USERS",
         ] {
             let read = RemoteStatement::read(text, None).unwrap();
-            assert!(matches!(read.route, Route::Here(_)), "{text}");
+            assert!(matches!(read.route, Route::LocalStatement(_)), "{text}");
         }
         for text in [
             "USE 'ks'",
@@ -257,7 +257,7 @@ mod tests {
     fn several_partitions_in_one_order_are_not_paged() {
         let is_paged = |text: &str| match RemoteStatement::read(text, None).unwrap().route {
             Route::There { is_paged, .. } => is_paged,
-            Route::Here(_) => unreachable!(),
+            Route::LocalStatement(_) => unreachable!(),
         };
         assert!(!is_paged("SELECT a FROM t WHERE k IN (1, 2) ORDER BY c"));
         assert!(is_paged("SELECT a FROM t WHERE k = 1 ORDER BY c") && is_paged("SELECT a FROM t"));

@@ -2,7 +2,7 @@
 
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
-use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
+use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use crate::compat::rules::CqlRules;
 use crate::compat::texts;
 use crate::cql::syntax::{InValues, Operator, Relation, Select, Selection, Term, operator_text};
@@ -85,7 +85,7 @@ impl<'a> Analysis<'a> {
                 self.check_tuple(&columns, relation, Operator::Eq)?;
                 let specs: Vec<ColumnSpec> = columns.iter().map(|column| self.target.spec(column)).collect();
                 let operands = Operands::of_columns(values, &specs, &self.scope, markers)?;
-                self.set_tuple(&columns, Asked::In(operands));
+                self.set_tuple(&columns, RestrictionKind::In(operands));
                 Ok(())
             }
             Relation::Token { columns, operator, value } if self.state.is_in_words_of_2_1() => {
@@ -161,7 +161,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Keeps the restriction of a column that had none.
-    fn set(&mut self, column: &TableColumn, asked: Asked) -> Result<(), CqlError> {
+    fn set(&mut self, column: &TableColumn, asked: RestrictionKind) -> Result<(), CqlError> {
         let first = column.position;
         let restriction = Restriction { first, width: 1, is_tuple: false, is_on_token: false, asked };
         match column.kind {
@@ -192,7 +192,7 @@ impl<'a> Analysis<'a> {
         self.found.of_clustering.push(restriction);
     }
 
-    fn set_tuple(&mut self, columns: &[TableColumn], asked: Asked) {
+    fn set_tuple(&mut self, columns: &[TableColumn], asked: RestrictionKind) {
         let first = columns.first().map_or(0, |column| column.position);
         self.set_clustering(Restriction {
             first,
@@ -225,7 +225,7 @@ impl<'a> Analysis<'a> {
             Operator::Eq => {
                 check_beside(self.existing(column), operator, name)?;
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
-                self.set(column, Asked::Eq(operand))
+                self.set(column, RestrictionKind::Eq(operand))
             }
             Operator::Neq if self.state.is_in_words_of_2_1() => {
                 invalid(format!("Unsupported \"!=\" relation on column \"{name}\""))
@@ -245,7 +245,7 @@ impl<'a> Analysis<'a> {
                             return invalid(not_alike(name, &relation_text(relation, self.release())));
                         }
                     }
-                    None => self.set(column, Asked::Slice(Slice::default()))?,
+                    None => self.set(column, RestrictionKind::Slice(Slice::default()))?,
                 }
                 let operand = Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?);
                 let restriction = self.existing_mut(column);
@@ -270,18 +270,20 @@ impl<'a> Analysis<'a> {
             _ => return invalid(format!("Cannot use CONTAINS relation on non collection column {name}")),
         };
         match self.existing(column).map(|existing| &existing.asked) {
-            Some(Asked::Contains(_)) => {}
+            Some(RestrictionKind::Contains(_)) => {}
             Some(_) => {
                 return invalid(format!(
                     "Collection column {name} can only be restricted by CONTAINS or CONTAINS KEY"
                 ));
             }
-            None => self.set(column, Asked::Contains(Vec::new()))?,
+            None => self.set(column, RestrictionKind::Contains(Vec::new()))?,
         }
         let part = if is_key { "key" } else { "value" };
         let spec = self.target.spec_of(&format!("{part}({name})"), (**element).clone());
         let term = TypedTerm::new(value, &spec, &self.scope, markers)?;
-        if let Some(Restriction { asked: Asked::Contains(elements), .. }) = self.existing_mut(column) {
+        if let Some(Restriction { asked: RestrictionKind::Contains(elements), .. }) =
+            self.existing_mut(column)
+        {
             elements.push((term, is_key));
         }
         Ok(())
@@ -316,10 +318,10 @@ impl<'a> Analysis<'a> {
         }
         match (is_equality, operands) {
             (true, Operands::Each(each)) => match each.into_iter().next() {
-                Some(operand) => self.set(column, Asked::Eq(operand)),
+                Some(operand) => self.set(column, RestrictionKind::Eq(operand)),
                 None => Ok(()),
             },
-            (_, operands) => self.set(column, Asked::In(operands)),
+            (_, operands) => self.set(column, RestrictionKind::In(operands)),
         }
     }
 
@@ -396,13 +398,13 @@ impl<'a> Analysis<'a> {
         match operator {
             Operator::Eq => {
                 let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
-                self.set_tuple(columns, Asked::Eq(operand));
+                self.set_tuple(columns, RestrictionKind::Eq(operand));
                 Ok(())
             }
             Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
                 let operand = Operand::tuple(value, &specs, &self.scope, markers)?;
                 match self.found.clustering.get(first.position).copied().flatten() {
-                    None => self.set_tuple(columns, Asked::Slice(Slice::default())),
+                    None => self.set_tuple(columns, RestrictionKind::Slice(Slice::default())),
                     Some(at) => {
                         // The longer of the two says which columns are restricted.
                         for place in self.found.clustering.iter_mut().skip(first.position).take(columns.len())
@@ -452,7 +454,7 @@ fn not_alike(name: &str, relation: &str) -> String {
 
 /// Whether a slice has no end yet where an inequality puts one.
 fn check_end(existing: &Restriction, operator: Operator, name: &str) -> Result<(), CqlError> {
-    let Asked::Slice(slice) = &existing.asked else { return Ok(()) };
+    let RestrictionKind::Slice(slice) = &existing.asked else { return Ok(()) };
     match operator {
         Operator::Gt | Operator::Gte if slice.lower.is_some() => {
             invalid(format!("More than one restriction was found for the start bound on {name}"))
@@ -471,7 +473,7 @@ pub(super) fn set_end(
     operand: Operand,
     name: &str,
 ) -> Result<(), CqlError> {
-    let Some(Restriction { asked: Asked::Slice(slice), .. }) = restriction else { return Ok(()) };
+    let Some(Restriction { asked: RestrictionKind::Slice(slice), .. }) = restriction else { return Ok(()) };
     let is_lower = matches!(operator, Operator::Gt | Operator::Gte);
     let (end, word) = if is_lower { (&mut slice.lower, "start") } else { (&mut slice.upper, "end") };
     if end.is_some() {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::filter::present;
 use super::operands::Bound;
-use super::restrictions::{Asked, Restriction, Restrictions, Slice, SliceEnd, Target};
+use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
 use crate::cql::CqlError;
 use crate::marshal::{AbstractType, STATIC_PREFIX, push_component};
 use crate::schema::{Layout, TableDef};
@@ -60,7 +60,7 @@ struct Prefixes<'a> {
 }
 
 /// Slices of cells, and the restrictions that they do not answer.
-pub(super) struct Sliced<'a> {
+pub(super) struct SlicePlan<'a> {
     pub reads: Reads,
     pub rest: Vec<&'a Restriction>,
 }
@@ -76,11 +76,11 @@ pub(super) struct Slicing<'a> {
 
 impl<'a> Slicing<'a> {
     /// The slices that restrictions mean. `comparator` sorts the cells, or the super columns.
-    pub fn sliced(&self, comparator: &dyn AbstractType) -> Result<Sliced<'a>, CqlError> {
+    pub fn sliced(&self, comparator: &dyn AbstractType) -> Result<SlicePlan<'a>, CqlError> {
         let (def, restrictions) = (&*self.target.def, self.restrictions);
         if def.layout == Layout::StaticCompact {
             let names = def.others.values().map(|column| column.cell_name.clone()).collect();
-            return Ok(Sliced { reads: Reads::Names(names), rest: Vec::new() });
+            return Ok(SlicePlan { reads: Reads::Names(names), rest: Vec::new() });
         }
         let prefixes = self.prefixes()?;
         let (mut start, mut finish) = (None, None);
@@ -91,7 +91,7 @@ impl<'a> Slicing<'a> {
             // Few rows of a super column are not wanted: they are looked at one by one.
             let rest = restrictions.of_clustering.iter().collect();
             let supers = supers(&prefixes.each, def, (start, finish), comparator);
-            return Ok(Sliced { reads: Reads::Supers(supers), rest });
+            return Ok(SlicePlan { reads: Reads::Supers(supers), rest });
         }
         let rest = restrictions.of_clustering.iter().enumerate();
         let rest = rest.filter(|(at, _)| !prefixes.answered.contains(at)).map(|(_, rest)| rest).collect();
@@ -110,24 +110,24 @@ impl<'a> Slicing<'a> {
         });
         slices.sort_by(|a, b| comparator.compare(&a.start, &b.start));
         slices.dedup();
-        Ok(Sliced { reads: Reads::Cells(slices), rest })
+        Ok(SlicePlan { reads: Reads::Cells(slices), rest })
     }
 
     fn prefixes(&self) -> Result<Prefixes<'a>, CqlError> {
         let mut found = Prefixes { each: vec![Vec::new()], slice: None, answered: Vec::new() };
         let mut at = 0;
         while let Some(restriction) = self.restrictions.of_clustering_at(at) {
-            if matches!(restriction.asked, Asked::Contains(_)) {
+            if matches!(restriction.asked, RestrictionKind::Contains(_)) {
                 break;
             }
             found.answered.extend(self.restrictions.clustering.get(at).copied().flatten());
             let null = |at: usize| self.null_text(restriction, at);
             match &restriction.asked {
-                Asked::Eq(operand) => {
+                RestrictionKind::Eq(operand) => {
                     let values = present(operand.values(self.bound)?, null)?;
                     found.each.iter_mut().for_each(|prefix| prefix.extend(values.iter().cloned()));
                 }
-                Asked::In(operands) => {
+                RestrictionKind::In(operands) => {
                     let mut each = Vec::new();
                     for values in operands.values(self.bound)? {
                         let values = present(values, null)?;
@@ -135,11 +135,11 @@ impl<'a> Slicing<'a> {
                     }
                     found.each = each;
                 }
-                Asked::Slice(slice) => {
+                RestrictionKind::Slice(slice) => {
                     found.slice = Some((slice, restriction));
                     break;
                 }
-                Asked::Contains(_) => break,
+                RestrictionKind::Contains(_) => break,
             }
             at += restriction.width;
         }
@@ -176,9 +176,9 @@ impl<'a> Slicing<'a> {
                 }
             }
             // Cassandra 2.1 finds whole names another way than slices.
-            Asked::Eq(_) if self.is_of_names() => of_part(0),
-            Asked::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
-            Asked::Slice(slice) if !restriction.is_tuple => {
+            RestrictionKind::Eq(_) if self.is_of_names() => of_part(0),
+            RestrictionKind::In(_) if self.is_of_names() && !restriction.is_tuple => of_part(at),
+            RestrictionKind::Slice(slice) if !restriction.is_tuple => {
                 format!("Invalid null clustering key part {}", slice_text(slice))
             }
             _ => of_condition(),

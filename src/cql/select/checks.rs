@@ -2,8 +2,8 @@
 
 use super::analysis::Analysis;
 use super::messages::{NEEDS_FILTERING, NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
-use super::restrictions::{Asked, Restrictions};
-use super::selection::Picked;
+use super::restrictions::{RestrictionKind, Restrictions};
+use super::selection::Projection;
 use crate::compat::rules::STRICT_BOUNDS_ARE_REFUSED;
 use crate::compat::texts;
 use crate::cql::CqlError;
@@ -17,7 +17,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 
 impl Analysis<'_> {
     /// The checks that need all relations, in the order of Cassandra 2.1.
-    pub fn finish(mut self, picked: &Picked) -> Result<Restrictions, CqlError> {
+    pub fn finish(mut self, picked: &Projection) -> Result<Restrictions, CqlError> {
         self.partition_key()?;
         if !self.found.uses_index {
             self.restricted.retain(|column| column.kind != ColumnKind::PartitionKey);
@@ -152,7 +152,7 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    fn clustering(&mut self, picked: &Picked) -> Result<(), CqlError> {
+    fn clustering(&mut self, picked: &Projection) -> Result<(), CqlError> {
         let columns = &self.target.def.clustering;
         let mut is_open = false;
         let mut previous: Option<(&TableColumn, Option<usize>)> = None;
@@ -176,8 +176,8 @@ impl Analysis<'_> {
                 return Err(self.gap(name, previous));
             }
             match &restriction.asked {
-                Asked::Slice(_) => is_open = true,
-                Asked::In(_) => {
+                RestrictionKind::Slice(_) => is_open = true,
+                RestrictionKind::In(_) => {
                     if !restriction.is_tuple && at + 1 != columns.len() {
                         return invalid(format!(
                             "Clustering column \"{name}\" cannot be restricted by an IN relation"
@@ -190,7 +190,7 @@ impl Analysis<'_> {
                     }
                     is_open = restriction.is_tuple;
                 }
-                Asked::Contains(_) => {
+                RestrictionKind::Contains(_) => {
                     if !self.has_index {
                         return invalid(format!(
                             "Cannot restrict column \"{name}\" by a CONTAINS relation without a secondary index"
@@ -198,7 +198,7 @@ impl Analysis<'_> {
                     }
                     self.found.uses_index = true;
                 }
-                Asked::Eq(_) => {}
+                RestrictionKind::Eq(_) => {}
             }
             previous = Some((column, place));
         }
@@ -313,7 +313,7 @@ impl Analysis<'_> {
         if self.select.allow_filtering || !(self.found.is_key_range || self.found.uses_index) {
             return Ok(());
         }
-        let several = |asked: &Asked| matches!(asked, Asked::Contains(elements) if elements.len() > 1);
+        let several = |asked: &RestrictionKind| matches!(asked, RestrictionKind::Contains(elements) if elements.len() > 1);
         let is_multiple = match &self.restricted[..] {
             [] => false,
             [one] => self.found.of_other(&one.name).is_some_and(|restriction| several(&restriction.asked)),
@@ -328,7 +328,7 @@ impl Analysis<'_> {
         Ok(())
     }
 
-    fn distinct(&self, picked: &Picked) -> Result<(), CqlError> {
+    fn distinct(&self, picked: &Projection) -> Result<(), CqlError> {
         let requested = picked.columns(&self.target.def);
         let is_wrong =
             |column: &&&TableColumn| !matches!(column.kind, ColumnKind::PartitionKey | ColumnKind::Static);

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::operands::Bound;
-use super::restrictions::{Asked, Restriction, SliceEnd};
-use super::rows::{CellColumns, Held, Place, Row};
+use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
+use super::rows::{CellColumns, ColumnCells, Place, Row};
 use crate::cql::CqlError;
 use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::TableColumn;
@@ -14,7 +14,7 @@ use crate::util::Release;
 
 /// A column that conditions are about.
 #[derive(Debug)]
-struct Tested {
+struct FilteredColumn {
     place: Place,
     comparator: TypeRef,
     is_reversed: bool,
@@ -23,7 +23,7 @@ struct Tested {
 }
 
 #[derive(Debug)]
-enum Wanted {
+enum FilterOperand {
     Eq(Vec<Bytes>),
     In(Vec<Vec<Bytes>>),
     /// The ends, and whether they are inclusive.
@@ -35,9 +35,9 @@ enum Wanted {
 /// One condition, with its values.
 #[derive(Debug)]
 pub(super) struct RowTest {
-    columns: Vec<Tested>,
+    columns: Vec<FilteredColumn>,
     is_tuple: bool,
-    wanted: Wanted,
+    wanted: FilterOperand,
     release: Release,
 }
 
@@ -71,22 +71,22 @@ impl RowTest {
             }
         };
         let wanted = match &restriction.asked {
-            Asked::Eq(operand) => Wanted::Eq(present(operand.values(bound)?, null)?),
-            Asked::In(operands) => {
+            RestrictionKind::Eq(operand) => FilterOperand::Eq(present(operand.values(bound)?, null)?),
+            RestrictionKind::In(operands) => {
                 let each = operands.values(bound)?.into_iter().map(|values| present(values, null));
-                Wanted::In(each.collect::<Result<_, _>>()?)
+                FilterOperand::In(each.collect::<Result<_, _>>()?)
             }
-            Asked::Slice(slice) => Wanted::Slice(end(&slice.lower)?, end(&slice.upper)?),
-            Asked::Contains(elements) => {
+            RestrictionKind::Slice(slice) => FilterOperand::Slice(end(&slice.lower)?, end(&slice.upper)?),
+            RestrictionKind::Contains(elements) => {
                 let mut wanted = Vec::new();
                 for (term, is_key) in elements {
                     let bytes = bound.bytes(term)?;
                     wanted.push((bytes.ok_or_else(|| CqlError::invalid(null(0)))?, *is_key));
                 }
-                Wanted::Contains(wanted)
+                FilterOperand::Contains(wanted)
             }
         };
-        let tested = columns.iter().map(|column| Tested {
+        let tested = columns.iter().map(|column| FilteredColumn {
             place: cells.place(column),
             comparator: column.cql_type.type_ref(types),
             is_reversed: column.is_reversed,
@@ -98,12 +98,12 @@ impl RowTest {
 
     pub fn holds(&self, row: &Row) -> bool {
         match &self.wanted {
-            Wanted::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
-            Wanted::In(each) => {
+            FilterOperand::Eq(values) => self.compare(row, values, false) == Some(Ordering::Equal),
+            FilterOperand::In(each) => {
                 each.iter().any(|values| self.compare(row, values, false) == Some(Ordering::Equal))
             }
-            Wanted::Slice(lower, upper) => self.is_between(row, lower.as_ref(), upper.as_ref()),
-            Wanted::Contains(elements) => {
+            FilterOperand::Slice(lower, upper) => self.is_between(row, lower.as_ref(), upper.as_ref()),
+            FilterOperand::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
                 let held = row.held(column.place);
                 let is_name = |is_key: bool| is_key || column.is_set;
@@ -149,7 +149,7 @@ impl RowTest {
     }
 }
 
-fn contains(held: Option<&Held>, wanted: &Bytes, is_name: bool) -> bool {
-    let Some(Held::Many(elements)) = held else { return false };
+fn contains(held: Option<&ColumnCells>, wanted: &Bytes, is_name: bool) -> bool {
+    let Some(ColumnCells::Many(elements)) = held else { return false };
     elements.iter().any(|(element, cell)| if is_name { element == wanted } else { cell.value == *wanted })
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::operands::Bound;
 use super::rows::{Place, Row};
-use super::selection::Picked;
+use super::selection::Projection;
 use super::walk::memory_of;
 use crate::cql::CqlError;
 use crate::cql::values::Tally;
@@ -42,7 +42,7 @@ impl Groups {
     pub fn add(
         &mut self,
         row: &Row,
-        picked: &Picked,
+        picked: &Projection,
         (bound, now_s): (Bound<'_>, i32),
     ) -> Result<(), CqlError> {
         let is_same = |place: &Place, group: &Group| group.first.value(*place) == row.value(*place);
@@ -58,7 +58,7 @@ impl Groups {
         picked.tally(&mut group.tallies, row, (bound, now_s))
     }
 
-    fn close(&mut self, picked: &Picked, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
+    fn close(&mut self, picked: &Projection, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
         let Some(group) = self.current.take() else { return Ok(()) };
         let values = picked.grouped(&group.first, group.tallies, (bound, now_s))?;
         self.memory += size_of_val(&values) + memory_of(&values);
@@ -67,7 +67,7 @@ impl Groups {
     }
 
     /// The last group. Without GROUP BY there is one even of no rows.
-    pub fn finish(&mut self, picked: &Picked, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
+    pub fn finish(&mut self, picked: &Projection, (bound, now_s): (Bound<'_>, i32)) -> Result<(), CqlError> {
         if picked.group_by.is_none() {
             let tallies = vec![Tally::default(); picked.aggregates.len()];
             self.current.get_or_insert_with(|| Group { first: no_row(), tallies });

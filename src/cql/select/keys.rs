@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::filter::present;
 use super::operands::Bound;
-use super::restrictions::{Asked, Restriction, Restrictions, SliceEnd, Target};
+use super::restrictions::{Restriction, RestrictionKind, Restrictions, SliceEnd, Target};
 use super::token::{token_before, token_of_value};
 use crate::compat::features::releases::NEWEST;
 use crate::compat::{Behaviour, texts};
@@ -88,8 +88,8 @@ fn keys(
     for (column, restriction) in columns.iter().zip(&restrictions.keys) {
         let null = |_| format!("Invalid null value for partition key part {}", column.name);
         let values = match restriction.as_ref().map(|restriction| &restriction.asked) {
-            Some(Asked::Eq(operand)) => present(operand.values(bound)?, null)?,
-            Some(Asked::In(operands)) => {
+            Some(RestrictionKind::Eq(operand)) => present(operand.values(bound)?, null)?,
+            Some(RestrictionKind::In(operands)) => {
                 present(operands.values(bound)?.into_iter().flatten().collect(), null)?
             }
             _ => Vec::new(),
@@ -145,12 +145,12 @@ fn token_range(
         Ok(Some((token(&end.operand)?, end.is_inclusive)))
     };
     let (from, to) = match &restriction.asked {
-        Asked::Eq(operand) => {
+        RestrictionKind::Eq(operand) => {
             let token = token(operand)?;
             (Some((token.clone(), true)), Some((token, true)))
         }
-        Asked::Slice(slice) => (end(&slice.lower)?, end(&slice.upper)?),
-        Asked::In(_) | Asked::Contains(_) => (None, None),
+        RestrictionKind::Slice(slice) => (end(&slice.lower)?, end(&slice.upper)?),
+        RestrictionKind::In(_) | RestrictionKind::Contains(_) => (None, None),
     };
     let is_bound = |end: &(Vec<u8>, bool)| end.0 != minimum;
     let (from, to) = (from.filter(is_bound), to.filter(is_bound));

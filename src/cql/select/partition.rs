@@ -10,7 +10,7 @@ use super::page_memory::PageMemory;
 use super::paging::Position;
 use super::restrictions::Clustering;
 use super::rows::{Columns, Grouped, Grouping, Row};
-use super::run::Run;
+use super::run::SliceCursor;
 use super::walk::Walk;
 use crate::cql::CqlError;
 use crate::marshal::{self, AbstractType};
@@ -44,7 +44,7 @@ impl Walk<'_> {
     /// What a scan asks of each partition, and whether its answer is what `partition` would read first.
     pub(super) fn scanned(&self) -> (Predicate, usize, bool) {
         let of_slice = |slice: &CellSlice, count: usize| {
-            (Run::new(slice, self.is_reversed).predicate(self.is_reversed, count), count, true)
+            (SliceCursor::new(slice, self.is_reversed).predicate(self.is_reversed, count), count, true)
         };
         match &self.reads {
             Reads::Names(names) => (Predicate::Names(names.clone()), usize::MAX, true),
@@ -125,7 +125,7 @@ impl Walk<'_> {
     async fn read_statics(&self, key: &Bytes) -> Result<Columns, CqlError> {
         let mut grouping = Grouping::new(self.cells, false, true);
         if let Some(slice) = static_slice(&self.cells.def) {
-            let mut run = Run::new(&slice, false);
+            let mut run = SliceCursor::new(&slice, false);
             let count = self.page_cells();
             loop {
                 let page = cells(self.read(key, None, run.predicate(false, count)).await?);
@@ -172,7 +172,7 @@ impl Walk<'_> {
         }
         let mut grouping = Grouping::new(self.cells, self.is_reversed, partition.statics.is_none());
         for slice in &slices {
-            let mut run = Run::new(slice, self.is_reversed);
+            let mut run = SliceCursor::new(slice, self.is_reversed);
             if let Some(position) = &partition.resume {
                 let (comparator, is_reversed) = (self.comparator(), self.is_reversed);
                 let order = move |a: &[u8], b: &[u8]| {
@@ -200,7 +200,7 @@ impl Walk<'_> {
         &mut self,
         partition: &mut Partition,
         grouping: &mut Grouping<'_>,
-        mut run: Run,
+        mut run: SliceCursor,
     ) -> Result<bool, CqlError> {
         let (mut memory, mut of_row) = (PageMemory::default(), 0);
         loop {
@@ -274,7 +274,7 @@ impl Walk<'_> {
             slices.reverse();
         }
         for slice in slices {
-            let run = Run::new(&slice.slice, self.is_reversed);
+            let run = SliceCursor::new(&slice.slice, self.is_reversed);
             let is_full = match slice.of {
                 Some(name) => self.in_super(partition, name, run).await?,
                 None => self.over_supers(partition, run).await?,
@@ -296,7 +296,7 @@ impl Walk<'_> {
         &mut self,
         partition: &mut Partition,
         name: Bytes,
-        mut run: Run,
+        mut run: SliceCursor,
     ) -> Result<bool, CqlError> {
         let cf = self.cf.clone();
         let Some(subcomparator) = cf.subcomparator() else { return Ok(false) };
@@ -339,7 +339,11 @@ impl Walk<'_> {
     }
 
     /// Reads super columns, each whole.
-    async fn over_supers(&mut self, partition: &mut Partition, mut run: Run) -> Result<bool, CqlError> {
+    async fn over_supers(
+        &mut self,
+        partition: &mut Partition,
+        mut run: SliceCursor,
+    ) -> Result<bool, CqlError> {
         if let Some(position) = partition.resume.clone() {
             let is_before = !run.from.is_empty()
                 && self.order(self.comparator(), &position.super_column, &run.from).is_lt();

@@ -11,10 +11,10 @@ use super::groups::Groups;
 use super::keys::{Partitions, partitions};
 use super::operands::Bound;
 use super::paging::PagingState;
-use super::restrictions::{Asked, IndexedBy, Restriction, Restrictions, Target};
+use super::restrictions::{IndexedBy, Restriction, RestrictionKind, Restrictions, Target};
 use super::rows::CellColumns;
-use super::selection::Picked;
-use super::walk::{Answered, ByIndex, Walk};
+use super::selection::Projection;
+use super::walk::{ByIndex, ResultRow, Walk};
 use crate::compat::Behaviour;
 use crate::cql::syntax::{Operator, Select, Term, operator_text};
 use crate::cql::system;
@@ -29,7 +29,7 @@ use crate::util::Release;
 pub struct SelectPlan {
     target: Target,
     cells: CellColumns,
-    picked: Picked,
+    picked: Projection,
     restrictions: Box<Restrictions>,
     limit: Option<Box<TypedTerm>>,
     per_partition_limit: Option<Box<TypedTerm>>,
@@ -66,7 +66,7 @@ impl SelectPlan {
         let keyspace = catalog.keyspace(&target.keyspace).unwrap_or(&made_up);
         let scope = state.type_scope(keyspace);
         let cells = CellColumns::new(target.def.clone());
-        let picked = Picked::new(state, &target, &cells, select)?;
+        let picked = Projection::new(state, &target, &cells, select)?;
         let mut number = |term: &Option<Term>, name: &str| {
             let Some(term) = term else { return Ok(None) };
             let spec = target.spec_of(name, CqlType::Native(Native::Int));
@@ -197,18 +197,18 @@ impl SelectPlan {
     }
 
     /// Which of the system's own rows need to be made.
-    fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::Wanted, CqlError> {
+    fn wanted(&self, partitions: &Partitions, bound: Bound<'_>) -> Result<system::RequestedTables, CqlError> {
         let keys = match partitions {
             Partitions::Keys(keys) => Some(keys.clone()),
             Partitions::Range(_) => None,
         };
         let first = match self.restrictions.of_clustering_at(0) {
-            Some(Restriction { is_tuple: false, asked: Asked::Eq(operand), .. }) => {
+            Some(Restriction { is_tuple: false, asked: RestrictionKind::Eq(operand), .. }) => {
                 Some(operand.values(bound)?.into_iter().flatten().collect())
             }
             _ => None,
         };
-        Ok(system::Wanted { keys, first })
+        Ok(system::RequestedTables { keys, first })
     }
 
     fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
@@ -300,7 +300,7 @@ impl SelectPlan {
 
     fn result(
         &self,
-        rows: Vec<Answered>,
+        rows: Vec<ResultRow>,
         count: usize,
         next: Option<PagingState>,
         bound: Bound<'_>,
@@ -323,7 +323,7 @@ impl SelectPlan {
     }
 
     /// Sorts as the columns do. Where it goes backwards all is turned round, rows that are equal too.
-    fn sort(&self, rows: &mut [Answered], bound: Bound<'_>, release: Release) {
+    fn sort(&self, rows: &mut [ResultRow], bound: Bound<'_>, release: Release) {
         let types = bound.database.types();
         let column = |at: &usize| {
             let column = self.target.def.clustering.get(*at)?;
@@ -331,7 +331,7 @@ impl SelectPlan {
         };
         let columns: Vec<_> = self.order_by.iter().filter_map(column).collect();
         rows.sort_by(|a, b| {
-            let value = |row: &Answered, at: usize| row.clustering.get(at).cloned().flatten();
+            let value = |row: &ResultRow, at: usize| row.clustering.get(at).cloned().flatten();
             let mut orders =
                 columns.iter().map(|(at, cql_type, is_reversed)| match (value(a, *at), value(b, *at)) {
                     (Some(a), Some(b)) => {
@@ -466,10 +466,10 @@ fn indexed_value(
         return Err(CqlError::invalid(format!("Unsupported unset value for column {}", column.name)));
     }
     match &restriction.asked {
-        Asked::Eq(operand) if indexed.supports(Operator::Eq) => {
+        RestrictionKind::Eq(operand) if indexed.supports(Operator::Eq) => {
             Ok(present(operand.values(bound)?, null)?.into_iter().next())
         }
-        Asked::Contains(elements) if indexed != IndexedBy::Value => {
+        RestrictionKind::Contains(elements) if indexed != IndexedBy::Value => {
             let is_asked = |(_, is_key): &&(TypedTerm, bool)| *is_key == (indexed == IndexedBy::Keys);
             match elements.iter().find(is_asked) {
                 Some((term, _)) => Ok(present(vec![bound.bytes(term)?], null)?.into_iter().next()),
@@ -484,15 +484,15 @@ fn indexed_value(
 fn unsupported(restriction: &Restriction, column: &TableColumn, release: Release) -> Vec<String> {
     let asked = |operator| format!("'{} {} <value>'", column.name, operator_text(operator, release));
     match &restriction.asked {
-        Asked::Eq(_) => vec![asked(Operator::Eq)],
-        Asked::In(_) => vec![format!("'{} IN <value>'", column.name)],
-        Asked::Contains(elements) => {
+        RestrictionKind::Eq(_) => vec![asked(Operator::Eq)],
+        RestrictionKind::In(_) => vec![format!("'{} IN <value>'", column.name)],
+        RestrictionKind::Contains(elements) => {
             let of_element = |(_, is_key): &(TypedTerm, bool)| {
                 asked(if *is_key { Operator::ContainsKey } else { Operator::Contains })
             };
             elements.iter().map(of_element).collect()
         }
-        Asked::Slice(slice) => {
+        RestrictionKind::Slice(slice) => {
             let lower = slice.lower.as_ref().map(|end| match end.is_inclusive {
                 true => Operator::Gte,
                 false => Operator::Gt,

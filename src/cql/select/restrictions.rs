@@ -82,7 +82,7 @@ pub(super) struct Slice {
 }
 
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum RestrictionKind {
     Eq(Operand),
     In(Operands),
     Slice(Slice),
@@ -90,13 +90,15 @@ pub(super) enum Asked {
     Contains(Vec<(TypedTerm, bool)>),
 }
 
-impl Asked {
+impl RestrictionKind {
     /// Whether nothing is bound to the one value, or to an element, that is asked for.
     pub fn is_unset(&self, options: &QueryOptions) -> bool {
         match self {
-            Asked::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
-            Asked::Contains(elements) => elements.iter().any(|(term, _)| term.is_unset(options)),
-            Asked::Eq(Operand::Whole(..)) | Asked::In(_) | Asked::Slice(_) => false,
+            RestrictionKind::Eq(Operand::Each(terms)) => terms.iter().any(|term| term.is_unset(options)),
+            RestrictionKind::Contains(elements) => elements.iter().any(|(term, _)| term.is_unset(options)),
+            RestrictionKind::Eq(Operand::Whole(..)) | RestrictionKind::In(_) | RestrictionKind::Slice(_) => {
+                false
+            }
         }
     }
 }
@@ -111,16 +113,16 @@ pub(super) struct Restriction {
     pub is_tuple: bool,
     /// It is not of the column, but of the token of the whole key.
     pub is_on_token: bool,
-    pub asked: Asked,
+    pub asked: RestrictionKind,
 }
 
 impl Restriction {
     pub fn is_slice(&self) -> bool {
-        matches!(self.asked, Asked::Slice(_))
+        matches!(self.asked, RestrictionKind::Slice(_))
     }
 
     pub fn is_in(&self) -> bool {
-        matches!(self.asked, Asked::In(_))
+        matches!(self.asked, RestrictionKind::In(_))
     }
 }
 

@@ -11,14 +11,14 @@ use crate::schema::{ColumnKind, Layout, TableColumn, TableDef};
 
 /// What a row has for a static or regular column.
 #[derive(Debug, Clone)]
-pub(super) enum Held {
+pub(super) enum ColumnCells {
     One(Cell),
     /// A collection's elements in order, each with its cell.
     Many(Vec<(Bytes, Cell)>),
 }
 
 /// For each static or regular column, in the order of their names.
-pub(super) type Columns = Vec<Option<Held>>;
+pub(super) type Columns = Vec<Option<ColumnCells>>;
 
 /// Where a row's value is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) struct Row {
 
 impl Row {
     /// What a static or regular column holds.
-    pub fn held(&self, place: Place) -> Option<&Held> {
+    pub fn held(&self, place: Place) -> Option<&ColumnCells> {
         match place {
             Place::Static(at) => self.statics.get(at)?.as_ref(),
             Place::Regular(at) => self.columns.get(at)?.as_ref(),
@@ -55,8 +55,8 @@ impl Row {
             Place::Key(at) => self.key_parts.get(at),
             Place::Clustering(at) => self.clustering.get(at)?.as_ref(),
             Place::Static(_) | Place::Regular(_) => match self.held(place)? {
-                Held::One(cell) => Some(&cell.value),
-                Held::Many(_) => None,
+                ColumnCells::One(cell) => Some(&cell.value),
+                ColumnCells::Many(_) => None,
             },
         }
     }
@@ -182,7 +182,7 @@ impl<'a> Grouping<'a> {
         let mut row = self.current.take()?;
         if self.is_reversed {
             for held in &mut row.columns {
-                if let Some(Held::Many(elements)) = held {
+                if let Some(ColumnCells::Many(elements)) = held {
                     elements.reverse();
                 }
             }
@@ -221,8 +221,8 @@ impl<'a> Grouping<'a> {
 fn keep(columns: &mut Columns, at: usize, element: Option<Bytes>, cell: Cell) {
     let Some(place) = columns.get_mut(at) else { return };
     match (place, element) {
-        (Some(Held::Many(elements)), Some(element)) => elements.push((element, cell)),
-        (place, Some(element)) => *place = Some(Held::Many(vec![(element, cell)])),
-        (place, None) => *place = Some(Held::One(cell)),
+        (Some(ColumnCells::Many(elements)), Some(element)) => elements.push((element, cell)),
+        (place, Some(element)) => *place = Some(ColumnCells::Many(vec![(element, cell)])),
+        (place, None) => *place = Some(ColumnCells::One(cell)),
     }
 }

@@ -9,25 +9,25 @@ use crate::model::{Predicate, SliceRange};
 
 /// A slice in the direction of the reading.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct SliceCursor {
     pub from: Bytes,
     pub to: Bytes,
     /// Names that are left out: where it begins, and where it ends.
     pub skips: [Option<Bytes>; 2],
 }
 
-impl Run {
-    pub fn new(slice: &CellSlice, is_reversed: bool) -> Run {
+impl SliceCursor {
+    pub fn new(slice: &CellSlice, is_reversed: bool) -> SliceCursor {
         let start = (slice.start.clone(), slice.skips_start);
         let finish = (slice.finish.clone(), slice.skips_finish);
         let ((from, skips_from), (to, skips_to)) =
             if is_reversed { (finish, start) } else { (start, finish) };
         let skips = [skips_from.then(|| from.clone()), skips_to.then(|| to.clone())];
-        Run { from, to, skips }
+        SliceCursor { from, to, skips }
     }
 
     /// What is left of it after a name; `None` where nothing is.
-    pub fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<Run> {
+    pub fn after(mut self, name: &Bytes, order: &dyn Fn(&[u8], &[u8]) -> Ordering) -> Option<SliceCursor> {
         if !self.to.is_empty() && order(name, &self.to).is_ge() {
             return None;
         }

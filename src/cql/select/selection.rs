@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::operands::Bound;
 use super::restrictions::Target;
-use super::rows::{CellColumns, Held, Place, Row};
+use super::rows::{CellColumns, ColumnCells, Place, Row};
 use crate::compat::Behaviour;
 use crate::cql::json::{column_key, to_json};
 use crate::cql::syntax::{Operator, Relation, Select, Selection, Selector};
@@ -24,27 +24,27 @@ use crate::util::limits::{SELECTED_COLUMNS_MAX, TABLE_TYPES_TEXT_BYTES_MAX};
 
 /// One column of the result.
 #[derive(Debug)]
-enum Pick {
+enum ProjectedColumn {
     Column(Place, CqlType),
     WriteTime(Place),
     Ttl(Place),
-    Call(ResolvedFunction, Vec<Pick>),
+    Call(ResolvedFunction, Vec<ProjectedColumn>),
     /// What has come of an aggregate, by its place.
     Aggregate(usize),
-    Field(Box<Pick>, usize),
+    Field(Box<ProjectedColumn>, usize),
 }
 
 /// An aggregate, and what is given to it of each row.
 #[derive(Debug)]
-pub(super) struct Aggregated {
+pub(super) struct AggregateColumn {
     aggregate: Aggregate,
     /// `None`: the row itself is counted.
-    argument: Option<Pick>,
+    argument: Option<ProjectedColumn>,
 }
 
 /// What a result's values are made of, besides the row.
 #[derive(Clone, Copy)]
-struct Sight<'a> {
+struct ValueContext<'a> {
     bound: Bound<'a>,
     now_s: i32,
     release: Release,
@@ -54,15 +54,15 @@ struct Sight<'a> {
 
 /// The result's columns.
 #[derive(Debug)]
-pub(super) struct Picked {
+pub(super) struct Projection {
     /// Every execution answers with them.
     pub specs: Arc<[ColumnSpec]>,
-    picks: Vec<Pick>,
+    picks: Vec<ProjectedColumn>,
     /// Names of the table's columns that are needed; `None` is all.
     requested: Option<HashSet<String>>,
     /// Only the number of rows is asked for.
     pub is_count: bool,
-    pub aggregates: Vec<Aggregated>,
+    pub aggregates: Vec<AggregateColumn>,
     /// Where the values lie by which rows are grouped.
     pub group_by: Option<Vec<Place>>,
     /// Of `SELECT JSON` the columns that go into the one, with their keys.
@@ -74,15 +74,15 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
     Err(CqlError::invalid(why))
 }
 
-impl Picked {
+impl Projection {
     pub fn new(
         state: &QueryState<'_>,
         target: &Target,
         cells: &CellColumns,
         select: &Select,
-    ) -> Result<Picked, CqlError> {
-        let picked = Picked::of_selection(state, target, cells, select)?;
-        let picked = Picked { group_by: group_by(target, cells, select)?, ..picked };
+    ) -> Result<Projection, CqlError> {
+        let picked = Projection::of_selection(state, target, cells, select)?;
+        let picked = Projection { group_by: group_by(target, cells, select)?, ..picked };
         Ok(if select.is_json { picked.into_json(target) } else { picked })
     }
 
@@ -91,9 +91,9 @@ impl Picked {
         target: &Target,
         cells: &CellColumns,
         select: &Select,
-    ) -> Result<Picked, CqlError> {
+    ) -> Result<Projection, CqlError> {
         let release = state.behaviour.release;
-        let simple = |specs, picks, is_count| Picked {
+        let simple = |specs, picks, is_count| Projection {
             specs,
             picks,
             requested: None,
@@ -106,7 +106,9 @@ impl Picked {
         match &select.selection {
             Selection::All => {
                 let columns = || target.def.columns();
-                let pick = |column: &TableColumn| Pick::Column(cells.place(column), column.cql_type.clone());
+                let pick = |column: &TableColumn| {
+                    ProjectedColumn::Column(cells.place(column), column.cql_type.clone())
+                };
                 let specs = columns().map(|column| target.spec(column)).collect();
                 let picks = columns().map(pick).collect();
                 Ok(simple(specs, picks, false))
@@ -118,15 +120,21 @@ impl Picked {
                     return Ok(simple(specs, Vec::new(), true));
                 }
                 let aggregate = Aggregate::of_rows(types_of(state));
-                let aggregates = vec![Aggregated { aggregate, argument: None }];
-                Ok(Picked { aggregates, ..simple(specs, vec![Pick::Aggregate(0)], false) })
+                let aggregates = vec![AggregateColumn { aggregate, argument: None }];
+                Ok(Projection { aggregates, ..simple(specs, vec![ProjectedColumn::Aggregate(0)], false) })
             }
             Selection::Some(selected) => {
                 check_count(selected.len())?;
                 let requested = HashSet::new();
                 let mut type_bytes = 0usize;
-                let mut picker =
-                    Picker { state, target, cells, requested, aggregates: Vec::new(), is_inside: false };
+                let mut picker = ProjectionBuilder {
+                    state,
+                    target,
+                    cells,
+                    requested,
+                    aggregates: Vec::new(),
+                    is_inside: false,
+                };
                 let (mut specs, mut picks) = (Vec::new(), Vec::new());
                 for one in selected {
                     let (pick, cql_type, name) = picker.pick(&one.selector)?;
@@ -134,11 +142,11 @@ impl Picked {
                     type_bytes = type_bytes.saturating_add(cql_type.size().text_bytes);
                     check_types(type_bytes)?;
                     let spec = target.spec_of(one.alias.as_deref().unwrap_or(&name), cql_type);
-                    specs.push(ColumnSpec { is_field: matches!(pick, Pick::Field(..)), ..spec });
+                    specs.push(ColumnSpec { is_field: matches!(pick, ProjectedColumn::Field(..)), ..spec });
                     picks.push(pick);
                 }
                 let (requested, aggregates) = (Some(picker.requested), picker.aggregates);
-                Ok(Picked { requested, aggregates, ..simple(specs.into(), picks, false) })
+                Ok(Projection { requested, aggregates, ..simple(specs.into(), picks, false) })
             }
         }
     }
@@ -170,11 +178,11 @@ impl Picked {
     }
 
     /// All columns as one, of JSON.
-    fn into_json(self, target: &Target) -> Picked {
+    fn into_json(self, target: &Target) -> Projection {
         let keyed = |spec: &ColumnSpec| (column_key(&spec.name), spec.cql_type.clone());
         let json = self.specs.iter().map(keyed).collect();
         let specs = Arc::new([target.spec_of("[json]", CqlType::Native(Native::Text))]);
-        Picked { specs, json: Some(json), ..self }
+        Projection { specs, json: Some(json), ..self }
     }
 
     /// Whether rows are answered together.
@@ -184,10 +192,10 @@ impl Picked {
 
     /// The result's values for a row.
     pub fn values(&self, row: &Row, bound: Bound<'_>, now_s: i32) -> Result<Vec<Option<Bytes>>, CqlError> {
-        self.seen(row, Sight { bound, now_s, release: self.release, aggregated: &[] })
+        self.seen(row, ValueContext { bound, now_s, release: self.release, aggregated: &[] })
     }
 
-    fn seen(&self, row: &Row, sight: Sight<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
+    fn seen(&self, row: &Row, sight: ValueContext<'_>) -> Result<Vec<Option<Bytes>>, CqlError> {
         let values = self.picks.iter().map(|pick| pick.value(row, sight)).collect::<Result<_, CqlError>>()?;
         Ok(self.told(values, sight.bound))
     }
@@ -210,9 +218,9 @@ impl Picked {
         row: &Row,
         (bound, now_s): (Bound<'_>, i32),
     ) -> Result<(), CqlError> {
-        let sight = Sight { bound, now_s, release: self.release, aggregated: &[] };
+        let sight = ValueContext { bound, now_s, release: self.release, aggregated: &[] };
         let types = TypesOf { types: bound.database.types(), release: self.release };
-        for (Aggregated { aggregate, argument }, tally) in self.aggregates.iter().zip(tallies) {
+        for (AggregateColumn { aggregate, argument }, tally) in self.aggregates.iter().zip(tallies) {
             let value = match argument {
                 Some(pick) => pick.value(row, sight)?,
                 None => Some(Bytes::new()),
@@ -231,7 +239,7 @@ impl Picked {
     ) -> Result<Vec<Option<Bytes>>, CqlError> {
         let results = self.aggregates.iter().zip(tallies).map(|(of, tally)| of.aggregate.result(tally));
         let aggregated = results.collect::<Result<Vec<_>, CqlError>>()?;
-        self.seen(first, Sight { bound, now_s, release: self.release, aggregated: &aggregated })
+        self.seen(first, ValueContext { bound, now_s, release: self.release, aggregated: &aggregated })
     }
 }
 
@@ -257,12 +265,12 @@ fn check_types(bytes: usize) -> Result<(), CqlError> {
     Ok(())
 }
 
-struct Picker<'a> {
+struct ProjectionBuilder<'a> {
     state: &'a QueryState<'a>,
     target: &'a Target,
     cells: &'a CellColumns,
     requested: HashSet<String>,
-    aggregates: Vec<Aggregated>,
+    aggregates: Vec<AggregateColumn>,
     /// The argument of an aggregate is looked at.
     is_inside: bool,
 }
@@ -318,7 +326,7 @@ fn group_by(target: &Target, cells: &CellColumns, select: &Select) -> Result<Opt
     Ok(Some(places))
 }
 
-impl<'a> Picker<'a> {
+impl<'a> ProjectionBuilder<'a> {
     fn column(&mut self, name: &str) -> Result<&'a TableColumn, CqlError> {
         match self.target.def.column(name) {
             Some(column) => {
@@ -332,26 +340,30 @@ impl<'a> Picker<'a> {
     }
 
     /// A selector, its type and the name that its values get.
-    fn pick(&mut self, selector: &Selector) -> Result<(Pick, CqlType, String), CqlError> {
+    fn pick(&mut self, selector: &Selector) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         match selector {
             Selector::Column(name) => {
                 let column = self.column(name)?;
                 let cql_type = column.cql_type.clone();
-                Ok((Pick::Column(self.cells.place(column), cql_type.clone()), cql_type, name.clone()))
+                Ok((
+                    ProjectedColumn::Column(self.cells.place(column), cql_type.clone()),
+                    cql_type,
+                    name.clone(),
+                ))
             }
             Selector::WriteTime(name) => {
                 let place = self.cell(name, "writeTime")?;
                 let cql_type = CqlType::Native(Native::Bigint);
-                Ok((Pick::WriteTime(place), cql_type, format!("writetime({name})")))
+                Ok((ProjectedColumn::WriteTime(place), cql_type, format!("writetime({name})")))
             }
             Selector::Ttl(name) => {
                 let place = self.cell(name, "ttl")?;
-                Ok((Pick::Ttl(place), CqlType::Native(Native::Int), format!("ttl({name})")))
+                Ok((ProjectedColumn::Ttl(place), CqlType::Native(Native::Int), format!("ttl({name})")))
             }
             Selector::CountRows => {
                 self.check_depth()?;
                 let aggregate = Aggregate::of_rows(types_of(self.state));
-                let pick = self.aggregate(Aggregated { aggregate, argument: None });
+                let pick = self.aggregate(AggregateColumn { aggregate, argument: None });
                 Ok((pick, CqlType::Native(Native::Bigint), "count".to_owned()))
             }
             Selector::Cast { of, cql_type } => self.pick_cast(of, cql_type),
@@ -375,26 +387,30 @@ impl<'a> Picker<'a> {
                     return invalid(format!("{name} of type {cql_type} has no field {field}"));
                 };
                 let field_type = user.fields[at].1.clone();
-                Ok((Pick::Field(Box::new(pick), at), field_type, format!("{name}.{field}")))
+                Ok((ProjectedColumn::Field(Box::new(pick), at), field_type, format!("{name}.{field}")))
             }
         }
     }
 
-    fn pick_cast(&mut self, of: &Selector, cql_type: &str) -> Result<(Pick, CqlType, String), CqlError> {
+    fn pick_cast(
+        &mut self,
+        of: &Selector,
+        cql_type: &str,
+    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         let (pick, given, name) = self.pick(of)?;
         let Some(to) = Native::named(cql_type) else {
             return invalid(format!("{given} cannot be cast to {cql_type}"));
         };
         let to = CqlType::Native(to);
         let function = Function::cast(&given, &to)?.resolved(self.state.database.types());
-        Ok((Pick::Call(function, vec![pick]), to, format!("cast({name} as {cql_type})")))
+        Ok((ProjectedColumn::Call(function, vec![pick]), to, format!("cast({name} as {cql_type})")))
     }
 
     fn pick_aggregate(
         &mut self,
         name: &str,
         arguments: &[Selector],
-    ) -> Result<(Pick, CqlType, String), CqlError> {
+    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         self.check_depth()?;
         self.is_inside = true;
         let picked: Result<Vec<_>, CqlError> = arguments.iter().map(|argument| self.pick(argument)).collect();
@@ -407,12 +423,16 @@ impl<'a> Picker<'a> {
         }
         let aggregate = Aggregate::named(name, &types, types_of(self.state))?;
         let cql_type = aggregate.return_type();
-        let pick = self.aggregate(Aggregated { aggregate, argument: picks.pop() });
+        let pick = self.aggregate(AggregateColumn { aggregate, argument: picks.pop() });
         let name = name.to_ascii_lowercase();
         Ok((pick, cql_type, format!("system.{name}({})", names.join(", "))))
     }
 
-    fn pick_call(&mut self, name: &str, arguments: &[Selector]) -> Result<(Pick, CqlType, String), CqlError> {
+    fn pick_call(
+        &mut self,
+        name: &str,
+        arguments: &[Selector],
+    ) -> Result<(ProjectedColumn, CqlType, String), CqlError> {
         let mut picks = Vec::new();
         let mut shown = Vec::new();
         for argument in arguments {
@@ -427,12 +447,12 @@ impl<'a> Picker<'a> {
         let prefix = if function.is_new() { "system." } else { "" };
         let name = if function.is_new() { name.to_ascii_lowercase() } else { name.to_owned() };
         let name = format!("{prefix}{name}({})", names.join(", "));
-        Ok((Pick::Call(function, picks), cql_type, name))
+        Ok((ProjectedColumn::Call(function, picks), cql_type, name))
     }
 
-    fn aggregate(&mut self, aggregated: Aggregated) -> Pick {
+    fn aggregate(&mut self, aggregated: AggregateColumn) -> ProjectedColumn {
         self.aggregates.push(aggregated);
-        Pick::Aggregate(self.aggregates.len() - 1)
+        ProjectedColumn::Aggregate(self.aggregates.len() - 1)
     }
 
     /// Aggregates do not stand in one another.
@@ -460,31 +480,31 @@ impl<'a> Picker<'a> {
     }
 }
 
-impl Pick {
-    fn value(&self, row: &Row, sight: Sight<'_>) -> Result<Option<Bytes>, CqlError> {
+impl ProjectedColumn {
+    fn value(&self, row: &Row, sight: ValueContext<'_>) -> Result<Option<Bytes>, CqlError> {
         let cell = |place: Place| match row.held(place) {
-            Some(Held::One(cell)) => Some(cell),
+            Some(ColumnCells::One(cell)) => Some(cell),
             _ => None,
         };
         Ok(match self {
-            Pick::Column(place, cql_type) => match row.held(*place) {
-                Some(Held::Many(elements)) => Some(collection(elements, cql_type)),
+            ProjectedColumn::Column(place, cql_type) => match row.held(*place) {
+                Some(ColumnCells::Many(elements)) => Some(collection(elements, cql_type)),
                 _ => row.value(*place).cloned(),
             },
-            Pick::WriteTime(place) => {
+            ProjectedColumn::WriteTime(place) => {
                 cell(*place).map(|cell| Bytes::copy_from_slice(&cell.timestamp.to_be_bytes()))
             }
-            Pick::Ttl(place) => {
+            ProjectedColumn::Ttl(place) => {
                 let left = cell(*place).and_then(|cell| seconds_left(cell, sight.now_s));
                 left.map(|seconds| Bytes::copy_from_slice(&seconds.to_be_bytes()))
             }
-            Pick::Call(function, arguments) => {
+            ProjectedColumn::Call(function, arguments) => {
                 let values: Result<Vec<_>, CqlError> =
                     arguments.iter().map(|pick| pick.value(row, sight)).collect();
                 function.call(&values?, sight.bound.database, sight.release)?
             }
-            Pick::Aggregate(at) => sight.aggregated.get(*at).cloned().flatten(),
-            Pick::Field(of, at) => {
+            ProjectedColumn::Aggregate(at) => sight.aggregated.get(*at).cloned().flatten(),
+            ProjectedColumn::Field(of, at) => {
                 let value = of.value(row, sight)?;
                 value.and_then(|value| tuple_from_bytes(&value)?.get(*at).cloned().flatten())
             }

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::keys::Partitions;
 use super::paging::{PagingState, Position};
-use super::rows::{Held, Row};
+use super::rows::{ColumnCells, Row};
 use super::walk::Walk;
 use crate::cql::CqlError;
-use crate::cql::system::{self, SystemRow, Wanted};
+use crate::cql::system::{self, RequestedTables, SystemRow};
 use crate::marshal::components;
 use crate::model::Cell;
 use crate::schema::row_key;
@@ -18,7 +18,7 @@ impl Walk<'_> {
     /// Takes the rows of a table that pass, from where an earlier page ended.
     pub fn system_rows(
         &mut self,
-        wanted: &Wanted,
+        wanted: &RequestedTables,
         partitions: Partitions,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {
@@ -81,7 +81,8 @@ impl Walk<'_> {
         let key_parts: Arc<[Bytes]> =
             values.by_ref().take(def.partition_key.len()).map(Option::unwrap_or_default).collect();
         let clustering = values.by_ref().take(def.clustering.len()).collect();
-        let held = |value: Option<Bytes>| value.map(|value| Held::One(Cell::live(Bytes::new(), value, 0)));
+        let held =
+            |value: Option<Bytes>| value.map(|value| ColumnCells::One(Cell::live(Bytes::new(), value, 0)));
         Row {
             key: row_key(&key_parts),
             key_parts,

@@ -3,7 +3,7 @@
 use super::analysis::{Analysis, check_beside, set_end};
 use super::messages::{NOT_ON_TOKEN, TOKEN_OF_SOME, relation_text};
 use super::operands::Operand;
-use super::restrictions::{Asked, Restriction, Slice};
+use super::restrictions::{Restriction, RestrictionKind, Slice};
 use crate::cql::CqlError;
 use crate::cql::syntax::{Operator, Relation, Term, operator_text};
 use crate::cql::values::{Markers, TypedTerm, token_type};
@@ -105,9 +105,9 @@ fn restrict(
 ) -> Result<(), CqlError> {
     let of_token = |asked| Restriction { first, width, is_tuple: false, is_on_token: true, asked };
     if operator == Operator::Eq {
-        *place = Some(of_token(Asked::Eq(operand)));
+        *place = Some(of_token(RestrictionKind::Eq(operand)));
         return Ok(());
     }
-    let restriction = place.get_or_insert_with(|| of_token(Asked::Slice(Slice::default())));
+    let restriction = place.get_or_insert_with(|| of_token(RestrictionKind::Slice(Slice::default())));
     set_end(Some(restriction), operator, operand, name)
 }

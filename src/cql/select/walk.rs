@@ -13,7 +13,7 @@ use super::paging::{PagingState, Position};
 use super::partition::FirstPage;
 use super::restrictions::Clustering;
 use super::rows::{CellColumns, Row};
-use super::selection::Picked;
+use super::selection::Projection;
 use super::token::token_before;
 use crate::cql::{CqlError, QueryState};
 use crate::model::{Bounds, Predicate, SliceRange};
@@ -33,7 +33,7 @@ const PARTITIONS_PER_PAGE: usize = 64;
 
 /// A row of the result.
 #[derive(Debug)]
-pub(super) struct Answered {
+pub(super) struct ResultRow {
     pub values: Vec<Option<Bytes>>,
     /// For ORDER BY over several partitions; else empty.
     pub clustering: Clustering,
@@ -51,7 +51,7 @@ pub(super) struct Walk<'a> {
     pub bound: Bound<'a>,
     pub cf: Arc<CfDef>,
     pub cells: &'a CellColumns,
-    pub picked: &'a Picked,
+    pub picked: &'a Projection,
     pub reads: Reads,
     pub tests: Vec<RowTest>,
     pub is_reversed: bool,
@@ -65,7 +65,7 @@ pub(super) struct Walk<'a> {
     /// Rows are wanted up to this number.
     pub want: usize,
     pub count: usize,
-    pub answered: Vec<Answered>,
+    pub answered: Vec<ResultRow>,
     /// Of their values.
     pub answered_bytes: usize,
     /// About how much memory they take, with those of groups, and what they take in the reply.
@@ -126,7 +126,7 @@ impl Walk<'_> {
             let bytes = values.iter().flatten().map(Bytes::len).sum::<usize>();
             // Each value has a length of four bytes, also one that is null.
             self.answered_bytes += bytes + 4 * values.len();
-            self.hold(size_of::<Answered>() + memory_of(&values))?;
+            self.hold(size_of::<ResultRow>() + memory_of(&values))?;
             if self.answered_bytes > REQUEST_CHUNK_BYTES {
                 detach(&mut values, bytes);
             }
@@ -135,7 +135,7 @@ impl Walk<'_> {
                     "the result has more than {RESULT_BYTES_MAX} bytes: ask for it in pages, or for less with LIMIT"
                 )));
             }
-            self.answered.push(Answered { values, clustering });
+            self.answered.push(ResultRow { values, clustering });
         }
         Ok(())
     }

@@ -17,14 +17,20 @@ pub fn at_character(line: u32, column: u32, message: &str) -> CqlError {
 
 /// A token that does not fit. By their places among all tokens: `reported` is the one that cannot be, `index` where
 /// the choice began that it ends, and `seen` the last one that the old parser had looked at.
-pub struct Misfit {
+pub struct UnexpectedToken {
     pub reported: usize,
     pub index: usize,
     pub seen: usize,
 }
 
 /// The failure that a token is.
-pub fn at_token(text: &str, tokens: &[Token], misfit: &Misfit, message: &str, shows_words: bool) -> CqlError {
+pub fn at_token(
+    text: &str,
+    tokens: &[Token],
+    misfit: &UnexpectedToken,
+    message: &str,
+    shows_words: bool,
+) -> CqlError {
     let Some(token) = tokens.get(misfit.reported) else {
         return CqlError::Syntax { message: message.to_owned(), place: Place { line: 1, column: 0 } };
     };
@@ -40,7 +46,7 @@ pub fn at_token(text: &str, tokens: &[Token], misfit: &Misfit, message: &str, sh
 
 /// ` (...some words [fault] more ...)`, as Cassandra 2.1 and later add it. Its lines are joined without anything
 /// between them, and a string counts without its quotes.
-fn words_around(text: &str, tokens: &[Token], misfit: &Misfit) -> Option<String> {
+fn words_around(text: &str, tokens: &[Token], misfit: &UnexpectedToken) -> Option<String> {
     let first = tokens.get(misfit.index.saturating_sub(WORDS_BEFORE))?;
     let last = tokens.get((misfit.index + WORDS_AFTER).min(misfit.seen))?;
     let fault = tokens.get(misfit.index)?;

@@ -3,7 +3,7 @@
 use super::element::{replication, table_id};
 use super::row::Row;
 use super::shown::{self, double, int, options, text};
-use super::{Wanted, for_each_keyspace, for_each_table};
+use super::{RequestedTables, for_each_keyspace, for_each_table};
 use crate::cql::QueryState;
 use crate::cql::column_text::{class_text, component_index, index_of, index_type};
 use crate::marshal::{CqlType, Native, PACKAGE};
@@ -13,7 +13,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, options) = replication(keyspace);
@@ -33,7 +33,7 @@ fn caching(cf: &CfDef) -> String {
     format!("{{\"keys\":\"{keys}\", \"rows_per_partition\":\"{rows}\"}}")
 }
 
-pub fn families(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn families(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(family(cf, def)));
     rows
@@ -91,7 +91,7 @@ fn value_alias(def: &TableDef) -> Option<String> {
     def.compact_value().map(|value| value.name.clone()).or_else(|| is_dense.then(String::new))
 }
 
-pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         let is_listed =
@@ -130,7 +130,7 @@ fn column(cf: &CfDef, def: &TableDef, column: &TableColumn) -> Row {
     row
 }
 
-pub fn user_types(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn user_types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {

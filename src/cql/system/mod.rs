@@ -27,23 +27,23 @@ pub use element::{TableOptions, index_target, replication, table_id, type_text};
 
 /// Which partitions and tables are asked for; `None`: all.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct RequestedTables {
     pub keys: Option<Vec<Bytes>>,
     /// Values of the first clustering column.
     pub first: Option<Vec<Bytes>>,
 }
 
-impl Wanted {
+impl RequestedTables {
     fn takes(wanted: &Option<Vec<Bytes>>, name: &str) -> bool {
         wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|value| value == name.as_bytes()))
     }
 
     fn takes_key(&self, name: &str) -> bool {
-        Wanted::takes(&self.keys, name)
+        RequestedTables::takes(&self.keys, name)
     }
 
     fn takes_first(&self, name: &str) -> bool {
-        Wanted::takes(&self.first, name)
+        RequestedTables::takes(&self.first, name)
     }
 }
 
@@ -57,7 +57,7 @@ pub struct SystemRow {
 
 /// The rows of a table of the system's own, in the order of the ring and then of the clustering columns. Rows that are
 /// not wanted may be among them.
-pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &Wanted) -> Vec<SystemRow> {
+pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemRow> {
     let Some(def) = &cf.table else { return Vec::new() };
     let rows = made(state, &cf.keyspace, &cf.name, wanted);
     let mut rows: Vec<SystemRow> = rows.into_iter().map(|row| placed(state, def, row)).collect();
@@ -65,7 +65,7 @@ pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &Wanted) -> Vec<SystemRo
     rows
 }
 
-fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &Wanted) -> Vec<Row> {
+fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedTables) -> Vec<Row> {
     match (keyspace, table) {
         (SYSTEM, "local") => vec![node::local(state)],
         (SYSTEM, "schema_keyspaces") => legacy::keyspaces(state, wanted),
@@ -111,7 +111,7 @@ pub fn sorting(def: &TableDef, clustering: Vec<Bytes>) -> Vec<Bytes> {
 }
 
 /// Every keyspace that the schema tables tell of, the system's own first.
-fn for_each_keyspace(state: &QueryState<'_>, wanted: &Wanted, mut take: impl FnMut(&KeyspaceDef)) {
+fn for_each_keyspace(state: &QueryState<'_>, wanted: &RequestedTables, mut take: impl FnMut(&KeyspaceDef)) {
     let system = keyspaces(state.claim);
     let catalog = state.database.catalog();
     let own = system.iter().filter(|keyspace| keyspace.name != VIRTUAL);
@@ -121,7 +121,11 @@ fn for_each_keyspace(state: &QueryState<'_>, wanted: &Wanted, mut take: impl FnM
 }
 
 /// The same for tables.
-fn for_each_table(state: &QueryState<'_>, wanted: &Wanted, mut take: impl FnMut(&CfDef, &Arc<TableDef>)) {
+fn for_each_table(
+    state: &QueryState<'_>,
+    wanted: &RequestedTables,
+    mut take: impl FnMut(&CfDef, &Arc<TableDef>),
+) {
     for_each_keyspace(state, wanted, |keyspace| {
         for cf in keyspace.column_families.values().filter(|cf| wanted.takes_first(&cf.name)) {
             take(cf, &TableDef::of(cf, state.behaviour.release));

@@ -3,12 +3,12 @@
 use super::definitions::VIRTUAL;
 use super::element::{TableOptions, replication, table_id, type_text};
 use super::row::Row;
-use super::{Wanted, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
+use super::{RequestedTables, for_each_keyspace, for_each_table, keyspaces as system_keyspaces};
 use crate::cql::QueryState;
 use crate::marshal::CqlType;
 use crate::schema::{CfDef, ColumnKind, IndexKind, Layout, TableColumn, TableDef};
 
-pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn keyspaces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         let (class, mut options) = replication(keyspace);
@@ -22,7 +22,7 @@ pub fn keyspaces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     rows
 }
 
-pub fn tables(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn tables(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| rows.push(table(cf, def)));
     rows
@@ -68,7 +68,7 @@ fn table(cf: &CfDef, def: &TableDef) -> Row {
         .text("speculative_retry", options.speculative_retry)
 }
 
-pub fn columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         rows.extend(def.columns().map(|known| column(cf, known, def.layout)));
@@ -101,7 +101,7 @@ fn column(cf: &CfDef, column: &TableColumn, layout: Layout) -> Row {
         .bytes("column_name_bytes", column.cell_name.clone())
 }
 
-pub fn dropped_columns(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn dropped_columns(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for (name, column) in &def.dropped {
@@ -159,7 +159,7 @@ fn hidden(cf: &CfDef, def: &TableDef) -> Vec<Row> {
     }
 }
 
-pub fn indexes(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn indexes(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_table(state, wanted, |cf, def| {
         for known in def.columns() {
@@ -186,7 +186,7 @@ pub fn indexes(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     rows
 }
 
-pub fn types(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn types(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for_each_keyspace(state, wanted, |keyspace| {
         for user_type in keyspace.user_types.values().filter(|known| wanted.takes_first(&known.name)) {

@@ -38,8 +38,8 @@ async fn shown(statements: Vec<Statement>, table: &str, columns: &[&str]) -> Vec
             .join(" ")
             .replace("org.apache.cassandra.db.marshal.", "")
     };
-    let wanted = Wanted { keys: Some(vec![Bytes::from_static(b"k")]), first: None };
-    let wanted = if table.name.starts_with("schema_col") { wanted } else { Wanted::default() };
+    let wanted = RequestedTables { keys: Some(vec![Bytes::from_static(b"k")]), first: None };
+    let wanted = if table.name.starts_with("schema_col") { wanted } else { RequestedTables::default() };
     rows(&state, table, &wanted).iter().map(text).collect()
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Wanted;
+use super::RequestedTables;
 use super::row::Row;
 use crate::cql::QueryState;
 use crate::db::Trace;
 
-fn wanted_traces(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Arc<Trace>> {
+fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Trace>> {
     let mut traces = state.database.traces();
     if let Some(keys) = &wanted.keys {
         traces.retain(|trace| keys.iter().any(|key| **key == trace.id));
@@ -24,7 +24,7 @@ fn with_node(row: Row, state: &QueryState<'_>, name: &'static str) -> Row {
     }
 }
 
-pub fn sessions(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn sessions(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let row = |trace: Arc<Trace>| {
         let row = Row::default()
             .bytes("session_id", trace.id.to_vec())
@@ -39,7 +39,7 @@ pub fn sessions(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
     wanted_traces(state, wanted).into_iter().map(row).collect()
 }
 
-pub fn events(state: &QueryState<'_>, wanted: &Wanted) -> Vec<Row> {
+pub fn events(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
     for trace in wanted_traces(state, wanted) {
         for event in &trace.events {

@@ -22,7 +22,7 @@ pub struct Role {
 
 /// What a role may do with all that it has by others.
 #[derive(Debug, Clone)]
-struct Standing {
+struct EffectiveRole {
     is_superuser: bool,
     grants: Vec<Arc<Grants>>,
 }
@@ -32,7 +32,7 @@ struct Standing {
 pub struct Roles {
     roles: BTreeMap<String, Role>,
     /// Made by `settle`, for the questions of requests.
-    standings: HashMap<String, Standing>,
+    standings: HashMap<String, EffectiveRole>,
 }
 
 impl Roles {
@@ -166,7 +166,7 @@ impl Roles {
             let all = self.all_of(name);
             let roles = || all.iter().filter_map(|one| self.roles.get(*one));
             let grants = roles().map(|role| role.grants.clone());
-            Standing {
+            EffectiveRole {
                 is_superuser: roles().any(|role| role.is_superuser),
                 grants: grants.filter(|grants| **grants != Grants::default()).collect(),
             }

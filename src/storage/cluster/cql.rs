@@ -103,7 +103,7 @@ impl Ready {
 
     /// Runs it and gathers what it answers.
     async fn run(self, link: &Link, is_paged: bool) -> Result<RemoteOutcome, StoreError> {
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredRows::default();
         let mut from = PagingState::start();
         loop {
             let place = link.gate.pass().await?;
@@ -129,12 +129,12 @@ impl Ready {
 
 /// The rows of the pages so far.
 #[derive(Default)]
-struct Gathered {
+struct GatheredRows {
     rows: RemoteRows,
     bytes: usize,
 }
 
-impl Gathered {
+impl GatheredRows {
     fn take(&mut self, link: &Link, page: &QueryRowsResult) -> Result<(), StoreError> {
         if self.rows.columns.is_empty() {
             self.rows.columns = columns(&link.session.get_cluster_state(), page.column_specs().as_slice());

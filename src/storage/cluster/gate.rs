@@ -17,9 +17,9 @@ pub struct Gate {
 }
 
 /// Takes a waiting request off the number, however its waiting ends.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -37,7 +37,7 @@ impl Gate {
             return Ok(place);
         }
         let others = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&self.waiting);
+        let _waiting = WaitGuard(&self.waiting);
         if others >= self.requests_max {
             return Err(self.full());
         }

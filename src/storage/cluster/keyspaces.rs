@@ -16,7 +16,7 @@ use crate::storage::StoreError;
 
 /// What the cluster has in a keyspace: each table's columns with their places and types, and which tables have an index.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownTables {
     tables: BTreeMap<String, BTreeMap<String, Column>>,
     indexed: BTreeSet<String>,
 }
@@ -45,12 +45,12 @@ impl fmt::Display for Column {
     }
 }
 
-impl Known {
-    pub async fn of(link: &Link, keyspace: &str) -> Result<Known, StoreError> {
+impl KnownTables {
+    pub async fn of(link: &Link, keyspace: &str) -> Result<KnownTables, StoreError> {
         let name = || Values::default().bytes(Bytes::copy_from_slice(keyspace.as_bytes()));
         let columns = "SELECT table_name, column_name, kind, position, type, clustering_order FROM \
                        system_schema.columns WHERE keyspace_name = ?";
-        let mut known = Known::default();
+        let mut known = KnownTables::default();
         for row in rows_of(link, columns, name()).await? {
             if let [table, column, kind, position, of, order] = &row[..] {
                 let column_of = Column {
@@ -187,7 +187,7 @@ pub async fn make(
     let name = quoted(&keyspace.name);
     let wanted = replication(keyspace, for_all);
     let durable = keyspace.durable_writes;
-    let known = Known::of(link, &keyspace.name).await?;
+    let known = KnownTables::of(link, &keyspace.name).await?;
     if known.is_empty() {
         link.define(&format!(
             "CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {wanted} AND durable_writes = {durable}"
@@ -212,7 +212,7 @@ pub async fn make(
 
 async fn make_table(
     link: &Link,
-    known: &Known,
+    known: &KnownTables,
     cf: &Arc<CfDef>,
     before: Option<&Arc<CfDef>>,
 ) -> Result<(), StoreError> {
@@ -284,9 +284,9 @@ mod tests {
     }
 
     /// What the cluster says of a table that was made by these columns.
-    fn known(name: &str, columns: &[(&'static str, Column)]) -> Known {
+    fn known(name: &str, columns: &[(&'static str, Column)]) -> KnownTables {
         let columns = columns.iter().map(|(name, column)| ((*name).to_owned(), column.clone())).collect();
-        Known { tables: BTreeMap::from([(name.to_owned(), columns)]), indexed: BTreeSet::new() }
+        KnownTables { tables: BTreeMap::from([(name.to_owned(), columns)]), indexed: BTreeSet::new() }
     }
 
     fn table(comparator: &str, subcomparator: Option<&str>) -> Table {

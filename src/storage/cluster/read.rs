@@ -6,8 +6,8 @@ use scylla::response::query_result::QueryRowsResult;
 
 use super::link::{Link, level};
 use super::paging::Paging;
-use super::rows::{FoundCell, Reading};
-use super::shape::{Shape, Which};
+use super::rows::{AnswerReader, FoundCell};
+use super::shape::{RowSelector, Shape};
 use super::table::Table;
 use super::values::Values;
 use crate::compat::features::ConsistencyLevel;
@@ -35,10 +35,10 @@ pub async fn read(
         Predicate::Names(_) => usize::MAX,
         Predicate::Range(range) => range.count,
     };
-    let mut gathered = Gathered::new(is_of_supers, count);
+    let mut gathered = GatheredColumns::new(is_of_supers, count);
     if count > 0 {
         for (shape, values) in slices(table, key, command) {
-            let reading = Reading { table, has_key: false, now_s: command.now_s };
+            let reading = AnswerReader { table, has_key: false, now_s: command.now_s };
             gathered.fill(link, reading, (shape, values), consistency).await?;
         }
     }
@@ -46,7 +46,7 @@ pub async fn read(
 }
 
 /// The columns that have been read so far.
-pub struct Gathered {
+pub struct GatheredColumns {
     count: usize,
     is_of_supers: bool,
     cells: Vec<Cell>,
@@ -55,16 +55,16 @@ pub struct Gathered {
     bytes: usize,
 }
 
-impl Gathered {
-    pub fn new(is_of_supers: bool, count: usize) -> Gathered {
-        Gathered { count, is_of_supers, cells: Vec::new(), supers: Vec::new(), bytes: 0 }
+impl GatheredColumns {
+    pub fn new(is_of_supers: bool, count: usize) -> GatheredColumns {
+        GatheredColumns { count, is_of_supers, cells: Vec::new(), supers: Vec::new(), bytes: 0 }
     }
 
     /// Reads pages until there is no more, or enough.
     async fn fill(
         &mut self,
         link: &Link,
-        reading: Reading<'_>,
+        reading: AnswerReader<'_>,
         (shape, values): (Shape, Values),
         consistency: ConsistencyLevel,
     ) -> Result<(), StoreError> {
@@ -154,8 +154,8 @@ fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Valu
             let mut kept: Vec<Bytes> = names.iter().map(|name| form.encode(name)).collect();
             kept.dedup();
             let slice = |names: &[Bytes]| match names {
-                [one] => (shape(Which::One), before.clone().bytes(one.clone())),
-                several => (shape(Which::Several), before.clone().list(several)),
+                [one] => (shape(RowSelector::One), before.clone().bytes(one.clone())),
+                several => (shape(RowSelector::Several), before.clone().list(several)),
             };
             kept.chunks(NAMES_AT_ONCE).map(slice).collect()
         }
@@ -164,7 +164,7 @@ fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Valu
                 if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
             let bounds = [low, high].into_iter().filter(|bound| !bound.is_empty());
             let values = bounds.fold(before, |values, bound| values.bytes(form.encode(bound)));
-            vec![(shape(Which::Run { from: !low.is_empty(), to: !high.is_empty() }), values)]
+            vec![(shape(RowSelector::Run { from: !low.is_empty(), to: !high.is_empty() }), values)]
         }
     }
 }
@@ -208,7 +208,7 @@ mod tests {
         let (table, command) = command(Predicate::Names(names.collect()));
         let slices = slices(&table, &Bytes::from_static(b"k"), &command);
         let shapes: Vec<Shape> = slices.iter().map(|(shape, _)| *shape).collect();
-        let several = Shape::Slice { inner: false, which: Which::Several, is_reversed: false };
+        let several = Shape::Slice { inner: false, which: RowSelector::Several, is_reversed: false };
         assert_eq!(shapes, [several, several]);
         let first: Vec<Bytes> =
             (-75i64..25).map(|name| Bytes::copy_from_slice(&name.to_be_bytes())).collect();

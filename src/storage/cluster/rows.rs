@@ -23,7 +23,7 @@ pub struct FoundCell {
 
 /// What the columns of an answer are.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
+pub struct AnswerReader<'a> {
     pub table: &'a Table,
     /// The key comes first.
     pub has_key: bool,
@@ -31,7 +31,7 @@ pub struct Reading<'a> {
     pub now_s: i32,
 }
 
-impl Reading<'_> {
+impl AnswerReader<'_> {
     /// The cells of a page. Rows that a CQL client has left without a value are none.
     pub fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>, StoreError> {
         let mut cells = Vec::with_capacity(page.rows_num());

@@ -6,8 +6,8 @@ use scylla::response::PagingState;
 
 use super::link::{Link, level};
 use super::paging::Paging;
-use super::read::{Gathered, charge_page, read};
-use super::rows::{Reading, keys};
+use super::read::{GatheredColumns, charge_page, read};
+use super::rows::{AnswerReader, keys};
 use super::shape::{Ring, RingEnd, Shape};
 use super::table::Table;
 use super::token::token_value;
@@ -18,7 +18,7 @@ use crate::partitioner::Partitioner;
 use crate::storage::{IndexLookup, StoreError, within_limit};
 
 /// A stretch of the ring with what it begins and ends at.
-struct Stretch {
+struct RingRange {
     ring: Ring,
     values: Values,
 }
@@ -79,7 +79,7 @@ impl Scan<'_> {
 
     async fn add_whole_rows(
         &self,
-        stretch: Stretch,
+        stretch: RingRange,
         (room, limit): (usize, Option<i32>),
         command: &RangeCommand,
         found: &mut Vec<Row>,
@@ -93,9 +93,9 @@ impl Scan<'_> {
             Some(limit) => stretch.values.clone().int(limit),
             None => stretch.values.clone(),
         };
-        let reading = Reading { table: self.table, has_key: true, now_s: command.read.now_s };
+        let reading = AnswerReader { table: self.table, has_key: true, now_s: command.read.now_s };
         let is_of_supers = self.table.inner.is_some();
-        let mut rows: Vec<(Bytes, Gathered)> = Vec::new();
+        let mut rows: Vec<(Bytes, GatheredColumns)> = Vec::new();
         let (mut from, mut bytes) = (PagingState::start(), 0);
         loop {
             statement.set_page_size(paging.rows());
@@ -111,7 +111,7 @@ impl Scan<'_> {
                 match rows.last_mut() {
                     Some((key, columns)) if *key == cell.key => columns.add(cell),
                     _ => {
-                        let mut columns = Gathered::new(is_of_supers, usize::MAX);
+                        let mut columns = GatheredColumns::new(is_of_supers, usize::MAX);
                         let key = cell.key.clone();
                         columns.add(cell);
                         rows.push((key, columns));
@@ -132,7 +132,7 @@ impl Scan<'_> {
     /// Reads row by row: those in which nothing is picked are rows as well, which one statement would not show.
     async fn add_rows_by_key(
         &self,
-        stretch: Stretch,
+        stretch: RingRange,
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
@@ -190,14 +190,14 @@ impl Scan<'_> {
     }
 
     /// The stretches that bounds mean, in the order in which they are read.
-    fn stretches(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<Stretch>, StoreError> {
+    fn stretches(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<RingRange>, StoreError> {
         let token = |token: &[u8]| token_value(self.partitioner, token);
         let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
             let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);
             let ring = Ring { from: end(&from), to: end(&to) };
             let values =
                 from.into_iter().chain(to).fold(Values::default(), |values, (_, value)| values.bytes(value));
-            Stretch { ring, values }
+            RingRange { ring, values }
         };
         let key = |key: &Bytes| (!key.is_empty()).then(|| (RingEnd::Key, key.clone()));
         Ok(match bounds {

@@ -6,7 +6,7 @@ use super::table::Table;
 
 /// Which rows of a partition, by their names at one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Which {
+pub enum RowSelector {
     /// One name.
     One,
     /// Some names.
@@ -42,9 +42,9 @@ pub enum Shape {
     /// Deletes a row.
     DeleteRow,
     /// Deletes names of the first level, or with `inner` of the second.
-    Delete { inner: bool, which: Which },
+    Delete { inner: bool, which: RowSelector },
     /// Reads columns of one row; with `inner` of one super column.
-    Slice { inner: bool, which: Which, is_reversed: bool },
+    Slice { inner: bool, which: RowSelector, is_reversed: bool },
     /// The row keys of a stretch.
     Keys(Ring),
     /// Whole rows of a stretch, or the first so many columns of each.
@@ -92,7 +92,8 @@ impl Shape {
             Shape::DeleteRow => format!("DELETE FROM {name}{timestamp} WHERE key = ?"),
             Shape::Delete { inner, which } => {
                 // Without its row a counter would come back with its old total when it is added to.
-                let is_counter = table.is_counter && which == Which::One && inner == table.inner.is_some();
+                let is_counter =
+                    table.is_counter && which == RowSelector::One && inner == table.inner.is_some();
                 let what = if is_counter { "value " } else { "" };
                 format!("DELETE {what}FROM {name}{timestamp} WHERE {}", place(table, inner, which))
             }
@@ -119,7 +120,7 @@ impl Shape {
 }
 
 /// The condition that picks names of a row. Bounds are those of the column's own order.
-fn place(table: &Table, inner: bool, which: Which) -> String {
+fn place(table: &Table, inner: bool, which: RowSelector) -> String {
     let (before, column) =
         if inner { ("key = ? AND column1 = ?", "column2") } else { ("key = ?", "column1") };
     let mut text = before.to_owned();
@@ -130,9 +131,9 @@ fn place(table: &Table, inner: bool, which: Which) -> String {
     let (after, until) = if is_descending { ("<=", ">=") } else { (">=", "<=") };
     // Writing to a String cannot fail.
     let _ = match which {
-        Which::One => write!(text, " AND {column} = ?"),
-        Which::Several => write!(text, " AND {column} IN ?"),
-        Which::Run { from, to } => {
+        RowSelector::One => write!(text, " AND {column} = ?"),
+        RowSelector::Several => write!(text, " AND {column} IN ?"),
+        RowSelector::Run { from, to } => {
             let from = if from { format!(" AND {column} {after} ?") } else { String::new() };
             let to = if to { format!(" AND {column} {until} ?") } else { String::new() };
             write!(text, "{from}{to}")

@@ -7,14 +7,14 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
 use super::cql::ClientStatements;
-use super::keyspaces::{self, Known, map};
+use super::keyspaces::{self, KnownTables, map};
 use super::link::Link;
 use super::notes::{Notes, TablesLock};
 use super::options::ClusterOptions;
 use super::scan::Scan;
 use super::splits::splits;
 use super::table::{Table, quoted};
-use super::write::Writing;
+use super::write::MutationWriter;
 use super::{cas, read};
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
@@ -97,9 +97,9 @@ impl ClusterStore {
         })
     }
 
-    fn writing<'a>(&'a self, behaviour: &'a Behaviour, consistency: ConsistencyLevel) -> Writing<'a> {
+    fn writing<'a>(&'a self, behaviour: &'a Behaviour, consistency: ConsistencyLevel) -> MutationWriter<'a> {
         let now_s = self.clock.now_s();
-        Writing { link: &self.link, tables: &self.tables, behaviour, now_s, consistency }
+        MutationWriter { link: &self.link, tables: &self.tables, behaviour, now_s, consistency }
     }
 
     fn scan_of<'a>(&'a self, table: &'a Table, consistency: ConsistencyLevel) -> Scan<'a> {
@@ -116,7 +116,7 @@ impl ClusterStore {
         for keyspace in catalog.keyspaces.values() {
             let new: Vec<_> = keyspace.column_families.values().filter(|cf| !is_known(cf)).collect();
             if !new.is_empty() {
-                let tables = Known::of(&self.link, &keyspace.name).await?;
+                let tables = KnownTables::of(&self.link, &keyspace.name).await?;
                 if new.iter().any(|cf| !tables.has(&cf.name)) {
                     return Ok(true);
                 }
@@ -318,7 +318,7 @@ impl SharedSchemaStore for ClusterStore {
         Box::pin(async move {
             let statement = format!("DROP KEYSPACE IF EXISTS {}", quoted(name));
             let dropping = async {
-                match Known::of(&self.link, name).await?.is_empty() {
+                match KnownTables::of(&self.link, name).await?.is_empty() {
                     true => self.link.define(&statement).await,
                     false => Ok(()),
                 }

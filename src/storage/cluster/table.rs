@@ -147,7 +147,7 @@ pub fn quoted(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{Ring, RingEnd, Which};
+    use super::super::shape::{Ring, RingEnd, RowSelector};
     use super::*;
     use crate::marshal::Types;
     use crate::schema::ColumnType;
@@ -169,8 +169,11 @@ mod tests {
              KEY (key, column1, column2)) WITH CLUSTERING ORDER BY (column1 DESC, column2 ASC) AND gc_grace_seconds \
              = 864000 AND id = '00000000-0000-0000-0000-000000000000'"
         );
-        let slice =
-            Shape::Slice { inner: false, which: Which::Run { from: true, to: false }, is_reversed: true };
+        let slice = Shape::Slice {
+            inner: false,
+            which: RowSelector::Run { from: true, to: false },
+            is_reversed: true,
+        };
         assert_eq!(
             slice.text(&table),
             "SELECT column1, column2, value, WRITETIME(value), TTL(value) FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 \
@@ -185,8 +188,8 @@ mod tests {
         let table = Table::of(&Arc::new(cf)).unwrap();
         assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         let delete = |which| Shape::Delete { inner: false, which }.text(&table);
-        assert_eq!(delete(Which::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
-        let all = Which::Run { from: false, to: false };
+        assert_eq!(delete(RowSelector::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
+        let all = RowSelector::Run { from: false, to: false };
         assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         assert!(!Shape::DeleteRow.is_idempotent(&table));
         assert!(!Shape::Add.is_idempotent(&table));

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use scylla::statement::batch::{Batch, BatchType};
 
 use super::link::{Link, level};
-use super::shape::{Shape, Which};
+use super::shape::{RowSelector, Shape};
 use super::store::Tables;
 use super::table::Table;
 use super::values::Values;
@@ -31,7 +31,7 @@ pub struct Step {
 
 /// What mutations are made of, as statements.
 #[derive(Clone, Copy)]
-pub struct Writing<'a> {
+pub struct MutationWriter<'a> {
     pub link: &'a Link,
     pub tables: &'a Tables,
     pub behaviour: &'a Behaviour,
@@ -39,7 +39,7 @@ pub struct Writing<'a> {
     pub consistency: ConsistencyLevel,
 }
 
-impl Writing<'_> {
+impl MutationWriter<'_> {
     /// Applies mutations side by side, each to its row at once. Of several errors the first is told; the other
     /// mutations are written all the same, as by the old servers.
     pub async fn apply(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
@@ -172,13 +172,13 @@ impl Writing<'_> {
         for bound in [&range.start, &range.finish].into_iter().filter(|bound| !bound.is_empty()) {
             values = values.bytes(form.encode(bound));
         }
-        Some((Shape::Delete { inner, which: Which::Run { from, to } }, values))
+        Some((Shape::Delete { inner, which: RowSelector::Run { from, to } }, values))
     }
 }
 
 fn delete_super(table: &Table, key: &Bytes, name: &Bytes, deletion: DeletionTime) -> (Shape, Values) {
     let values = stamped(table, deletion).bytes(key.clone()).bytes(table.outer.encode(name));
-    (Shape::Delete { inner: false, which: Which::One }, values)
+    (Shape::Delete { inner: false, which: RowSelector::One }, values)
 }
 
 /// What is left of a time to live: all of it for a client's write, less for a cell that comes from elsewhere and has
@@ -190,7 +190,7 @@ fn time_left(ttl_s: i32, expires_at_s: i32, now_s: i32) -> i32 {
 
 /// The deletion of one column.
 fn delete_shape(table: &Table) -> Shape {
-    Shape::Delete { inner: table.inner.is_some(), which: Which::One }
+    Shape::Delete { inner: table.inner.is_some(), which: RowSelector::One }
 }
 
 /// Appends a column's names.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use byteorder::{BigEndian, ByteOrder};
 use bytes::Bytes;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::key::RowPrefix;
 use super::log::ChangeList;
 use super::memtable::View;
@@ -54,7 +54,7 @@ impl DeletionQueue {
     }
 
     /// Opens the queue, as memory and tables have it.
-    pub fn open(tables: Tables, view: &View, may_wait: &MayWait) -> Result<DeletionQueue, StoreError> {
+    pub fn open(tables: Tables, view: &View, may_wait: &BlockingPermit) -> Result<DeletionQueue, StoreError> {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
         // Numbers only keep two deletions of one second apart; those of earlier runs are smaller or taken off.
@@ -87,7 +87,7 @@ impl DeletionQueue {
     /// The deletions that are due, at most so many.
     pub fn due(
         &self,
-        (view, may_wait): (&View, &MayWait),
+        (view, may_wait): (&View, &BlockingPermit),
         now_s: i64,
         most: usize,
     ) -> Result<Vec<QueuedDeletion>, StoreError> {
@@ -105,7 +105,7 @@ impl DeletionQueue {
     /// Goes through the queue up to a place, as long as it is told to.
     fn walk(
         &self,
-        (view, may_wait): (&View, &MayWait),
+        (view, may_wait): (&View, &BlockingPermit),
         high: &[u8],
         mut each: impl FnMut(Bytes, Bytes) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::health::guard_read;
 use crate::storage::StoreError;
 use crate::util::meter::{self, metered_here};
@@ -24,7 +24,7 @@ const THREADS: std::ops::RangeInclusive<usize> = 4..=16;
 const FOR_EACH_PROCESSOR: usize = 2;
 
 /// Work for one of the threads.
-type Job = Box<dyn FnOnce(&MayWait) + Send>;
+type Job = Box<dyn FnOnce(&BlockingPermit) + Send>;
 
 /// How long work may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl DiskThreads {
     pub async fn run<T: Send + 'static>(
         &self,
         length: Length,
-        work: impl FnOnce(&MayWait) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&BlockingPermit) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
         let meter = meter::current();
@@ -136,7 +136,7 @@ impl Drop for DiskThreads {
 
 /// A thread: works until there is nothing left after the end.
 fn serve(shared: &Shared) {
-    let may_wait = MayWait::on_own_thread();
+    let may_wait = BlockingPermit::on_own_thread();
     let mut queue = shared.queue.lock();
     loop {
         if let Some((job, length)) = queue.pop() {

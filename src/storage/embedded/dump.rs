@@ -28,7 +28,7 @@ pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, Store
         let key = row.row_key(stored.partitioner)?;
         let source = stored.row(&row);
         let begin = within.take().and_then(|(of, begin)| (of == row).then_some(begin));
-        let mut reading = Reading::new(&source, &command.cf)?;
+        let mut reading = RowDump::new(&source, &command.cf)?;
         let last = reading.run(begin, &mut left)?;
         if !reading.changes.is_empty() {
             dump.rows.push(RowPiece { key, changes: reading.changes });
@@ -42,9 +42,9 @@ pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, Store
 }
 
 /// Where the ring is to be entered; and where the row, if it was left in its middle.
-type Entrance = (Vec<u8>, Option<(RowPrefix, Vec<u8>)>);
+type DumpStart = (Vec<u8>, Option<(RowPrefix, Vec<u8>)>);
 
-fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<Entrance, StoreError> {
+fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<DumpStart, StoreError> {
     let Some(after) = after else { return Ok((Vec::new(), None)) };
     let row = RowPrefix::of_entry(after, partitioner)
         .ok_or_else(|| StoreError::Invalid("this is no place in the store's rows".to_owned()))?;
@@ -66,7 +66,7 @@ struct Holder {
 }
 
 /// The reading of one row.
-struct Reading<'a> {
+struct RowDump<'a> {
     source: &'a RowSource<'a>,
     cf: &'a CfDef,
     deletion: DeletionTime,
@@ -80,11 +80,11 @@ fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
     marshal::at(of, NEWEST)
 }
 
-impl<'a> Reading<'a> {
-    fn new(source: &'a RowSource<'a>, cf: &'a CfDef) -> Result<Reading<'a>, StoreError> {
+impl<'a> RowDump<'a> {
+    fn new(source: &'a RowSource<'a>, cf: &'a CfDef) -> Result<RowDump<'a>, StoreError> {
         let (deletion, mut ranges) = source.row_deletions()?;
         sort_ranges(&mut ranges);
-        Ok(Reading { source, cf, deletion, ranges, holder: None, changes: Vec::new() })
+        Ok(RowDump { source, cf, deletion, ranges, holder: None, changes: Vec::new() })
     }
 
     /// Reads from a key on, or from the row's beginning, until nothing is `left`. The key of the last entry.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::commit::Committer;
 use super::deletion_queue::{DeletionQueue, QUEUE_FAMILY};
 use super::disk_guard::DiskGuard;
-use super::families::{Families, Fate};
+use super::families::{ClearKind, Families};
 use super::flush::Flush;
 use super::format::LockedDirectory;
 use super::health::Health;
@@ -25,7 +25,7 @@ use super::tables::{TableOptions, TableSpace, Tables};
 use super::threads::{Next, Worker};
 use super::upgrade;
 use super::write_ahead::WriteAhead;
-use super::write_path::{WritePath, Written};
+use super::write_path::{WriteOutcome, WritePath};
 use crate::compat::Behaviour;
 use crate::model::Mutation;
 use crate::partitioner::PartitionerRef;
@@ -115,8 +115,8 @@ impl Engine {
         &self,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Written, StoreError> {
+        may_wait: Option<&BlockingPermit>,
+    ) -> Result<WriteOutcome, StoreError> {
         self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
     }
 
@@ -126,12 +126,12 @@ impl Engine {
     }
 
     /// Forgets all rows of a column family, or the column family itself.
-    pub fn forget(&self, cf: &CfDef, fate: Fate, _: &MayWait) -> Result<(), StoreError> {
+    pub fn forget(&self, cf: &CfDef, fate: ClearKind, _: &BlockingPermit) -> Result<(), StoreError> {
         self.health.check()?;
         self.health.guard_change(|| {
             // No flush goes on meanwhile: it would write what is forgotten. It may take a second, and writers go on.
             let _no_flush = self.write.ahead.first_segment.lock();
-            if fate == Fate::Truncated {
+            if fate == ClearKind::Truncated {
                 self.families.family(cf)?;
             }
             if let Some(next) = self.families.next_generation(cf, fate)? {
@@ -143,7 +143,7 @@ impl Engine {
     }
 
     /// Writes all memory to tables.
-    pub fn flush(&self, _: &MayWait) -> Result<(), StoreError> {
+    pub fn flush(&self, _: &BlockingPermit) -> Result<(), StoreError> {
         match &self.durable {
             Some(durable) => self.health.guard_change(|| durable.flush.run()),
             None => Ok(()),
@@ -151,7 +151,7 @@ impl Engine {
     }
 
     /// Writes all memory to tables and merges them, so that old tombstones go.
-    pub fn compact(&self, may_wait: &MayWait) -> Result<(), StoreError> {
+    pub fn compact(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
         self.flush(may_wait)?;
         let Some(durable) = &self.durable else { return Ok(()) };
         for family in self.families.now().all() {
@@ -171,7 +171,7 @@ impl Engine {
     }
 
     /// Looks after due deletions. Returns how many there were.
-    pub fn sweep(&self, may_wait: &MayWait) -> Result<usize, StoreError> {
+    pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         self.health.guard_change(|| self.sweeper.sweep(may_wait))
     }
 
@@ -268,7 +268,7 @@ impl Engine {
         });
         let queue_tables = Tables::empty(QUEUE_FAMILY, DeletionQueue::folder(), i32::MAX)
             .open(space.as_deref(), &manifest.contents().tables)?;
-        let queue = DeletionQueue::open(queue_tables, &read.view(), &MayWait::on_own_thread())?;
+        let queue = DeletionQueue::open(queue_tables, &read.view(), &BlockingPermit::on_own_thread())?;
         let health = ahead.health.clone();
         let write = Arc::new(WritePath { read: read.clone(), ahead, queue, guard, clock });
         let sweeper = Arc::new(Sweeper { write: write.clone(), manifest: manifest.clone() });
@@ -345,7 +345,7 @@ impl Engine {
 
     fn start_sweeping(mut self) -> Result<Engine, StoreError> {
         let (sweeper, health) = (self.sweeper.clone(), self.health.clone());
-        let may_wait = MayWait::on_own_thread();
+        let may_wait = BlockingPermit::on_own_thread();
         let may_sweep = self.knows_schema.clone();
         self.sweeping = Some(Worker::start("sweeper", self.health.clone(), move || {
             if !may_sweep.load(Ordering::Acquire) {

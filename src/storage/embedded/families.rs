@@ -103,7 +103,7 @@ struct Altering {
 
 /// Whether a column family is emptied or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ClearKind {
     Truncated,
     Dropped,
 }
@@ -124,7 +124,7 @@ pub struct NextGeneration<'a> {
     families: &'a Families,
     name: FamilyName,
     record: FamilyRecord,
-    fate: Fate,
+    fate: ClearKind,
     earlier: TableFolder,
     altering: MutexGuard<'a, Altering>,
 }
@@ -295,14 +295,18 @@ impl Families {
 
     /// Notes another generation of a column family in the manifest: whenever the process ends now, the earlier one is
     /// forgotten. `None`: there is nothing to forget. Waits for the disk.
-    pub fn next_generation(&self, cf: &CfDef, fate: Fate) -> Result<Option<NextGeneration<'_>>, StoreError> {
+    pub fn next_generation(
+        &self,
+        cf: &CfDef,
+        fate: ClearKind,
+    ) -> Result<Option<NextGeneration<'_>>, StoreError> {
         let altering = self.altering.lock();
         let name = (cf.keyspace.clone(), cf.name.clone());
         let recorded = self.manifest.contents().families.get(&name).cloned();
         let Some(mut record) = recorded.filter(|record| !record.is_dropped) else { return Ok(None) };
         let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name);
         record.generation += 1;
-        record.is_dropped = fate == Fate::Dropped;
+        record.is_dropped = fate == ClearKind::Dropped;
         self.manifest.change(|contents: &mut Contents| {
             contents.families.insert(name.clone(), record.clone());
             contents.tables.remove(&earlier.main);
@@ -327,7 +331,7 @@ impl NextGeneration<'_> {
             }
             None => self.altering.others.remove(&(number - 1)),
         };
-        if self.fate == Fate::Dropped {
+        if self.fate == ClearKind::Dropped {
             set.remove(&self.name);
             families.set.store(Arc::new(set));
             self.altering.dropped.insert(self.name.clone());

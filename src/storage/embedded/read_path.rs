@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::blocking::{self, MayWait};
+use super::blocking::{self, BlockingPermit};
 use super::dump::dump;
 use super::families::Families;
 use super::key::{ROW_END, RowPrefix};
@@ -48,7 +48,7 @@ impl ReadPath {
         &self,
         (key, command): (&Bytes, &ReadCommand),
         read: ReadRow<T>,
-        may_wait: Option<&MayWait>,
+        may_wait: Option<&BlockingPermit>,
     ) -> Result<Option<T>, StoreError> {
         if may_wait.is_none() && has_many_names(command) {
             return Ok(None);
@@ -76,7 +76,7 @@ impl ReadPath {
         (id, row): (&RowId, &RowPrefix),
         tables: &Tables,
         read: impl Fn(&RowSource<'_>) -> Result<T, StoreError>,
-        may_wait: Option<&MayWait>,
+        may_wait: Option<&BlockingPermit>,
     ) -> Result<Option<T>, StoreError> {
         let view = self.view();
         let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
@@ -112,14 +112,14 @@ impl ReadPath {
         &self,
         command: &RangeCommand,
         from: ScanPlace,
-        may_wait: &MayWait,
+        may_wait: &BlockingPermit,
     ) -> Result<ScanPiece, StoreError> {
         let family = self.families.family(&command.read.cf)?;
         scan(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command, from)
     }
 
     /// Reads all that is stored, tombstones too.
-    pub fn dump(&self, command: &DumpCommand, may_wait: &MayWait) -> Result<Dump, StoreError> {
+    pub fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
         let family = self.families.family(&command.cf)?;
         dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
     }
@@ -128,13 +128,13 @@ impl ReadPath {
         &'a self,
         tables: &'a Tables,
         view: &'a View,
-        may_wait: &'a MayWait,
+        may_wait: &'a BlockingPermit,
     ) -> StoredRows<'a> {
         StoredRows { tables, view, partitioner: &*self.partitioner, may_wait }
     }
 
     /// Every token in use, in order.
-    pub fn tokens(&self, may_wait: &MayWait) -> Result<Vec<Vec<u8>>, StoreError> {
+    pub fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>, StoreError> {
         let families = self.families.now();
         let view = self.view();
         let mut tokens = Vec::new();
@@ -159,7 +159,7 @@ fn source_in<'a>(
     view: &'a View,
     tables: &'a Tables,
     row: &'a RowPrefix,
-    may_wait: Option<&MayWait>,
+    may_wait: Option<&BlockingPermit>,
 ) -> Option<RowSource<'a>> {
     let is_readable = may_wait.is_some() || tables.is_empty();
     is_readable.then(|| RowSource::stored(tables, view, row, may_wait))

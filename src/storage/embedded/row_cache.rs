@@ -76,7 +76,7 @@ pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, RowContent>;
 
 /// A row and its weight when it was put in: the cache must not see it change.
 #[derive(Debug, Clone)]
-struct Weighed {
+struct WeightedRow {
     row: Arc<CachedRow>,
     bytes: u64,
 }
@@ -84,8 +84,8 @@ struct Weighed {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<KeptId, Weighed> for ByBytes {
-    fn weight(&self, id: &KeptId, weighed: &Weighed) -> u64 {
+impl Weighter<KeptId, WeightedRow> for ByBytes {
+    fn weight(&self, id: &KeptId, weighed: &WeightedRow) -> u64 {
         // The prefix has the key, too.
         weighed.bytes + (2 * id.key.len() + OVERHEAD_BYTES) as u64
     }
@@ -93,7 +93,7 @@ impl Weighter<KeptId, Weighed> for ByBytes {
 
 /// The cache. Its size is a limit on bytes.
 pub struct RowCache {
-    rows: Cache<KeptId, Weighed, ByBytes, std::hash::RandomState>,
+    rows: Cache<KeptId, WeightedRow, ByBytes, std::hash::RandomState>,
     seen: TouchedRows,
     /// A cache of no bytes holds nothing.
     is_enabled: bool,
@@ -204,7 +204,7 @@ impl RowCache {
     fn weigh(&self, id: &RowId, row: Arc<CachedRow>, bytes: usize) {
         row.weighed.store(bytes, Ordering::Relaxed);
         let id = KeptId { family: id.family, key: SmallVec::from_slice(&id.key) };
-        self.rows.insert(id, Weighed { row, bytes: bytes as u64 });
+        self.rows.insert(id, WeightedRow { row, bytes: bytes as u64 });
     }
 
     /// Makes changes that the log has taken. The caller has held the row's lock since it found the row here.

@@ -7,8 +7,8 @@ use super::row_source::{RowEntries, RowKey, RowSource};
 use super::value::{self, Value};
 use crate::marshal::{self, AbstractType, StoredOrder};
 use crate::model::{
-    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, RangeRule, ReadCommand, ReadOf, RowColumns,
-    SliceRange, SortedRanges, SuperColumn, detach_cells,
+    Cell, DeletionTime, LevelRanges, Predicate, RangeDeletion, RangeTombstoneRule, ReadCommand, ReadOf,
+    RowColumns, SliceRange, SortedRanges, SuperColumn, detach_cells,
 };
 use crate::storage::StoreError;
 use crate::storage::collect::{Shadows, collect_cells, collect_supers};
@@ -124,7 +124,7 @@ impl RowSource<'_> {
         gather: &mut impl Gather,
     ) -> Result<(), StoreError> {
         let reached = shadows.ranges.map(|ranges| ranges.reached(command, read_of)).unwrap_or_default();
-        let rule = RangeRule::of_cells(command, read_of, &reached);
+        let rule = RangeTombstoneRule::of_cells(command, read_of, &reached);
         let ranges = shadows.ranges.map(|ranges| ranges.read_by(rule));
         let shadows = Shadows { ranges, ..shadows };
         match &command.predicate {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use bytes::Bytes;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::key::{ROW_MARKER, RowPrefix};
 use super::long_keys::{Entries, WholeKey};
 use super::memtable::{EntryMap, View};
@@ -48,7 +48,7 @@ impl<'a> RowSource<'a> {
         tables: &'a Tables,
         view: &'a View,
         row: &'a RowPrefix,
-        may_wait: Option<&MayWait>,
+        may_wait: Option<&BlockingPermit>,
     ) -> RowSource<'a> {
         let memory = view.row(tables.number, row.as_bytes());
         let snapshot = view.snapshot.as_deref().filter(|_| may_wait.is_some() && !tables.is_empty());

@@ -1,6 +1,6 @@
 //! Range scans: row by row in ring order, each read like a single one.
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::key::{self, ROW_END, RowPrefix};
 use super::long_keys::Entries;
 use super::memtable::View;
@@ -13,7 +13,7 @@ use crate::util::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
 use crate::util::meter;
 
 /// A stretch of the ring as keys on disk: from, and before. `None`: to the end.
-pub type Stretch = (Vec<u8>, Option<Vec<u8>>);
+pub type RingRange = (Vec<u8>, Option<Vec<u8>>);
 
 /// Where a scan goes on: in which of its stretches, and from which key on. `None`: from the stretch's start.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub struct StoredRows<'a> {
     pub tables: &'a Tables,
     pub view: &'a View,
     pub partitioner: &'a dyn Partitioner,
-    pub may_wait: &'a MayWait,
+    pub may_wait: &'a BlockingPermit,
 }
 
 impl<'a> StoredRows<'a> {
@@ -48,7 +48,7 @@ impl<'a> StoredRows<'a> {
     }
 
     /// The prefixes of the rows in a stretch of the ring.
-    pub fn within(self, (low, high): Stretch) -> RowPrefixes<'a> {
+    pub fn within(self, (low, high): RingRange) -> RowPrefixes<'a> {
         RowPrefixes { stored: self, high, low, in_tables: None }
     }
 }
@@ -91,7 +91,7 @@ pub fn scan(
 }
 
 /// The stretches of the ring that a scan walks, in order. A range of tokens may wrap.
-fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<Stretch> {
+fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<RingRange> {
     match &command.bounds {
         Bounds::Keys { start, end } => {
             let low = if start.is_empty() { Some(Vec::new()) } else { token_of(start, false, partitioner) };

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
-use super::blocking::{LONG_SLICE, MayWait};
+use super::blocking::{BlockingPermit, LONG_SLICE};
 use super::disk_threads::{DiskThreads, Length};
 use super::engine::{Engine, Setup};
-use super::families::Fate;
+use super::families::ClearKind;
 use super::health::guard_read;
 use super::options::EmbeddedOptions;
 use super::read_path::{ReadRow, is_long};
 use super::scan::ScanPlace;
 use super::snapshots::{self, StoreSnapshot};
-use super::write_path::Written;
+use super::write_path::WriteOutcome;
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::model::{Mutation, RangeCommand, ReadCommand, ReadOf, Row, RowColumns};
@@ -78,7 +78,7 @@ impl EmbeddedStore {
     async fn waiting_for<T: Send + 'static>(
         &self,
         length: Length,
-        work: impl FnOnce(&Engine, &MayWait) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Engine, &BlockingPermit) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let engine = self.engine.clone();
         self.disk_threads.run(length, move |may_wait| work(&engine, may_wait)).await
@@ -105,7 +105,7 @@ impl EmbeddedStore {
         loop {
             if let Ok(None) = &outcome {
                 let asked = asked.clone();
-                let work = move |engine: &Engine, wait: &MayWait| {
+                let work = move |engine: &Engine, wait: &BlockingPermit| {
                     // Its client may have gone while it waited for a thread.
                     meter::check()?;
                     engine.read.read((&asked.0, &asked.1), read, Some(wait))
@@ -135,7 +135,7 @@ impl EmbeddedStore {
         loop {
             let before = meter::mark();
             let (asked, from) = (command.clone(), place.clone());
-            let work = move |engine: &Engine, wait: &MayWait| engine.read.scan(&asked, from, wait);
+            let work = move |engine: &Engine, wait: &BlockingPermit| engine.read.scan(&asked, from, wait);
             let piece = match self.waiting_for(Length::Long, work).await {
                 Err(StoreError::Overloaded(_)) if meter::lacks_memory() => {
                     before.restore();
@@ -188,29 +188,29 @@ impl EmbeddedStore {
 
     /// Looks after due deletions now instead of when the sweeper next wakes. Returns how many there were.
     pub fn sweep(&self) -> Result<usize, StoreError> {
-        self.engine.sweep(&MayWait::on_own_thread())
+        self.engine.sweep(&BlockingPermit::on_own_thread())
     }
 
     /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
     pub fn compact(&self) -> Result<(), StoreError> {
-        self.engine.compact(&MayWait::on_own_thread())
+        self.engine.compact(&BlockingPermit::on_own_thread())
     }
 
     /// Writes all memory to tables. For tests.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.engine.flush(&MayWait::on_own_thread())
+        self.engine.flush(&BlockingPermit::on_own_thread())
     }
 
     /// Applies mutations of different rows, and waits for the disk only where others need not.
     async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.wait_for_room().await?;
         let outcome = match is_long_write(&mutations) {
-            true => Ok(Written::MustWait(mutations)),
+            true => Ok(WriteOutcome::MustWait(mutations)),
             false => self.engine.write(mutations, behaviour, None),
         };
         let outcome = match outcome {
-            Ok(Written::MustWait(mutations)) => {
-                let write = move |engine: &Engine, may_wait: &MayWait| {
+            Ok(WriteOutcome::MustWait(mutations)) => {
+                let write = move |engine: &Engine, may_wait: &BlockingPermit| {
                     engine.write(mutations, behaviour, Some(may_wait))
                 };
                 self.waiting_for(Length::Short, write).await
@@ -341,7 +341,7 @@ impl Store for EmbeddedStore {
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.waiting_for(Length::Short, move |engine, may_wait| {
-                engine.forget(&cf, Fate::Truncated, may_wait)
+                engine.forget(&cf, ClearKind::Truncated, may_wait)
             })
             .await
         })
@@ -350,7 +350,7 @@ impl Store for EmbeddedStore {
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.waiting_for(Length::Short, move |engine, may_wait| {
-                engine.forget(&cf, Fate::Dropped, may_wait)
+                engine.forget(&cf, ClearKind::Dropped, may_wait)
             })
             .await
         })

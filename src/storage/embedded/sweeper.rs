@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::deletion_queue::QueuedDeletion;
 use super::key::{self, RANGES, ROW_MARKER, RowPrefix};
 use super::locks::HeldRows;
@@ -39,7 +39,7 @@ pub struct Sweeper {
 
 impl Sweeper {
     /// Looks after the deletions that are due. Returns how many there were.
-    pub fn sweep(&self, may_wait: &MayWait) -> Result<usize, StoreError> {
+    pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         let now_s = i64::from(self.write.clock.now_s());
         let due = self.write.queue.due((&self.write.read.view(), may_wait), now_s, DUE_BATCH)?;
         for deletion in &due {
@@ -48,7 +48,7 @@ impl Sweeper {
         Ok(due.len())
     }
 
-    fn sweep_one(&self, queued: &QueuedDeletion, may_wait: &MayWait) -> Result<(), StoreError> {
+    fn sweep_one(&self, queued: &QueuedDeletion, may_wait: &BlockingPermit) -> Result<(), StoreError> {
         let read = &self.write.read;
         let Some(family) = read.families.now().by_id(queued.family).cloned() else {
             return self.sweep_undefined(queued);
@@ -85,7 +85,7 @@ impl Sweeper {
     fn apply(
         &self,
         (queued, id, row): (&QueuedDeletion, RowId, &RowPrefix),
-        swept: Swept,
+        swept: SweepAction,
         (gc_before_s, gc_grace_s): (i64, i32),
         rows: &HeldRows<'_>,
     ) -> Result<(), StoreError> {
@@ -127,7 +127,7 @@ impl Sweeper {
 
 /// What is to be done about a deletion.
 #[derive(Default)]
-struct Swept {
+struct SweepAction {
     /// What goes now: at most `SWEEP_BATCH`, and if so many, there may be more.
     shadowed: ChangeList,
     /// What becomes of the deletion itself, when gc_grace has passed and nothing else is left to be done.
@@ -143,7 +143,7 @@ fn removals(keys: Vec<Vec<u8>>) -> ChangeList {
 }
 
 /// What is to be done about the deletion of a row or super column.
-fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<Swept, StoreError> {
+fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction, StoreError> {
     let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
     let shadowed = find_shadowed(source, marker, deletion)?;
     let mut at_last = ChangeList::default();
@@ -157,7 +157,7 @@ fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<Swept, Store
         at_last.add(marker, left.as_deref());
     }
     let made_at_s = Some(deletion.local_deletion_time);
-    Ok(Swept { shadowed: removals(shadowed.keys), at_last, made_at_s })
+    Ok(SweepAction { shadowed: removals(shadowed.keys), at_last, made_at_s })
 }
 
 /// What is to be done about the tombstone of a run of names: after gc_grace it goes, and what it shadows first; until
@@ -167,13 +167,13 @@ fn sweep_range(
     cf: &CfDef,
     marker: &Bytes,
     gc_before_s: i64,
-) -> Result<Swept, StoreError> {
+) -> Result<SweepAction, StoreError> {
     let (deletion, ranges) = source.row_deletions()?;
     let Some(range) = ranges.iter().find(|range| key::range(range)[..] == marker[..]) else {
-        return Ok(Swept::default());
+        return Ok(SweepAction::default());
     };
     let made_at_s = range.deletion.local_deletion_time;
-    let mut swept = Swept { made_at_s: Some(made_at_s), ..Swept::default() };
+    let mut swept = SweepAction { made_at_s: Some(made_at_s), ..SweepAction::default() };
     if i64::from(made_at_s) > gc_before_s {
         return Ok(swept);
     }
@@ -187,7 +187,7 @@ fn sweep_range(
 }
 
 /// What was found behind a deletion.
-struct Shadowed {
+struct ShadowedData {
     /// Keys of the cells that it shadows, at most `SWEEP_BATCH`.
     keys: Vec<Vec<u8>>,
     /// There are entries that are not shadowed.
@@ -199,7 +199,7 @@ fn find_shadowed(
     source: &RowSource<'_>,
     marker: &[u8],
     deletion: DeletionTime,
-) -> Result<Shadowed, StoreError> {
+) -> Result<ShadowedData, StoreError> {
     // A deletion's key ends in its tag, 00; what it shadows follows under 01.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
@@ -207,7 +207,7 @@ fn find_shadowed(
     }
     let mut high = low.clone();
     key::increment(&mut high);
-    let mut found = Shadowed { keys: Vec::new(), others_stay: false };
+    let mut found = ShadowedData { keys: Vec::new(), others_stay: false };
     for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(value)? {

@@ -8,7 +8,7 @@ use arc_swap::Guard;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::families::{Family, FamilySet};
 use super::key::{self, COLUMNS_LEVEL, ROW_MARKER, RowPrefix, SuperPrefix};
 use super::locks::HeldRows;
@@ -36,7 +36,7 @@ use crate::storage::resolve::{ResolvedRow, met, resolve};
 const FIRST_TIDY_S: i64 = 600;
 
 /// Where a write finds what its row holds.
-pub struct Found<'a> {
+pub struct RowLocation<'a> {
     family: &'a Arc<Family>,
     tables: Guard<Arc<Tables>>,
     id: RowId,
@@ -48,9 +48,9 @@ pub struct Found<'a> {
 }
 
 /// Where the rows of some mutations are found.
-pub struct LookUp<'a> {
+pub struct RowLookup<'a> {
     /// One for each column family of each mutation that changes something.
-    pub found: SmallVec<[Found<'a>; 1]>,
+    pub found: SmallVec<[RowLocation<'a>; 1]>,
     /// Memory and tables as they were before tables were asked how new they are: what memory does not have here, is in
     /// these tables. Made when a row is not in the cache.
     pub view: Option<View>,
@@ -63,8 +63,8 @@ pub fn look_up<'a>(
     mutations: &[Mutation],
     behaviour: &Behaviour,
     _: &HeldRows<'_>,
-) -> Result<LookUp<'a>, StoreError> {
-    let mut look_up = LookUp { found: SmallVec::new(), view: None };
+) -> Result<RowLookup<'a>, StoreError> {
+    let mut look_up = RowLookup { found: SmallVec::new(), view: None };
     for mutation in mutations {
         for change in mutation.families.iter().filter(|change| !change.changes.is_empty()) {
             let family = families.family(&change.cf)?;
@@ -76,7 +76,7 @@ pub fn look_up<'a>(
                 look_up.view.get_or_insert_with(|| read.view());
             }
             let beats_tables = is_cached || tables.is_empty() || is_newer(change, tables.newest(), behaviour);
-            look_up.found.push(Found { family, tables, id, cached, must_wait: !beats_tables });
+            look_up.found.push(RowLocation { family, tables, id, cached, must_wait: !beats_tables });
         }
     }
     Ok(look_up)
@@ -106,14 +106,14 @@ pub struct Writer<'a, 'l> {
     pub behaviour: &'static Behaviour,
     pub rows: &'a HeldRows<'l>,
     /// Without it no row may be added that must wait.
-    pub may_wait: Option<&'a MayWait>,
+    pub may_wait: Option<&'a BlockingPermit>,
     /// What the store holds; there is one if a row is not in the cache.
     pub view: Option<View>,
     pub batch: WriteBatch,
 }
 
 /// The stored cell that a new one meets.
-struct Met {
+struct ExistingCell {
     /// Where it is stored, if that may differ from where the new one will be.
     key: Option<Vec<u8>>,
     cell: Cell,
@@ -121,10 +121,10 @@ struct Met {
 
 impl Writer<'_, '_> {
     /// Adds what a mutation says of one column family. No row of a column family may be added twice.
-    pub fn add(&mut self, key: &Bytes, change: CfMutation, found: Found<'_>) -> Result<(), StoreError> {
+    pub fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
-        let Found { family, tables, id, cached: in_cache, must_wait } = found;
+        let RowLocation { family, tables, id, cached: in_cache, must_wait } = found;
         let resolved = resolve(change, self.behaviour);
         let row = match &in_cache {
             Some(cached) => Cow::Borrowed(cached.prefix()),
@@ -352,7 +352,7 @@ impl RowChanges<'_> {
         key: &[u8],
         cell: &Cell,
         names: Names<'_>,
-    ) -> Result<Option<Met>, StoreError> {
+    ) -> Result<Option<ExistingCell>, StoreError> {
         let met = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
@@ -365,7 +365,7 @@ impl RowChanges<'_> {
                 if let Some(timestamp) = timestamp {
                     // Of two cells with different timestamps nobody asks for the values.
                     let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
-                    return Ok(Some(Met { key: None, cell }));
+                    return Ok(Some(ExistingCell { key: None, cell }));
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
@@ -373,14 +373,14 @@ impl RowChanges<'_> {
             let is_name = names.stored.ordered_is_name();
             let ordered =
                 if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
-            decode_cell(ordered, value, names.stored)?.map(|cell| Met { key: None, cell })
+            decode_cell(ordered, value, names.stored)?.map(|cell| ExistingCell { key: None, cell })
         } else {
             let found = self.source.find_cell(level, &cell.name, names)?;
-            found.map(|(key, cell)| Met { key: Some(key), cell })
+            found.map(|(key, cell)| ExistingCell { key: Some(key), cell })
         };
         let now_s = self.now_s;
         let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
-        let met = met.map(|met| Met { key: met.key, cell: met.cell.at(now_s, self.behaviour) });
+        let met = met.map(|met| ExistingCell { key: met.key, cell: met.cell.at(now_s, self.behaviour) });
         Ok(met.filter(|met| met.key.is_some() || !met.cell.is_purgeable(gc_before)))
     }
 

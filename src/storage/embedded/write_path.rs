@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::blocking::MayWait;
+use super::blocking::BlockingPermit;
 use super::deletion_queue::DeletionQueue;
 use super::disk_guard::DiskGuard;
 use super::locks::HeldRows;
@@ -40,7 +40,7 @@ pub struct WritePath {
 }
 
 /// How a write has ended.
-pub enum Written {
+pub enum WriteOutcome {
     Done,
     /// Nothing was done, as what it meets is in tables only. Here it is again, for a thread that may wait.
     MustWait(Vec<Mutation>),
@@ -52,8 +52,8 @@ impl WritePath {
         &self,
         mutations: Vec<Mutation>,
         behaviour: &'static Behaviour,
-        may_wait: Option<&MayWait>,
-    ) -> Result<Written, StoreError> {
+        may_wait: Option<&BlockingPermit>,
+    ) -> Result<WriteOutcome, StoreError> {
         self.ahead.health.check()?;
         self.check_room(mutations.iter().map(bytes_of).sum())?;
         let rows = match &mutations[..] {
@@ -64,7 +64,7 @@ impl WritePath {
         let mutations: Vec<Mutation> = mutations.into_iter().map(Mutation::joined).collect();
         let look_up = look_up(&self.read, &families, &mutations, behaviour, &rows)?;
         if may_wait.is_none() && look_up.found.iter().any(|found| found.must_wait) {
-            return Ok(Written::MustWait(mutations));
+            return Ok(WriteOutcome::MustWait(mutations));
         }
         let mut found = look_up.found.into_iter();
         let (view, batch) = (look_up.view, WriteBatch::default());
@@ -79,7 +79,7 @@ impl WritePath {
             }
         }
         self.commit(writer.batch, &rows)?;
-        Ok(Written::Done)
+        Ok(WriteOutcome::Done)
     }
 
     /// Makes a batch safe and visible, if it changes something. Its rows are locked.

@@ -5,7 +5,7 @@ use super::{Call, CallFuture, Method, arg};
 use crate::compat::features::api_version;
 use crate::compat::{Span, only};
 use crate::db::{self, TokenRange};
-use crate::thrift::failure::Thrown;
+use crate::thrift::failure::DeclaredException;
 use crate::thrift::wire::{TType, Writer};
 use crate::util::Release::{V0_4, V0_6};
 
@@ -46,7 +46,7 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
     name: "describe_keyspace",
     releases: Span::between(V0_4, V0_6),
     args: &[arg(1, "keyspace", TType::String)],
-    throws: &[(1, Thrown::NotFound)],
+    throws: &[(1, DeclaredException::NotFound)],
     needs_login: false,
     kind: None,
     run: describe_keyspace,
@@ -134,7 +134,7 @@ pub const DESCRIBE_RING: Method = Method {
     name: "describe_ring",
     releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String)],
-    throws: &[(1, Thrown::InvalidRequest)],
+    throws: &[(1, DeclaredException::InvalidRequest)],
     needs_login: false,
     kind: None,
     run: describe_ring,

@@ -2,7 +2,7 @@
 
 use super::{Call, CallFuture, Method, arg};
 use crate::compat::only;
-use crate::thrift::failure::Thrown;
+use crate::thrift::failure::DeclaredException;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release::V0_6;
@@ -11,7 +11,7 @@ pub const LOGIN: Method = Method {
     name: "login",
     releases: only(V0_6),
     args: &[arg(1, "keyspace", TType::String), arg(2, "auth_request", TType::Struct)],
-    throws: &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
+    throws: &[(1, DeclaredException::Authentication), (2, DeclaredException::Authorization)],
     needs_login: false,
     kind: None,
     run: login,

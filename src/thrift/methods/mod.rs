@@ -29,7 +29,7 @@ use crate::db::{self, Access, Database};
 use crate::util::meter::RequestKind;
 
 pub use super::args::Arg;
-pub use super::failure::Thrown;
+pub use super::failure::DeclaredException;
 
 /// One call, on its way through its method.
 pub struct Call<'a> {
@@ -96,7 +96,7 @@ pub struct Method {
     /// The releases whose interface has it so.
     pub releases: Span,
     pub args: &'static [Arg],
-    pub throws: &'static [(i16, Thrown)],
+    pub throws: &'static [(i16, DeclaredException)],
     /// Whether a call needs the login of its own generation where an authenticator is configured. From 0.7 on such a call
     /// also asks `Call::check` for the right to what it does. The others need either login, or none if
     /// `before_login::is_answered`.
@@ -120,9 +120,13 @@ const fn arg(id: i16, name: &'static str, ttype: TType) -> Arg {
 }
 
 /// Exceptions of data calls: 0.3 and 0.4 have no TimedOut.
-const WITHOUT_TIMEOUT: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable)];
-const WITH_TIMEOUT: &[(i16, Thrown)] =
-    &[(1, Thrown::InvalidRequest), (2, Thrown::Unavailable), (3, Thrown::TimedOut)];
+const WITHOUT_TIMEOUT: &[(i16, DeclaredException)] =
+    &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::Unavailable)];
+const WITH_TIMEOUT: &[(i16, DeclaredException)] = &[
+    (1, DeclaredException::InvalidRequest),
+    (2, DeclaredException::Unavailable),
+    (3, DeclaredException::TimedOut),
+];
 
 /// Every call that is served. Of two rows of one name the newer one stands last.
 pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn calls_that_can_time_out_have_a_time_limit() {
         let can_time_out =
-            |method: &Method| method.throws.iter().any(|(_, thrown)| *thrown == Thrown::TimedOut);
+            |method: &Method| method.throws.iter().any(|(_, thrown)| *thrown == DeclaredException::TimedOut);
         for method in METHODS.iter().filter(|method| !method.name.starts_with("execute_")) {
             assert!(method.kind.is_some() || !can_time_out(method), "{}", method.name);
             assert!(method.kind.is_none() || method.needs_login, "{}", method.name);

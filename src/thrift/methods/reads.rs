@@ -3,7 +3,7 @@
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::compat::{Span, only};
 use crate::thrift::args::Arg;
-use crate::thrift::failure::Thrown;
+use crate::thrift::failure::DeclaredException;
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
@@ -20,7 +20,11 @@ const PATH_ARGS: &[Arg] = &[
 /// The first of two rows of `get`: 0.4 cannot tell a time-out.
 pub const GET_0_4: Method = Method {
     releases: only(V0_4),
-    throws: &[(1, Thrown::InvalidRequest), (2, Thrown::NotFound), (3, Thrown::Unavailable)],
+    throws: &[
+        (1, DeclaredException::InvalidRequest),
+        (2, DeclaredException::NotFound),
+        (3, DeclaredException::Unavailable),
+    ],
     ..GET
 };
 
@@ -29,10 +33,10 @@ pub const GET: Method = Method {
     releases: Span::between(V0_5, V0_6),
     args: PATH_ARGS,
     throws: &[
-        (1, Thrown::InvalidRequest),
-        (2, Thrown::NotFound),
-        (3, Thrown::Unavailable),
-        (4, Thrown::TimedOut),
+        (1, DeclaredException::InvalidRequest),
+        (2, DeclaredException::NotFound),
+        (3, DeclaredException::Unavailable),
+        (4, DeclaredException::TimedOut),
     ],
     needs_login: true,
     kind: Some(RequestKind::Read),
@@ -91,7 +95,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
 /// 0.4 tells unavailability of get_slice, alone of all calls, in field 3.
 pub const GET_SLICE_0_4: Method = Method {
     releases: only(V0_4),
-    throws: &[(1, Thrown::InvalidRequest), (3, Thrown::Unavailable)],
+    throws: &[(1, DeclaredException::InvalidRequest), (3, DeclaredException::Unavailable)],
     ..GET_SLICE
 };
 

@@ -9,7 +9,7 @@ type ModelRow = (i32, i32, i32);
 
 /// What a random SELECT asks of a table with `PRIMARY KEY (k, a, b)`.
 #[derive(Debug, Clone)]
-struct Asking {
+struct RandomSelect {
     table: &'static str,
     keys: Option<Vec<i32>>,
     a: Option<i32>,
@@ -20,7 +20,7 @@ struct Asking {
     page: Option<usize>,
 }
 
-fn asking() -> impl Strategy<Value = Asking> {
+fn asking() -> impl Strategy<Value = RandomSelect> {
     let end = || prop::option::of((0..5i32, any::<bool>()));
     let keys = prop::option::of(prop::collection::vec(0..4i32, 1..2));
     let sizes = (prop::option::of(1..20usize), prop::option::of(1..8usize));
@@ -28,12 +28,12 @@ fn asking() -> impl Strategy<Value = Asking> {
     (table, keys, prop::option::of(0..5i32), end(), end(), any::<bool>(), sizes).prop_map(
         |(table, keys, a, lower, upper, is_reversed, (limit, page))| {
             let is_reversed = is_reversed && keys.is_some();
-            Asking { table, keys, a, lower, upper, is_reversed, limit, page }
+            RandomSelect { table, keys, a, lower, upper, is_reversed, limit, page }
         },
     )
 }
 
-impl Asking {
+impl RandomSelect {
     fn text(&self) -> String {
         let mut conditions = Vec::new();
         if let Some(keys) = &self.keys {
@@ -116,7 +116,7 @@ async fn model_session(rows: &[ModelRow]) -> Session {
     session
 }
 
-async fn all_pages(session: &Session, asking: &Asking) -> Vec<ModelRow> {
+async fn all_pages(session: &Session, asking: &RandomSelect) -> Vec<ModelRow> {
     let mut found = Vec::new();
     let mut options = QueryOptions { page_size: asking.page, ..options() };
     loop {

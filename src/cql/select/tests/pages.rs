@@ -6,19 +6,19 @@ use crate::compat::features::{Claim, Language};
 use crate::cql::prepare;
 use crate::db::CfRequest;
 use crate::model::Predicate;
-use crate::storage::{Asked, WatchedStore};
+use crate::storage::{RecordingStore, StoreRequest};
 use crate::util::Release;
 
 /// Cells that a statement may have read: what it asked for, at most.
-fn cells_asked(asked: &[Asked]) -> usize {
+fn cells_asked(asked: &[StoreRequest]) -> usize {
     let count = |predicate: &Predicate| match predicate {
         Predicate::Names(names) => names.len(),
         Predicate::Range(range) => range.count,
     };
     let cells = asked.iter().map(|asked| match asked {
-        Asked::Read { command, .. } => count(&command.predicate),
-        Asked::Scan(command) => command.max_rows.saturating_mul(count(&command.read.predicate)),
-        Asked::Write(_) => 0,
+        StoreRequest::Read { command, .. } => count(&command.predicate),
+        StoreRequest::Scan(command) => command.max_rows.saturating_mul(count(&command.read.predicate)),
+        StoreRequest::Write(_) => 0,
     });
     cells.fold(0, usize::saturating_add)
 }
@@ -30,7 +30,7 @@ async fn a_few_rows_of_a_wide_partition_are_a_few_cells() {
         session.done(&format!("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, {c}, {c})")).await;
         session.done(&format!("INSERT INTO d (k, c, v) VALUES (1, {c}, {c})")).await;
     }
-    let watched = Arc::new(WatchedStore::new(session.database.store().clone()));
+    let watched = Arc::new(RecordingStore::new(session.database.store().clone()));
     let watching = Session { database: Arc::new(session.database.with_store(watched.clone())), ..session };
     for (text, most) in [
         ("SELECT v FROM o WHERE k = 1 LIMIT 10", 25),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::compat::Behaviour;
 use crate::compat::features::{Language, Syntax, syntax};
-use crate::cql::syntax::failure::{self, Misfit};
+use crate::cql::syntax::failure::{self, UnexpectedToken};
 use crate::cql::syntax::token::{Token, TokenKind};
 use crate::cql::syntax::{Term, keywords, lexer};
 use crate::cql::{CqlError, Place};
@@ -237,7 +237,7 @@ impl<'t> Parser<'t> {
         let reported = self.index(ahead);
         let index = self.visible.get(start).copied().unwrap_or(reported);
         let message = format!("no viable alternative at input '{}'", self.shown(ahead));
-        self.failure(Misfit { reported, index, seen: reported.max(index) }, &message)
+        self.failure(UnexpectedToken { reported, index, seen: reported.max(index) }, &message)
     }
 
     pub(in crate::cql) fn position(&self) -> usize {
@@ -265,8 +265,8 @@ impl<'t> Parser<'t> {
         self.failure(self.misfit_here(), &message)
     }
 
-    fn misfit_here(&self) -> Misfit {
-        Misfit { reported: self.index(0), index: self.index(0), seen: self.index(1) }
+    fn misfit_here(&self) -> UnexpectedToken {
+        UnexpectedToken { reported: self.index(0), index: self.index(0), seen: self.index(1) }
     }
 
     fn shown(&self, ahead: usize) -> String {
@@ -281,7 +281,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn failure(&self, misfit: Misfit, message: &str) -> CqlError {
+    fn failure(&self, misfit: UnexpectedToken, message: &str) -> CqlError {
         failure::at_token(
             self.text,
             &self.tokens,

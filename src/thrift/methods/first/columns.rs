@@ -6,7 +6,7 @@ use super::path::TextPath;
 use super::window::Window;
 use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or, timestamp};
 use crate::compat::features::ConsistencyLevel;
-use crate::db::{Error, Found, RequestedRange, SlicePredicate};
+use crate::db::{Error, GetResult, RequestedRange, SlicePredicate};
 use crate::model::{Cell, RowColumns};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
@@ -55,7 +55,7 @@ fn get_column(mut call: Call<'_>) -> CallFuture<'_> {
         let path = TextPath::parse(call.args.bytes(3)?);
         let path = path.column(call.database.is_super(&table, &path.family, call.behaviour)?)?;
         let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
-        let Found::Column(cell) = found else { return Err(Error::NotFound.into()) };
+        let GetResult::Column(cell) = found else { return Err(Error::NotFound.into()) };
         let mut writer = call.writer();
         writer.field_struct(0);
         results::write_column(&mut writer, &cell);

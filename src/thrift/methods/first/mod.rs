@@ -13,7 +13,7 @@ mod tables;
 mod window;
 mod writes;
 
-use super::{Arg, Call, CallFuture, Method, Thrown, arg};
+use super::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::compat::only;
 use crate::thrift::wire::{TType, WireError};
 use crate::util::Release::V0_3;
@@ -23,15 +23,16 @@ use crate::util::meter::RequestKind;
 pub const ROWS: &[&[Method]] =
     &[columns::ROWS, supers::ROWS, keys::ROWS, writes::ROWS, tables::ROWS, query::ROWS];
 
-const INVALID: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest)];
-const INVALID_OR_ABSENT: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::NotFound)];
+const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];
+const INVALID_OR_ABSENT: &[(i16, DeclaredException)] =
+    &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::NotFound)];
 
 /// A call of data.
 const fn data(
     kind: RequestKind,
     name: &'static str,
     args: &'static [Arg],
-    throws: &'static [(i16, Thrown)],
+    throws: &'static [(i16, DeclaredException)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
     Method { name, releases: only(V0_3), args, throws, needs_login: true, kind: Some(kind), run }

@@ -5,7 +5,7 @@ use super::path::TextPath;
 use super::window::Window;
 use super::{INVALID, INVALID_OR_ABSENT, KEY, TABLE, data, i32_or};
 use crate::compat::features::ConsistencyLevel;
-use crate::db::{Error, Found, SlicePredicate};
+use crate::db::{Error, GetResult, SlicePredicate};
 use crate::model::{RowColumns, SuperColumn};
 use crate::thrift::failure::Failure;
 use crate::thrift::methods::{Arg, Call, CallFuture, Method, arg};
@@ -47,7 +47,7 @@ fn get_super_column(mut call: Call<'_>) -> CallFuture<'_> {
         check_super(&call, &path)?;
         let path = path.super_column()?;
         let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
-        let Found::Super(mut found) = found else { return Err(Error::NotFound.into()) };
+        let GetResult::Super(mut found) = found else { return Err(Error::NotFound.into()) };
         let mut writer = call.writer();
         writer.field_struct(0);
         write_super(&mut writer, &mut found);

@@ -5,23 +5,23 @@ use bytes::Bytes;
 use super::since;
 use crate::compat::features::{Claim, ConsistencyLevel};
 use crate::cql::{
-    self, BoundValue, CollectionForm, MarkerNote, Outcome, QueryOptions, QueryState, StatementId,
+    self, BoundValue, CollectionForm, MarkerSpec, Outcome, QueryOptions, QueryState, StatementId,
     marker_notes,
 };
 use crate::db;
 use crate::thrift::cql_results::{write_outcome, write_prepared};
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::query_text::query_text;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
 
-pub(super) const THROWS: &[(i16, Thrown)] = &[
-    (1, Thrown::InvalidRequest),
-    (2, Thrown::Unavailable),
-    (3, Thrown::TimedOut),
-    (4, Thrown::SchemaDisagreement),
+pub(super) const THROWS: &[(i16, DeclaredException)] = &[
+    (1, DeclaredException::InvalidRequest),
+    (2, DeclaredException::Unavailable),
+    (3, DeclaredException::TimedOut),
+    (4, DeclaredException::SchemaDisagreement),
 ];
 pub(super) const QUERY: &[Arg] = &[arg(1, "query", TType::String), arg(2, "compression", TType::I32)];
 
@@ -151,7 +151,7 @@ pub(super) async fn prepare_cql3(mut call: Call<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[MarkerNote]) {
+fn write_id(call: &mut Call<'_>, id: StatementId, markers: &[MarkerSpec]) {
     if let StatementId::Hash(id) = id {
         write_prepared(&mut call.writer(), id, markers);
     }

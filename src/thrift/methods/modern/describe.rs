@@ -5,7 +5,7 @@ use crate::compat::features::api_version;
 use crate::compat::features::releases::of_definitions;
 use crate::db;
 use crate::thrift::methods::describe::{write_old_keyspace, write_old_names, write_ring};
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::schema_types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -17,7 +17,7 @@ const fn open(
     release: Release,
     name: &'static str,
     args: &'static [Arg],
-    throws: &'static [(i16, Thrown)],
+    throws: &'static [(i16, DeclaredException)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
     Method { needs_login: false, ..since(release, name, args, throws, run) }
@@ -29,7 +29,7 @@ pub const ROWS: &[Method] = &[
         Release::V0_7,
         "describe_keyspace",
         KEYSPACE,
-        &[(1, Thrown::NotFound), (2, Thrown::InvalidRequest)],
+        &[(1, DeclaredException::NotFound), (2, DeclaredException::InvalidRequest)],
         describe_keyspace,
     ),
     open(Release::V0_7, "describe_cluster_name", &[], &[], |mut call| {

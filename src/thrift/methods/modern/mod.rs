@@ -11,7 +11,7 @@ mod session;
 mod splits;
 mod writes;
 
-use super::{Arg, CallFuture, Method, Thrown, WITH_TIMEOUT, arg};
+use super::{Arg, CallFuture, DeclaredException, Method, WITH_TIMEOUT, arg};
 use crate::thrift::methods::Call;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -22,7 +22,7 @@ const fn since(
     first: Release,
     name: &'static str,
     args: &'static [Arg],
-    throws: &'static [(i16, Thrown)],
+    throws: &'static [(i16, DeclaredException)],
     run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 ) -> Method {
     Method { name, releases: crate::compat::since(first), args, throws, needs_login: true, kind: None, run }
@@ -39,7 +39,7 @@ const fn data(
     Method { kind: Some(kind), ..since(release, name, args, WITH_TIMEOUT, run) }
 }
 
-const INVALID: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest)];
+const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];
 
 /// Every row, the newer of two of one name last.
 pub const ROWS: &[&[Method]] = &[

@@ -7,7 +7,7 @@ use crate::compat::features::{ConsistencyLevel, consistency_of};
 use crate::db::{ColumnParent, SlicePredicate};
 use crate::model::RowColumns;
 use crate::thrift::failure::Failure;
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::results;
 use crate::thrift::types;
 use crate::thrift::wire::TType;
@@ -30,10 +30,10 @@ const MULTI_ARGS: &[Arg] = &[
 pub const ROWS: &[Method] = &[
     Method {
         throws: &[
-            (1, Thrown::InvalidRequest),
-            (2, Thrown::NotFound),
-            (3, Thrown::Unavailable),
-            (4, Thrown::TimedOut),
+            (1, DeclaredException::InvalidRequest),
+            (2, DeclaredException::NotFound),
+            (3, DeclaredException::Unavailable),
+            (4, DeclaredException::TimedOut),
         ],
         ..data(
             RequestKind::Read,

@@ -6,7 +6,7 @@
 use super::{INVALID, since};
 use crate::compat::only;
 use crate::db::{Access, Resource};
-use crate::thrift::methods::{Arg, Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::methods::{Arg, Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::schema_types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -19,7 +19,8 @@ const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
 const COLUMN_FAMILY: &[Arg] = &[arg(1, "column_family", TType::String)];
 
 /// From 0.8 on nodes that disagree about the schema have an exception of their own. One node never does.
-const MAY_DISAGREE: &[(i16, Thrown)] = &[(1, Thrown::InvalidRequest), (2, Thrown::SchemaDisagreement)];
+const MAY_DISAGREE: &[(i16, DeclaredException)] =
+    &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::SchemaDisagreement)];
 
 const fn of_0_7(name: &'static str, args: &'static [Arg], run: Run) -> Method {
     Method { releases: only(Release::V0_7), ..since(Release::V0_7, name, args, INVALID, run) }

@@ -5,7 +5,7 @@ use super::cql2::check_has_cql2;
 use super::{INVALID, since};
 use crate::cql::remote::check_keyspace;
 use crate::db;
-use crate::thrift::methods::{Call, CallFuture, Method, Thrown, arg};
+use crate::thrift::methods::{Call, CallFuture, DeclaredException, Method, arg};
 use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
@@ -17,7 +17,7 @@ pub const ROWS: &[Method] = &[
             Release::V0_7,
             "login",
             &[arg(1, "auth_request", TType::Struct)],
-            &[(1, Thrown::Authentication), (2, Thrown::Authorization)],
+            &[(1, DeclaredException::Authentication), (2, DeclaredException::Authorization)],
             login,
         )
     },

@@ -19,7 +19,7 @@ enum Place<'a> {
 
 /// Names that one tombstone is the latest of, from one place to another.
 #[derive(Debug, Clone, Copy)]
-struct Run<'a> {
+struct RangeTombstone<'a> {
     start: Place<'a>,
     finish: Place<'a>,
     timestamp: i64,
@@ -29,26 +29,26 @@ struct Run<'a> {
 /// tombstones came decides where it cuts those of one timestamp, and leaves cuts where an older one has ended:
 /// they are taken to have come in the order of their timestamps.
 #[derive(Debug)]
-pub struct Runs<'a> {
+pub struct RangeTombstones<'a> {
     /// In order. Where one ends the next may begin; one that is a single name may stand there between both.
-    runs: Vec<Run<'a>>,
+    runs: Vec<RangeTombstone<'a>>,
     comparator: &'a dyn AbstractType,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> RangeTombstones<'a> {
     /// `whole` is what is deleted of a super column itself: a run around all of its names.
     pub fn new(
         ranges: impl Iterator<Item = &'a RangeDeletion>,
         whole: DeletionTime,
         comparator: &'a dyn AbstractType,
-    ) -> Runs<'a> {
-        let whole = whole.is_deleted().then_some(Run {
+    ) -> RangeTombstones<'a> {
+        let whole = whole.is_deleted().then_some(RangeTombstone {
             start: Place::First,
             finish: Place::Last,
             timestamp: whole.marked_for_delete_at,
         });
-        let mut runs = Runs { runs: Vec::new(), comparator };
-        let mut tombstones: Vec<Run<'a>> = ranges.map(Run::of).chain(whole).collect();
+        let mut runs = RangeTombstones { runs: Vec::new(), comparator };
+        let mut tombstones: Vec<RangeTombstone<'a>> = ranges.map(RangeTombstone::of).chain(whole).collect();
         tombstones.retain(|run| runs.compare(run.start, run.finish).is_le());
         tombstones.sort_by(|one, other| {
             let by_place =
@@ -67,7 +67,7 @@ impl<'a> Runs<'a> {
         sorted.sort_by(|one, other| self.comparator.compare(one, other));
         sorted.dedup_by(|one, other| self.comparator.compare(one, other).is_eq());
         let mut reached = Vec::new();
-        let mut last: Option<Run<'a>> = None;
+        let mut last: Option<RangeTombstone<'a>> = None;
         for name in sorted {
             if last.is_some_and(|run| self.compare(run.finish, Place::At(name)).is_ge()) {
                 reached.push(name.clone());
@@ -79,7 +79,7 @@ impl<'a> Runs<'a> {
     }
 
     /// The latest run that a name is in.
-    fn search(&self, name: &[u8]) -> Option<Run<'a>> {
+    fn search(&self, name: &[u8]) -> Option<RangeTombstone<'a>> {
         let name = Place::At(name);
         let around = self.runs[self.first_to(name)..].iter();
         let around = around.take_while(|run| self.compare(run.start, name).is_le());
@@ -98,12 +98,12 @@ impl<'a> Runs<'a> {
         }
     }
 
-    fn is_one_name(&self, run: Run<'_>) -> bool {
+    fn is_one_name(&self, run: RangeTombstone<'_>) -> bool {
         self.compare(run.start, run.finish).is_eq()
     }
 
     /// Lays a tombstone over the runs that are there, none of which is later.
-    fn lay(&mut self, mut new: Run<'a>) {
+    fn lay(&mut self, mut new: RangeTombstone<'a>) {
         let mut at = self.first_to(new.start);
         while let Some(old) = self.runs.get(at).copied() {
             let is_later = new.timestamp > old.timestamp;
@@ -129,9 +129,14 @@ impl<'a> Runs<'a> {
     }
 
     /// Puts a tombstone in the place of an older one as far as it reaches. What is left of it comes after that.
-    fn lay_over(&mut self, at: &mut usize, old: Run<'a>, new: Run<'a>) -> Option<Run<'a>> {
+    fn lay_over(
+        &mut self,
+        at: &mut usize,
+        old: RangeTombstone<'a>,
+        new: RangeTombstone<'a>,
+    ) -> Option<RangeTombstone<'a>> {
         if self.compare(old.start, new.start).is_lt() {
-            self.runs.insert(*at, Run { finish: new.start, ..old });
+            self.runs.insert(*at, RangeTombstone { finish: new.start, ..old });
             *at += 1;
         }
         let to_start = self.compare(new.finish, old.start);
@@ -146,9 +151,9 @@ impl<'a> Runs<'a> {
                 None
             }
             Ordering::Less if *at + 1 < self.runs.len() => {
-                self.runs[*at] = Run { finish: old.finish, ..new };
+                self.runs[*at] = RangeTombstone { finish: old.finish, ..new };
                 *at += 1;
-                Some(Run { start: old.finish, ..new })
+                Some(RangeTombstone { start: old.finish, ..new })
             }
             _ => {
                 self.runs[*at] = new;
@@ -158,25 +163,30 @@ impl<'a> Runs<'a> {
     }
 
     /// Puts a tombstone before one that stays. What is left of it comes after that.
-    fn lay_beside(&mut self, at: &mut usize, old: Run<'a>, new: Run<'a>) -> Option<Run<'a>> {
+    fn lay_beside(
+        &mut self,
+        at: &mut usize,
+        old: RangeTombstone<'a>,
+        new: RangeTombstone<'a>,
+    ) -> Option<RangeTombstone<'a>> {
         if self.compare(new.start, old.start).is_lt() {
             if self.compare(new.finish, old.start).is_le() {
                 self.runs.insert(*at, new);
                 return None;
             }
-            self.runs.insert(*at, Run { finish: old.start, ..new });
+            self.runs.insert(*at, RangeTombstone { finish: old.start, ..new });
             *at += 1;
         }
         *at += 1;
-        self.compare(new.finish, old.finish).is_gt().then_some(Run { start: old.finish, ..new })
+        self.compare(new.finish, old.finish).is_gt().then_some(RangeTombstone { start: old.finish, ..new })
     }
 }
 
-impl<'a> Run<'a> {
-    fn of(range: &'a RangeDeletion) -> Run<'a> {
+impl<'a> RangeTombstone<'a> {
+    fn of(range: &'a RangeDeletion) -> RangeTombstone<'a> {
         let start = if range.start.is_empty() { Place::First } else { Place::At(&range.start) };
         let finish = if range.finish.is_empty() { Place::Last } else { Place::At(&range.finish) };
-        Run { start, finish, timestamp: range.deletion.marked_for_delete_at }
+        RangeTombstone { start, finish, timestamp: range.deletion.marked_for_delete_at }
     }
 }
 
@@ -207,7 +217,7 @@ mod tests {
     fn reached(ranges: &[(&'static str, &'static str, i64)], names: &'static str) -> String {
         let ranges: Vec<RangeDeletion> = ranges.iter().map(range).collect();
         let names: Vec<Bytes> = (0..names.len()).map(|at| Bytes::from(&names[at..=at])).collect();
-        let reached = Runs::new(ranges.iter(), DeletionTime::LIVE, &BytesType).reached(&names);
+        let reached = RangeTombstones::new(ranges.iter(), DeletionTime::LIVE, &BytesType).reached(&names);
         reached.iter().map(|name| String::from_utf8_lossy(name)).collect()
     }
 
@@ -243,9 +253,11 @@ mod tests {
         let inside = [range(&("b", "b", 7))];
         let names = [Bytes::from("a"), Bytes::from("b")];
         let whole = DeletionTime { marked_for_delete_at: 5, local_deletion_time: 1 };
-        assert_eq!(Runs::new(inside.iter(), whole, &BytesType).reached(&names), ["b"]);
-        assert!(Runs::new(inside.iter(), DeletionTime::LIVE, &BytesType).reached(&names).is_empty());
+        assert_eq!(RangeTombstones::new(inside.iter(), whole, &BytesType).reached(&names), ["b"]);
+        assert!(
+            RangeTombstones::new(inside.iter(), DeletionTime::LIVE, &BytesType).reached(&names).is_empty()
+        );
         let later = DeletionTime { marked_for_delete_at: 8, ..whole };
-        assert_eq!(Runs::new(inside.iter(), later, &BytesType).reached(&names), ["b"]);
+        assert_eq!(RangeTombstones::new(inside.iter(), later, &BytesType).reached(&names), ["b"]);
     }
 }

@@ -13,25 +13,25 @@ use crate::schema::{Catalog, CfDef};
 
 /// What was asked of a store.
 #[derive(Debug, Clone)]
-pub enum Asked {
+pub enum StoreRequest {
     Read { key: Bytes, command: ReadCommand },
     Scan(RangeCommand),
     Write(Mutation),
 }
 
 /// Hands reads on to another store and keeps writes from it; notes both.
-pub struct WatchedStore {
+pub struct RecordingStore {
     inner: Arc<dyn Store>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<StoreRequest>>,
 }
 
-impl WatchedStore {
-    pub fn new(inner: Arc<dyn Store>) -> WatchedStore {
-        WatchedStore { inner, asked: Mutex::default() }
+impl RecordingStore {
+    pub fn new(inner: Arc<dyn Store>) -> RecordingStore {
+        RecordingStore { inner, asked: Mutex::default() }
     }
 
     /// What was asked since the last time.
-    pub fn take(&self) -> Vec<Asked> {
+    pub fn take(&self) -> Vec<StoreRequest> {
         std::mem::take(&mut self.asked.lock())
     }
 
@@ -40,14 +40,14 @@ impl WatchedStore {
     }
 }
 
-impl Store for WatchedStore {
+impl Store for RecordingStore {
     fn apply(
         &self,
         mutations: Vec<Mutation>,
         _behaviour: &'static Behaviour,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
-        self.asked.lock().extend(mutations.into_iter().map(Asked::Write));
+        self.asked.lock().extend(mutations.into_iter().map(StoreRequest::Write));
         Box::pin(async { Ok(()) })
     }
 
@@ -57,12 +57,12 @@ impl Store for WatchedStore {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        self.asked.lock().push(Asked::Read { key: key.clone(), command: command.clone() });
+        self.asked.lock().push(StoreRequest::Read { key: key.clone(), command: command.clone() });
         self.inner.read(key, command, consistency)
     }
 
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        self.asked.lock().push(Asked::Scan(command.clone()));
+        self.asked.lock().push(StoreRequest::Scan(command.clone()));
         self.inner.scan(command, consistency)
     }
 
@@ -71,11 +71,11 @@ impl Store for WatchedStore {
     }
 
     fn truncate(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        WatchedStore::refused()
+        RecordingStore::refused()
     }
 
     fn drop_family(&self, _cf: Arc<CfDef>) -> StoreFuture<'_, ()> {
-        WatchedStore::refused()
+        RecordingStore::refused()
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
@@ -83,11 +83,11 @@ impl Store for WatchedStore {
     }
 
     fn note(&self, _notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        WatchedStore::refused()
+        RecordingStore::refused()
     }
 
     fn alter(&self, _catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        WatchedStore::refused()
+        RecordingStore::refused()
     }
 
     fn status(&self) -> StoreStatus {

@@ -15,7 +15,7 @@ pub enum ReadOf {
 /// Cassandra 2.0 and 2.1 cut tombstones that overlap into runs that touch. A name at which one run ends and the
 /// next begins is in both, and how the read came there decides which is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RangeRule<'a> {
+pub enum RangeTombstoneRule<'a> {
     /// The later of both: 2.1 searches for the name.
     Greatest,
     /// The one from below: the read goes forward through all runs. Of a row alone, 2.1 picks the runs of the slice
@@ -27,10 +27,10 @@ pub enum RangeRule<'a> {
     Searched { but_at: &'a [Bytes] },
 }
 
-impl Default for RangeRule<'_> {
+impl Default for RangeTombstoneRule<'_> {
     /// The one that hides least: what it hides, no read shows.
     fn default() -> Self {
-        RangeRule::FromBelow { but_at: None }
+        RangeTombstoneRule::FromBelow { but_at: None }
     }
 }
 
@@ -41,19 +41,23 @@ pub(super) enum Bound {
     Finish,
 }
 
-impl<'a> RangeRule<'a> {
+impl<'a> RangeTombstoneRule<'a> {
     /// For a read of cells. `reached` are the names that [`LevelRanges::reached`](super::LevelRanges::reached)
     /// gives.
-    pub fn of_cells(command: &'a ReadCommand, read_of: ReadOf, reached: &'a [Bytes]) -> RangeRule<'a> {
+    pub fn of_cells(
+        command: &'a ReadCommand,
+        read_of: ReadOf,
+        reached: &'a [Bytes],
+    ) -> RangeTombstoneRule<'a> {
         let is_searched = command.behaviour.cells.range_tombstones_are_searched;
         match &command.predicate {
-            Predicate::Range(range) if range.reversed && is_searched => RangeRule::Greatest,
-            Predicate::Range(range) if range.reversed => RangeRule::FromAbove,
-            _ if !RangeRule::searches(command, read_of) => RangeRule::default(),
-            Predicate::Range(range) => {
-                RangeRule::FromBelow { but_at: (!range.start.is_empty()).then_some(&range.start[..]) }
-            }
-            Predicate::Names(_) => RangeRule::Searched { but_at: reached },
+            Predicate::Range(range) if range.reversed && is_searched => RangeTombstoneRule::Greatest,
+            Predicate::Range(range) if range.reversed => RangeTombstoneRule::FromAbove,
+            _ if !RangeTombstoneRule::searches(command, read_of) => RangeTombstoneRule::default(),
+            Predicate::Range(range) => RangeTombstoneRule::FromBelow {
+                but_at: (!range.start.is_empty()).then_some(&range.start[..]),
+            },
+            Predicate::Names(_) => RangeTombstoneRule::Searched { but_at: reached },
         }
     }
 
@@ -63,22 +67,24 @@ impl<'a> RangeRule<'a> {
     }
 
     /// For the cells of super columns that are read whole: the bounds of the slice are none of them.
-    pub fn of_supers(command: &ReadCommand) -> RangeRule<'a> {
+    pub fn of_supers(command: &ReadCommand) -> RangeTombstoneRule<'a> {
         let is_reversed = matches!(&command.predicate, Predicate::Range(range) if range.reversed);
         if is_reversed && command.behaviour.cells.range_tombstones_are_searched {
-            return RangeRule::Greatest;
+            return RangeTombstoneRule::Greatest;
         }
-        RangeRule::default()
+        RangeTombstoneRule::default()
     }
 
     /// The tombstones that have this bound at the name are left out where others go on.
     pub(super) fn left_out(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<Bound> {
         let is_name = |other: &[u8]| comparator.compare(other, name).is_eq();
         match self {
-            RangeRule::Greatest => None,
-            RangeRule::FromBelow { but_at } => (!but_at.is_some_and(is_name)).then_some(Bound::Start),
-            RangeRule::FromAbove => Some(Bound::Finish),
-            RangeRule::Searched { but_at } => {
+            RangeTombstoneRule::Greatest => None,
+            RangeTombstoneRule::FromBelow { but_at } => {
+                (!but_at.is_some_and(is_name)).then_some(Bound::Start)
+            }
+            RangeTombstoneRule::FromAbove => Some(Bound::Finish),
+            RangeTombstoneRule::Searched { but_at } => {
                 let is_found = but_at.binary_search_by(|other| comparator.compare(other, name)).is_ok();
                 is_found.then_some(Bound::Start)
             }
