@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::calls::*;
 use support::certificates::Authority;
-use support::client::{Client, PATIENCE, Style};
+use support::client::{Client, PATIENCE, Style, raw};
 use support::native::NativeClient;
 use support::native::opcode::{OPTIONS, QUERY, SUPPORTED};
 use support::native_body::{Asked, Bound};
@@ -76,13 +76,6 @@ fn start_as(directory: &Path, (memory_mb, config): (usize, &str), more: &[&str])
     let mut server = Server::start_within(directory, memory, config, &more);
     let native = server.native_address();
     (server, native)
-}
-
-fn raw(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream
 }
 
 fn cell(name: &[u8]) -> Value {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use support::Chance;
 use support::calls::*;
-use support::client::{Client, PATIENCE, Style};
+use support::client::{Client, PATIENCE, Style, raw};
 use support::server::{Server, storage_conf};
 use support::value::{Value, fields, text};
 use tempfile::TempDir;
@@ -27,14 +27,6 @@ const RESIDENT_MAX: u64 = 600 * MIB;
 fn start() -> (Server, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     (Server::start(directory.path(), &storage_conf(""), &["--cache-mb", "16"]), directory)
-}
-
-fn raw(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream
 }
 
 /// Sends bytes, says that there will be no more, and waits for the server to close; what it answered. The

@@ -7,13 +7,13 @@ use crate::skip::skip;
 use crate::support;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use support::calls::*;
 use support::certificates::Authority;
-use support::client::{Client, PATIENCE, Style};
+use support::client::{Client, PATIENCE, Style, raw};
 use support::native::opcode::{OPTIONS, QUERY, SUPPORTED};
 use support::native::{NativeClient, Packing, segment};
 use support::native_body::{Asked, Body, Bound};
@@ -45,13 +45,6 @@ fn little_memory() -> ConnectionLimits {
         scarce_pace: PaceLimits { grace: milliseconds(500), bytes_per_s: 1024 },
         ..ConnectionLimits::default()
     }
-}
-
-fn raw(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.set_write_timeout(Some(PATIENCE)).unwrap();
-    stream
 }
 
 fn cell(name: &[u8]) -> Value {

@@ -1,5 +1,6 @@
 //! Calls of real Cassandra servers with their answers.
 
+mod list;
 mod of_model;
 mod of_server;
 #[path = "../reference_model/mod.rs"]

@@ -6,7 +6,7 @@ use crate::support;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use support::Chance;
 use support::calls::*;
 use support::certificates::{Authority, TlsStream};
-use support::client::{Client, PATIENCE, Style};
+use support::client::{Client, PATIENCE, Style, raw};
 use support::server::{Server, logged, storage_conf, wait_for_log};
 use tempfile::TempDir;
 use thriftstore::server::{
@@ -56,12 +56,6 @@ fn start_configured(elements: &str, files: &[(&str, String)]) -> (Server, Author
 fn is_served(stream: TlsStream) -> bool {
     let version = support::value::fields([]);
     Client::over(stream, Style::FRAMED).try_call("describe_version", &version).is_ok()
-}
-
-fn raw(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream
 }
 
 /// Whether the server closes the connection; what it says before does not count.

@@ -4,6 +4,7 @@
 //! a deep look). Wrong answers to acknowledged writes are failures, and so are panics.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+use crate::backup_support::files_under;
 use crate::store_support;
 
 use std::collections::BTreeMap;
@@ -78,20 +79,6 @@ fn outcome(directory: &Path, right: &[Vec<Row>]) -> (Outcome, String) {
             (Outcome::Wrong, format!("{} rows instead of {}", count(&rows), count(right)))
         }
     }
-}
-
-fn files_under(directory: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(files_under(&path));
-        } else {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -58,6 +58,15 @@ impl Style {
     }
 }
 
+/// A connection without a protocol, which sends at once and does not wait for ever.
+pub fn raw(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
 /// One connection, plain unless it is said otherwise.
 pub struct Client<S = TcpStream> {
     pub stream: S,
@@ -69,11 +78,7 @@ pub struct Client<S = TcpStream> {
 
 impl Client {
     pub fn connect(address: SocketAddr, style: Style) -> Client {
-        let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Client::over(stream, style)
+        Client::over(raw(address), style)
     }
 }
 

@@ -1,0 +1,100 @@
+//! The recordings, and what a replay of one has to show.
+
+use std::fs;
+
+use crate::support::idl;
+use crate::support::recording::Difference;
+
+/// How many differences of one recording are shown.
+const SHOWN_MAX: usize = 10;
+
+/// Makes a test of each recording, which calls a function with the recording's name.
+macro_rules! replay_each {
+    ($replay:ident) => {
+        $crate::list::for_each_recording! { test_each $replay }
+    };
+}
+pub(crate) use replay_each;
+
+macro_rules! test_each {
+    ($replay:ident $($test:ident: $name:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                $replay($name);
+            }
+        )*
+    };
+}
+pub(crate) use test_each;
+
+macro_rules! names {
+    ($array:ident $($test:ident: $name:literal,)*) => {
+        const $array: &[&str] = &[$($name),*];
+    };
+}
+
+/// Hands the list of recordings to another macro, after one word.
+macro_rules! for_each_recording {
+    ($then:ident $word:ident) => {
+        $then! {
+            $word
+            errors_0_4: "0.4-errors",
+            mixed_0_4: "0.4-mixed",
+            ranges_order_preserving_0_4: "0.4-ranges-order-preserving",
+            errors_0_6: "0.6-errors",
+            mixed_0_6: "0.6-mixed",
+            ranges_order_preserving_0_6: "0.6-ranges-order-preserving",
+            ranges_0_6: "0.6-ranges",
+            standard_0_6: "0.6-standard",
+            super_0_6: "0.6-super",
+            errors_0_7: "0.7-errors",
+            index_0_7: "0.7-index",
+            ranges_0_7: "0.7-ranges",
+            standard_0_7: "0.7-standard",
+            super_0_7: "0.7-super",
+            again_0_7: "0.7-again",
+            counters_1_2: "1.2-counters",
+            errors_1_2: "1.2-errors",
+            index_1_2: "1.2-index",
+            ranges_1_2: "1.2-ranges",
+            standard_1_2: "1.2-standard",
+            super_1_2: "1.2-super",
+            again_1_2: "1.2-again",
+            pages_1_2: "1.2-pages",
+            cql_articles_1_2: "1.2-cql-articles",
+            cql2_1_2: "1.2-cql2",
+            counters_2_1: "2.1-counters",
+            cql_articles_2_1: "2.1-cql-articles",
+            cql_features_2_1: "2.1-cql-features",
+            errors_2_1: "2.1-errors",
+            index_2_1: "2.1-index",
+            ranges_2_1: "2.1-ranges",
+            standard_2_1: "2.1-standard",
+            super_2_1: "2.1-super",
+            again_2_1: "2.1-again",
+            pages_2_1: "2.1-pages",
+        }
+    };
+}
+pub(crate) use for_each_recording;
+
+for_each_recording! { names NAMES }
+
+/// A file that no test replays proves nothing, and a rule may be in one file only.
+#[test]
+fn every_file_is_replayed() {
+    for entry in fs::read_dir(idl::repository("tests/recordings")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = name.strip_suffix(".jsonl") {
+            assert!(NAMES.contains(&name), "{name}");
+        }
+    }
+}
+
+/// Fails with the first differences, if there are any.
+pub fn assert_none(differences: &[Difference]) {
+    let shown: Vec<&str> =
+        differences.iter().take(SHOWN_MAX).map(|difference| &difference.text[..]).collect();
+    assert!(shown.is_empty(), "{} replies differ:\n{}", differences.len(), shown.join("\n"));
+}
