@@ -4,13 +4,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::copy_support;
-
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::cluster_support;
+use crate::copy_support;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, config, copy, cql, dumped, family, fill, fill_made, live, open,
     runtime, said,

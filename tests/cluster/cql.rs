@@ -1,11 +1,10 @@
 //! CQL over Thrift on a ring: statements that the cluster runs, answered in Thrift's shapes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::support;
-
 use std::sync::Arc;
 
+use crate::cluster_support;
+use crate::support;
 use cluster_support::{catalog, options, own_name, runtime, store};
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};

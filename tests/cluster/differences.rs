@@ -1,13 +1,12 @@
 //! What docs/cluster.md says of a front that no recording of an old server can show.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::support;
-
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use crate::cluster_support;
+use crate::support;
 use cluster_support::{catalog, cql, options, own_name, runtime, store};
 use support::client::{Client, Reply};
 use support::in_process::{self, InProcess};

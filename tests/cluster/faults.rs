@@ -2,15 +2,14 @@
 // ring: --nodes 3
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::front;
-use crate::support;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cluster_support;
+use crate::front;
+use crate::support;
 use cluster_support::own_name;
 use front::{Modern, Old, cf_def, counters_def, eventually, exception, ks_def, ring, value};
 use support::Chance;

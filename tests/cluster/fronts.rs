@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::cluster_support;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::cluster_support;
 use bytes::Bytes;
 use cluster_support::{options, own_name, runtime, store};
 use thriftstore::compat::Behaviour;

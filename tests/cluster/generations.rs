@@ -1,13 +1,12 @@
 //! Two fronts of a ring, as processes, with clients of two generations on each; and one that has too much to do.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::front;
-use crate::support;
-
 use std::thread;
 use std::time::Instant;
 
+use crate::cluster_support;
+use crate::front;
+use crate::support;
 use cluster_support::{own_name, ring, runtime, tables};
 use front::{Modern, Old, cf_def, counters_def, exception, families, ks_def, value};
 use support::calls::{self, ONE, QUORUM};

@@ -2,13 +2,12 @@
 // ring: --nodes 1
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::cluster_support;
+use crate::support;
 use cluster_support::{cql, empty, ring, runtime};
 use support::client::Style;
 use support::recording::Recording;

@@ -4,13 +4,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::{env, fs};
 
+use crate::support;
 use support::calls::*;
 use support::certificates::Authority;
 use support::client::Style;

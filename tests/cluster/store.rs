@@ -1,12 +1,11 @@
 //! Compares the store on a ring with the reference model: random writes, deletions and reads get the same answers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::cluster_support;
-use crate::reference_model;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::cluster_support;
+use crate::reference_model;
 use bytes::Bytes;
 use cluster_support::{catalog, cql, options, own_name, runtime, store, tables};
 use reference_model::ReferenceModel;

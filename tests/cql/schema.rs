@@ -3,11 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::store_support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::store_support;
 use bytes::Bytes;
 use store_support as stores;
 use thriftstore::compat::Behaviour;

@@ -21,10 +21,9 @@
 //! ```
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::store_support;
-
 use std::sync::Arc;
 
+use crate::store_support;
 use bytes::Bytes;
 use store_support as support;
 use thriftstore::compat::Behaviour;

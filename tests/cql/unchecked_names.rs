@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use crate::store_support;
-
 use std::sync::Arc;
 
+use crate::store_support;
 use bytes::Bytes;
 use store_support::{KEYSPACE, bytes, catalog, family, manual_clock, partitioner, wait};
 use thriftstore::compat::Behaviour;

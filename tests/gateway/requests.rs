@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::remote_support;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::remote_support;
 use bytes::Bytes;
 use remote_support::Cluster;
 use thriftstore::compat::Behaviour;

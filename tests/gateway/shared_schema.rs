@@ -2,14 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::remote_support;
-use crate::support;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::remote_support;
+use crate::support;
 use bytes::BytesMut;
 use remote_support::Cluster;
 use support::calls::{self, column, everything, get_slice_args, insert_args, parent, path};

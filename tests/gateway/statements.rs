@@ -3,13 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::reference_model;
-use crate::support;
-
 use std::collections::HashMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use crate::reference_model;
+use crate::support;
 use bytes::Bytes;
 use reference_model::ReferenceModel;
 use support::client::{Client, Reply};

@@ -17,9 +17,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::skip::skip;
-use crate::support;
-
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -28,6 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::skip::skip;
+use crate::support;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::calls::*;
 use support::certificates::Authority;

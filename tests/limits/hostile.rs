@@ -3,13 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::skip::skip;
-use crate::support;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use crate::skip::skip;
+use crate::support;
 use support::Chance;
 use support::calls::*;
 use support::client::{Client, PATIENCE, Style, raw};

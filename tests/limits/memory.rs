@@ -5,14 +5,13 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::skip::skip;
-use crate::support;
-
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::skip::skip;
+use crate::support;
 use support::calls::*;
 use support::client::{Client, PATIENCE, Reply, Style};
 use support::native::NativeClient;

@@ -1,13 +1,12 @@
 //! What strangers, broken clients and bad networks send to the native protocol's port. After each the server still
 //! answers, and its memory is small.
 
-use crate::skip::skip;
-use crate::support;
-
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::skip::skip;
+use crate::support;
 use support::Chance;
 use support::native::opcode::*;
 use support::native::{Answer, NativeClient, Packing, VERSIONS, segment};

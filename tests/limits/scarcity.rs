@@ -3,14 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::skip::skip;
-use crate::support;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::skip::skip;
+use crate::support;
 use support::calls::*;
 use support::certificates::Authority;
 use support::client::{Client, PATIENCE, Style, raw};

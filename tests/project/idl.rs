@@ -3,12 +3,11 @@
 //! Each file is parsed into the shape of the facts in `data/thrift-api-*.json` and compared with them, definition by
 //! definition. Where the Thrift compiler is installed, it has to accept the files too.
 
-use crate::support;
-
 use std::fs;
 use std::io::ErrorKind;
 use std::process::Command;
 
+use crate::support;
 use serde_json::Value;
 use support::idl::{Parser, TestResult, idl_file, repository};
 

@@ -2,12 +2,11 @@
 //! the answers of a server of that release.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+use std::sync::Arc;
+
 use crate::list::{assert_none, replay_each, test_each};
 use crate::reference_model;
 use crate::support;
-
-use std::sync::Arc;
-
 use reference_model::ReferenceModel;
 use support::in_process;
 use support::recording::Recording;

@@ -2,9 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::skip::may_mount;
-use crate::support;
-
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::skip::may_mount;
+use crate::support;
 use support::calls::*;
 use support::client::{Client, Style};
 use support::server::{Server, storage_conf};

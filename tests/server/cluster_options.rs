@@ -3,13 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
+use crate::support;
 use rustix::process::{Pid, Signal, kill_process};
 use support::server::{Server, logged, storage_conf, wait_for_log};
 use tempfile::TempDir;

@@ -2,14 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::copy_support;
-use crate::support;
-
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::copy_support;
+use crate::support;
 use copy_support::{
     T, apply, bare_conf, bytes, conf, copy, cql, dumped, families, family, fill, fill_made, live, open,
     runtime, said, started,

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::io::Write;
 
+use crate::support;
 use support::calls::{column, everything, parent};
 use support::client::{Client, Reply, Style};
 use support::native::NativeClient;

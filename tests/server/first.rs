@@ -1,10 +1,9 @@
 //! The calls of 0.3 on the running server: a blog as its clients kept it, what other generations see of it, and the
 //! calls that later releases gave the same names.
 
-use crate::support;
-
 use std::io::Read;
 
+use crate::support;
 use support::calls::{self, ONE};
 use support::client::{Client, Style};
 use support::first::*;

@@ -3,12 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::path::Path;
 use std::thread;
 
+use crate::support;
 use md5::{Digest, Md5};
 use support::calls::*;
 use support::client::{Client, Reply, Style};

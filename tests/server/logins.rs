@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 
+use crate::support;
 use socket2::{Domain, Socket, Type};
 use support::calls::{ONE, parent};
 use support::client::{Client, PATIENCE, Reply, Style};

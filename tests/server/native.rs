@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 
+use crate::support;
 use support::client::Style;
 use support::native::opcode::*;
 use support::native::{Answer, NativeClient, Packing, VERSIONS};

@@ -1,10 +1,9 @@
 //! Statements over the native protocol: how they are asked for and answered in each version.
 
-use crate::support;
-
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use crate::support;
 use support::native::opcode::*;
 use support::native::{NativeClient, Packing, VERSIONS};
 use support::native_body::{Asked, Body, Bound, int, text};

@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support;
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::first;

@@ -1,10 +1,9 @@
 //! Users and permissions that are kept in the store, over Thrift.
 
-use crate::support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support;
 use support::calls::*;
 use support::client::{Client, Reply, Style};
 use support::server::{Server, storage_conf};

@@ -1,9 +1,8 @@
 //! What each release refuses of a keyspace or column family that clients make, and what it shows of one.
 
-use crate::support;
-
 use std::collections::BTreeMap;
 
+use crate::support;
 use support::client::{Client, Style};
 use support::server::Server;
 use support::value::{Value, fields, map, structs, text};

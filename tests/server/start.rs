@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
+use crate::support;
 use support::calls::{ONE, check_alive};
 use support::client::{Client, PATIENCE, Style};
 use support::server::{Server, logged, storage_conf};

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support;
 use support::Chance;
 use support::calls::*;
 use support::certificates::{Authority, TlsStream};

@@ -2,14 +2,13 @@
 //! them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::backup_support;
-use crate::skip::skip;
-use crate::store_support;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use crate::backup_support;
+use crate::skip::skip;
+use crate::store_support;
 use backup_support::{backed_up, options, refusal, state_of, tables_under};
 use store_support::{apply, catalog, cf_of, close, dumped, family, open, put, put_super};
 use thriftstore::schema::Catalog;

@@ -2,14 +2,13 @@
 //! moment, the backup holds one of the states that the store went through.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::backup_support;
-use crate::store_support;
-
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backup_support;
+use crate::store_support;
 use backup_support::options;
 use parking_lot::Mutex;
 use store_support::{apply, catalog, cf_of, change, deletion, dumped, family, open, put, wait};

@@ -13,9 +13,6 @@
 //! `BACKUP_SECONDS` is the duration, 5 unless it is set.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::backup_support;
-use crate::store_support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::backup_support;
+use crate::store_support;
 use backup_support::backed_up;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, change, close, family, open, text, wait};

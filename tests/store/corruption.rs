@@ -4,15 +4,14 @@
 //! a deep look). Wrong answers to acknowledged writes are failures, and so are panics.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::backup_support::files_under;
-use crate::store_support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backup_support::files_under;
+use crate::store_support;
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, open, put, put_super};
 use thriftstore::model::Row;

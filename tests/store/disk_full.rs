@@ -5,16 +5,15 @@
 //! file system: for them a small one is mounted in memory, which only root can do; other users skip that test.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::faulty_disk;
-use crate::skip::may_mount;
-use crate::store_support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::faulty_disk;
+use crate::skip::may_mount;
+use crate::store_support;
 use bytes::Bytes;
 use faulty_disk::{FaultyDisk, work_directory};
 use store_support as support;

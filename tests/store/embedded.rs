@@ -1,11 +1,10 @@
 //! What only the embedded store does: it remembers its schema, guards its directory, syncs, sweeps and grows.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::store_support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::store_support;
 use store_support as support;
 use store_support::{apply, catalog, cf_of, close, family, names, open, put, put_super, read};
 use thriftstore::compat::features::ConsistencyLevel;

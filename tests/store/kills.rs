@@ -6,12 +6,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use crate::support;
-
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
+use crate::support;
 use support::Chance;
 use support::calls::*;
 use support::client::{Client, Style};

@@ -1,11 +1,10 @@
 //! Counters under sixteen connections that all add to the same two, while the server is killed again and again: each
 //! holds what was acknowledged, and may hold what was under way. Never less, never anything twice.
 
-use crate::support;
-
 use std::thread;
 use std::time::Duration;
 
+use crate::support;
 use support::Chance;
 use support::calls::*;
 use support::client::{Client, Style};

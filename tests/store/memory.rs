@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::store_support;
-
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::store_support;
 use bytes::Bytes;
 use store_support as support;
 use store_support::{bytes, catalog, cf_of, family, manual_clock, partitioner, wait};

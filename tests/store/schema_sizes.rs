@@ -5,13 +5,12 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
-use crate::counting_disk;
-use crate::store_support;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::counting_disk;
+use crate::store_support;
 use bytes::Bytes;
 use counting_disk::CountingDisk;
 use store_support as stores;

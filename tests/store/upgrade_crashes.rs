@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
-use crate::faulty_disk;
-use crate::store_support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::faulty_disk;
+use crate::store_support;
 use faulty_disk::{Chance, Crash, Fault, FaultyDisk, Tally, work_directory};
 use store_support as support;
 

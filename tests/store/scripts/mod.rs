@@ -31,13 +31,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod command;
-use crate::reference_model;
-use crate::store_support;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::reference_model;
+use crate::store_support;
 use bytes::Bytes;
 use command::{Command, Read, Write, Written, bytes_of, parse};
 use reference_model::ReferenceModel;
