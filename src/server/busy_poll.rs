@@ -65,13 +65,13 @@ impl BusyPoll {
 }
 
 async fn keep_awake(requests: Arc<Requests>) {
-    let mut judge = PollPolicy { last_request: Instant::now() };
+    let mut policy = PollPolicy { last_request: Instant::now() };
     loop {
         // What was told while it was awake is no request that comes now.
         let _ = requests.wake.notified().now_or_never();
         requests.has_come.store(false, Ordering::Relaxed);
         requests.wake.notified().await;
-        let mut wait = judge.after_request(Instant::now());
+        let mut wait = policy.after_request(Instant::now());
         while wait == Wait::Awake {
             let offered_at = Instant::now();
             std::thread::yield_now();
@@ -82,7 +82,7 @@ async fn keep_awake(requests: Arc<Requests>) {
             if has_come {
                 requests.has_come.store(false, Ordering::Relaxed);
             }
-            wait = judge.after_look(away, has_come, Instant::now());
+            wait = policy.after_look(away, has_come, Instant::now());
         }
         if wait == Wait::Rest {
             tokio::time::sleep(REST).await;
@@ -136,31 +136,31 @@ mod tests {
     #[test]
     fn who_asks_often_is_waited_for_awake() {
         let mut now = Instant::now();
-        let mut judge = PollPolicy { last_request: now };
+        let mut policy = PollPolicy { last_request: now };
         now += GAP_MAX + SHORT;
-        assert_eq!(judge.after_request(now), Wait::Asleep, "after a long while");
+        assert_eq!(policy.after_request(now), Wait::Asleep, "after a long while");
         now += GAP_MAX;
-        assert_eq!(judge.after_request(now), Wait::Awake);
+        assert_eq!(policy.after_request(now), Wait::Awake);
         for _ in 0..9 {
             now += GAP_MAX;
-            assert_eq!(judge.after_look(AWAY_MAX, true, now), Wait::Awake);
+            assert_eq!(policy.after_look(AWAY_MAX, true, now), Wait::Awake);
         }
-        assert_eq!(judge.after_look(SHORT, false, now + GAP_MAX), Wait::Awake);
+        assert_eq!(policy.after_look(SHORT, false, now + GAP_MAX), Wait::Awake);
         assert_eq!(
-            judge.after_look(SHORT, false, now + GAP_MAX + SHORT),
+            policy.after_look(SHORT, false, now + GAP_MAX + SHORT),
             Wait::Asleep,
             "nobody asks any more"
         );
-        assert_eq!(judge.after_request(now + GAP_MAX * 2), Wait::Asleep, "it would have been in vain");
-        assert_eq!(judge.after_request(now + GAP_MAX * 3), Wait::Awake);
+        assert_eq!(policy.after_request(now + GAP_MAX * 2), Wait::Asleep, "it would have been in vain");
+        assert_eq!(policy.after_request(now + GAP_MAX * 3), Wait::Awake);
     }
 
     #[test]
     fn programs_that_have_much_to_do_come_first() {
         let now = Instant::now();
-        let mut judge = PollPolicy { last_request: now };
-        assert_eq!(judge.after_request(now + SHORT), Wait::Awake);
-        assert_eq!(judge.after_look(AWAY_MAX + SHORT, true, now + SHORT * 2), Wait::Rest);
+        let mut policy = PollPolicy { last_request: now };
+        assert_eq!(policy.after_request(now + SHORT), Wait::Awake);
+        assert_eq!(policy.after_look(AWAY_MAX + SHORT, true, now + SHORT * 2), Wait::Rest);
     }
 
     #[tokio::test]
