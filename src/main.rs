@@ -17,8 +17,8 @@ fn main() -> ExitCode {
 }
 
 /// Within the allocator's own delay of a second, buffers of large replies that were freed and others that were allocated
-/// took 2 GB together where the limit of messages is one. A shorter delay costs small requests nothing that could be told
-/// from noise.
+/// took 2 GB together where the limit of messages is one. With a shorter delay small requests are as
+/// fast, within the noise of the measurement.
 #[expect(unsafe_code, reason = "no crate wraps the allocator's options")]
 fn give_freed_memory_back_soon() {
     // SAFETY: The calls read and write one number, and no other thread runs yet.

@@ -97,8 +97,8 @@ impl Connections {
 }
 
 impl Place {
-    /// Notes that the client has completed what an unproven connection has not. A connection that was told to end meanwhile
-    /// stays: a newcomer that still needs a place tells another one.
+    /// Records that the client has completed its handshake, its login or its first request. If the connection was asked to
+    /// close for a newcomer before that, it stays open, and a newcomer that still needs a place asks another connection.
     pub fn prove(&mut self) {
         if let Some(number) = self.number.take() {
             self.table.unproven.lock().by_number.remove(&number);

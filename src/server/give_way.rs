@@ -17,8 +17,8 @@ const NOT_TOLD: u8 = 0;
 const CONNECTIONS: u8 = 1;
 const MEMORY: u8 = 2;
 
-/// A connection's signal. It is set by whoever finds that others need what the connection has, and stays set unless the
-/// connection keeps its place.
+/// Asks one connection to close because another one needs its place or its memory. It stays set unless the connection
+/// completes its handshake and so keeps its place.
 #[derive(Debug, Default)]
 pub struct GiveWay {
     reason: AtomicU8,

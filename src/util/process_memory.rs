@@ -12,8 +12,8 @@ use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY
 const BASE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The smallest limit under which the process runs, in bytes: of its control groups (versions 1 and 2, with those around
-/// them), of its data, of its address space without what is mapped already, and of the machine. `None` where none can be
-/// found out.
+/// them), of its data (RLIMIT_DATA), of its address space (RLIMIT_AS) minus what is mapped already, and of the machine. `None` if
+/// none of them is known.
 pub fn limit() -> Option<usize> {
     let limits = [physical(), data(), address_space(), control_group()];
     limits.into_iter().flatten().min()

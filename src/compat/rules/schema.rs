@@ -14,7 +14,7 @@ pub struct KeyAlias {
 }
 
 rules! {
-    /// What is checked when the schema is changed, and what is shown of it.
+    /// Rules of schema changes and of the calls that describe the schema.
     pub struct SchemaRules {
         /// The replication factor is the cluster's, not each keyspace's (0.4, 0.5): a keyspace that has another is
         /// none that these releases could have had, and is not listed.

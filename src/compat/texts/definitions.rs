@@ -28,7 +28,7 @@ texts! {
         "There is no ring for the keyspace: {name}"
     }
 
-    /// The same of a keyspace that is not defined: only 2.1 tells the two apart.
+    /// describe_ring of a keyspace that is not defined. Releases before 2.1 answer as for a keyspace without a ring.
     unknown_keyspace_of_ring(name: &str) {
         "There is no ring for the keyspace: {name}";
         V2_1: "No such keyspace: {name}"

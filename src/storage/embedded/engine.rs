@@ -38,7 +38,7 @@ use crate::util::Clock;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// Time between two looks at what is to be flushed, beside being told.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// Time between two looks at the trees, beside being told of a flush.
+/// How often the trees are checked for work if no flush asks for a check.
 const COMPACT_EVERY: Duration = Duration::from_secs(5);
 /// Time after a failed compaction until the next attempt: a disk that was full may have room then.
 const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);

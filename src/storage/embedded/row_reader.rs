@@ -330,7 +330,7 @@ pub fn decode_cell(
     Ok(Some(Cell { name, value: data, timestamp, kind }))
 }
 
-/// The name that a key tells.
+/// Returns the column's name from its encoded form in a key.
 pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
     key::name_of(ordered, comparator)
         .ok_or_else(|| StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name())))

@@ -101,8 +101,8 @@ pub struct Method {
     /// also asks `Call::check` for the right to what it does. The others need either login, or none if
     /// `before_login::is_answered`.
     pub needs_login: bool,
-    /// What a call does, as far as time limits tell calls apart. `None` for those that have none (schema, login) and for
-    /// statements, which know it themselves.
+    /// Selects the call's time limit. `None` for calls without one (schema, login) and for CQL statements, whose plan
+    /// selects it.
     pub kind: Option<RequestKind>,
     pub run: for<'a> fn(Call<'a>) -> CallFuture<'a>,
 }

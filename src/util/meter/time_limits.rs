@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::request_memory::RequestMemory;
 use crate::util::process_memory;
 
-/// What a request does, as far as time limits tell them apart.
+/// The kinds of requests that have time limits of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// Reads of rows by their keys.

@@ -174,8 +174,9 @@ fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
     is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
 }
 
-/// Whether what stands here lacks the checksum of its head, and is the last: no good head follows it. Of a checksum that goes
-/// over the end of a page, what is in the second page is enough: that page may not have reached the disk.
+/// Whether the record at this place has no checksum of its head and is the last one: no valid head follows. If the checksum
+/// crosses a page boundary, it is enough that the part in the second page is missing, because that page may not have reached
+/// the disk.
 fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     let written = written(bytes);
     let is_head = |place: usize| {
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!((found, end.number), (vec![0, 1], 1));
     }
 
-    /// Of a head that lies in two pages, one may reach the disk without the other.
+    /// If a head crosses a page boundary, one of the two pages may reach the disk without the other.
     #[test]
     fn a_head_of_which_a_page_was_lost_ends_the_log() {
         let beside_value = {
