@@ -1,7 +1,5 @@
 //! The API's structs, read into neutral requests.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 
 use super::failure::Failure;
@@ -14,7 +12,7 @@ use crate::db::{
     IndexExpression, IndexOperator, KeyRange, MultiSliceRequest, MutationRequest, NewColumn, NewSuper,
     RequestedRange, SlicePredicate,
 };
-use crate::util::{Release, meter};
+use crate::util::{KeyMap, Release, meter};
 
 /// Pairs of a map that are looked through one by one for a key that comes again; of more, a hash tells.
 const FEW_PAIRS: usize = 16;
@@ -72,7 +70,7 @@ pub(super) fn map<'a, T>(
         )));
     }
     let mut pairs: Vec<(Bytes, T)> = Vec::with_capacity(count.min(FIRST_ROOM));
-    let mut places: HashMap<Bytes, usize> = HashMap::new();
+    let mut places: KeyMap<Bytes, usize> = KeyMap::default();
     for at in 0..count {
         if at % FIRST_ROOM == 0 {
             charge::<(Bytes, Bytes, T)>(count - at)?;

@@ -1,6 +1,7 @@
-//! What every layer needs and what knows nothing of Cassandra: clock, limits, releases.
+//! What every layer needs and what knows nothing of Cassandra: clock, hashes, limits, releases.
 
 pub mod clock;
+mod key_hash;
 pub mod limits;
 pub mod meter;
 mod password_file;
@@ -10,6 +11,7 @@ mod shared_map;
 mod white_space;
 
 pub use clock::Clock;
+pub use key_hash::{KeyHasher, KeyMap};
 pub use password_file::{Password, password_of};
 pub use release::Release;
 pub use shared_map::{Difference, SharedMap};

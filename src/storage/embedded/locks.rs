@@ -3,10 +3,12 @@
 //! They are held within one synchronous call only, and nobody who holds one waits for a flush or a task. What must only
 //! be done under a row's lock takes `HeldRows` as an argument.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::{SmallVec, smallvec};
+
+use crate::util::KeyHasher;
 
 /// More stripes than connections write at once, few enough to stay in the cache.
 const STRIPES: usize = 1024;
@@ -24,12 +26,12 @@ pub struct AllRows<'a> {
 /// Locks for all rows. Rows that share a stripe wait for each other, which costs time only.
 pub struct RowLocks {
     stripes: Vec<Mutex<()>>,
-    hasher: RandomState,
+    hasher: KeyHasher,
 }
 
 impl RowLocks {
     pub fn new() -> RowLocks {
-        RowLocks { stripes: (0..STRIPES).map(|_| Mutex::default()).collect(), hasher: RandomState::new() }
+        RowLocks { stripes: (0..STRIPES).map(|_| Mutex::default()).collect(), hasher: KeyHasher::default() }
     }
 
     /// Locks one row.

@@ -20,6 +20,7 @@ use super::log::{Change, Changes};
 use super::packed::PackedEntries;
 use super::value;
 use crate::storage::StoreError;
+use crate::util::KeyHasher;
 
 /// Rows of more entries than this are left to memtables and tables.
 const ENTRIES_MAX: usize = 1024;
@@ -93,7 +94,7 @@ impl Weighter<KeptId, WeightedRow> for ByBytes {
 
 /// The cache. Its size is a limit on bytes.
 pub struct RowCache {
-    rows: Cache<KeptId, WeightedRow, ByBytes, std::hash::RandomState>,
+    rows: Cache<KeptId, WeightedRow, ByBytes, KeyHasher>,
     seen: TouchedRows,
     /// A cache of no bytes holds nothing.
     is_enabled: bool,
@@ -156,7 +157,7 @@ impl RowCache {
         let rows_expected = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(16);
         let lifecycle = quick_cache::sync::DefaultLifecycle::default();
         RowCache {
-            rows: Cache::with(rows_expected, bytes, ByBytes, std::hash::RandomState::new(), lifecycle),
+            rows: Cache::with(rows_expected, bytes, ByBytes, KeyHasher::default(), lifecycle),
             seen: TouchedRows::new(if bytes == 0 { 1 } else { SEEN_BITS }),
             is_enabled: bytes > 0,
         }
@@ -221,7 +222,7 @@ impl RowCache {
 struct TouchedRows {
     bits: Vec<AtomicU64>,
     set: AtomicU32,
-    hasher: std::hash::RandomState,
+    hasher: KeyHasher,
 }
 
 impl TouchedRows {
@@ -229,7 +230,7 @@ impl TouchedRows {
         TouchedRows {
             bits: (0..bits.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             set: AtomicU32::new(0),
-            hasher: std::hash::RandomState::new(),
+            hasher: KeyHasher::default(),
         }
     }
 

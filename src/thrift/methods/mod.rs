@@ -10,7 +10,6 @@ mod ranges;
 mod reads;
 mod writes;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -26,6 +25,7 @@ use crate::compat::features::{Family, Language};
 use crate::compat::{Behaviour, Span, texts};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Access, Database};
+use crate::util::KeyMap;
 use crate::util::meter::RequestKind;
 
 pub use super::args::Arg;
@@ -136,8 +136,8 @@ pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
 
 /// The rows of a name, the newest last.
 pub fn named(name: &[u8]) -> &'static [&'static Method] {
-    static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Method>>> = LazyLock::new(|| {
-        let mut by_name: HashMap<&[u8], Vec<&Method>> = HashMap::new();
+    static BY_NAME: LazyLock<KeyMap<&'static [u8], Vec<&'static Method>>> = LazyLock::new(|| {
+        let mut by_name: KeyMap<&[u8], Vec<&Method>> = KeyMap::default();
         for method in METHODS.iter() {
             by_name.entry(method.name.as_bytes()).or_default().push(method);
         }

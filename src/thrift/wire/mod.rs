@@ -7,6 +7,7 @@ mod error;
 mod header;
 mod reader;
 mod scanner;
+mod skip;
 mod ttype;
 mod writer;
 

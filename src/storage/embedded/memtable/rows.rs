@@ -1,6 +1,6 @@
 //! Rows of one generation of a column family, in ring order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use super::entry_map::EntryMap;
 use crate::storage::embedded::log::Changes;
 use crate::storage::embedded::packed::PackedEntries;
+use crate::util::KeyMap;
 
 /// What a row takes beside its entries: its first chunk, what holds that, its places in two maps of rows, and what the
 /// allocator adds.
@@ -25,7 +26,7 @@ type Row = Mutex<EntryMap>;
 #[derive(Default)]
 pub struct Rows {
     /// Every row twice: to find one is four times as fast here as by its order.
-    by_prefix: RwLock<HashMap<Prefix, Arc<Row>>>,
+    by_prefix: RwLock<KeyMap<Prefix, Arc<Row>>>,
     in_order: RwLock<BTreeMap<Prefix, Arc<Row>>>,
     bytes: AtomicIsize,
 }

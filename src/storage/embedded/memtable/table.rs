@@ -1,18 +1,18 @@
 //! All that was written since the last freeze, by generation of column family.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
 use arc_swap::ArcSwap;
 
 use super::rows::Rows;
+use crate::util::KeyMap;
 
 /// Rows of every column family, by the number of its generation.
 #[derive(Default)]
 pub struct Memtable {
     /// Copied when a generation comes to it: there are few, and every write looks here.
-    families: ArcSwap<HashMap<u64, Arc<Rows>>>,
+    families: ArcSwap<KeyMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
 }
 
@@ -20,7 +20,7 @@ impl Memtable {
     /// What several hold together, newest first; nobody writes to them any more. Below the lowest there is nothing that
     /// a removal could hide.
     pub fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
-        let mut layers: HashMap<u64, Vec<Arc<Rows>>> = HashMap::new();
+        let mut layers: KeyMap<u64, Vec<Arc<Rows>>> = KeyMap::default();
         for table in newest_first {
             for (family, rows) in table.families.load().iter() {
                 layers.entry(*family).or_default().push(rows.clone());
@@ -30,7 +30,7 @@ impl Memtable {
             [only] => (family, only.clone()),
             _ => (family, Arc::new(Rows::merged(&layers, is_lowest))),
         };
-        let families: HashMap<u64, Arc<Rows>> = layers.into_iter().map(merge).collect();
+        let families: KeyMap<u64, Arc<Rows>> = layers.into_iter().map(merge).collect();
         Memtable {
             bytes: AtomicIsize::new(families.values().map(|rows| rows.bytes()).sum()),
             families: ArcSwap::from_pointee(families),
@@ -44,7 +44,7 @@ impl Memtable {
         }
         let made = Arc::<Rows>::default();
         let before = self.families.rcu(|families| {
-            let mut families = HashMap::clone(families);
+            let mut families = KeyMap::clone(families);
             families.entry(family).or_insert_with(|| made.clone());
             families
         });
@@ -81,7 +81,7 @@ impl Memtable {
     /// The same memtable without a generation; nobody writes to it any more.
     pub fn without(table: &Arc<Memtable>, family: u64) -> Arc<Memtable> {
         let Some(rows) = table.rows(family) else { return table.clone() };
-        let mut families = HashMap::clone(&table.families.load());
+        let mut families = KeyMap::clone(&table.families.load());
         families.remove(&family);
         let bytes = table.bytes.load(Ordering::Relaxed) - rows.bytes();
         Arc::new(Memtable { families: ArcSwap::from_pointee(families), bytes: AtomicIsize::new(bytes) })
@@ -90,7 +90,7 @@ impl Memtable {
     /// Forgets a generation. Nobody writes to it any more.
     pub fn forget(&self, family: u64) {
         let before = self.families.rcu(|families| {
-            let mut families = HashMap::clone(families);
+            let mut families = KeyMap::clone(families);
             families.remove(&family);
             families
         });

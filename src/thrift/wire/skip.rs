@@ -1,0 +1,74 @@
+//! Passes over a value without a reason for failure.
+//!
+//! Each message is passed over once to find its end, where it has no frame, and once to find its arguments. `Reader` says
+//! where and why a value cannot be read, and carries that through each step. Here a step is a slice that gets shorter. Where
+//! this fails, the reader goes over the value again and says why.
+
+use super::TType;
+
+const BOOL: u8 = TType::Bool as u8;
+const BYTE: u8 = TType::Byte as u8;
+const DOUBLE: u8 = TType::Double as u8;
+const I16: u8 = TType::I16 as u8;
+const I32: u8 = TType::I32 as u8;
+const I64: u8 = TType::I64 as u8;
+const STRING: u8 = TType::String as u8;
+const STRUCT: u8 = TType::Struct as u8;
+const MAP: u8 = TType::Map as u8;
+const SET: u8 = TType::Set as u8;
+const LIST: u8 = TType::List as u8;
+
+/// What follows one value of a type, which may contain so many levels of containers. `None` where it cannot be read.
+#[inline(always)]
+pub fn skip(rest: &[u8], code: u8, levels: usize) -> Option<&[u8]> {
+    match code {
+        STRING => {
+            let (length, rest) = size(rest)?;
+            rest.get(length..)
+        }
+        I64 | DOUBLE => rest.get(8..),
+        I32 => rest.get(4..),
+        BOOL | BYTE => rest.get(1..),
+        I16 => rest.get(2..),
+        STRUCT => skip_struct(rest, levels.checked_sub(1)?),
+        MAP => skip_map(rest, levels.checked_sub(1)?),
+        SET | LIST => skip_list(rest, levels.checked_sub(1)?),
+        _ => None,
+    }
+}
+
+fn skip_struct(mut rest: &[u8], levels: usize) -> Option<&[u8]> {
+    loop {
+        let (code, behind) = rest.split_first()?;
+        if *code == 0 {
+            return Some(behind);
+        }
+        rest = skip(behind.get(2..)?, *code, levels)?;
+    }
+}
+
+fn skip_map(rest: &[u8], levels: usize) -> Option<&[u8]> {
+    let ([key, value], rest) = rest.split_first_chunk()?;
+    let (count, mut rest) = size(rest)?;
+    // Every value has a byte at least, so this ends with the message.
+    for _ in 0..count {
+        rest = skip(skip(rest, *key, levels)?, *value, levels)?;
+    }
+    Some(rest)
+}
+
+fn skip_list(rest: &[u8], levels: usize) -> Option<&[u8]> {
+    let (element, rest) = rest.split_first()?;
+    let (count, mut rest) = size(rest)?;
+    for _ in 0..count {
+        rest = skip(rest, *element, levels)?;
+    }
+    Some(rest)
+}
+
+/// A length or count, and what follows it.
+#[inline(always)]
+fn size(rest: &[u8]) -> Option<(usize, &[u8])> {
+    let (size, rest) = rest.split_first_chunk()?;
+    Some((usize::try_from(i32::from_be_bytes(*size)).ok()?, rest))
+}
