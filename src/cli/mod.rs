@@ -6,7 +6,7 @@ mod cluster;
 mod copy;
 mod data;
 mod explain;
-mod front;
+mod gateway;
 mod limits;
 mod login;
 mod native;

@@ -37,14 +37,14 @@ impl NativeArgs {
     }
 
     /// Where the native protocol is served; `None`: nowhere. `thrift` is the `--thrift` of the command line: it moves
-    /// the native protocol along, but for its port. A front of a cluster serves none, and to ask for it is an error.
+    /// the native protocol along, but for its port. A gateway of a cluster serves none, and to ask for it is an error.
     pub fn address(
         &self,
         config: &Config,
         thrift: Option<&str>,
-        is_front: bool,
+        is_gateway: bool,
     ) -> Result<Option<String>, String> {
-        let address = self.address_of_protocol(config, thrift, is_front)?;
+        let address = self.address_of_protocol(config, thrift, is_gateway)?;
         if address.is_none() && self.claim.is_some() {
             return Err(
                 "--claim has no effect: it is for the native protocol, which is not served; leave it away"
@@ -58,16 +58,16 @@ impl NativeArgs {
         &self,
         config: &Config,
         thrift: Option<&str>,
-        is_front: bool,
+        is_gateway: bool,
     ) -> Result<Option<String>, String> {
         match self.cql.as_deref() {
             Some(OFF) => return Ok(None),
-            Some(_) if is_front => {
-                return Err("--cql: a front of a cluster does not serve the native protocol; applications that speak CQL \
+            Some(_) if is_gateway => {
+                return Err("--cql: a gateway of a cluster does not serve the native protocol; applications that speak CQL \
                             find the same tables on the cluster itself"
                     .to_owned());
             }
-            None if is_front => return Ok(None),
+            None if is_gateway => return Ok(None),
             Some(address) => return Ok(Some(address.to_owned())),
             None if !config.native_transport => return Ok(None),
             None => {}
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_front_serves_no_native_protocol() {
+    fn a_gateway_serves_no_native_protocol() {
         let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
         let of = |cql: Option<&str>| {
             NativeArgs { cql: cql.map(str::to_owned), claim: None }.address(&config, None, true)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::front;
+use super::gateway;
 use super::limits::LimitArgs;
 use super::login::LoginArgs;
 use super::native::NativeArgs;
@@ -124,13 +124,13 @@ fn raise_descriptor_limit() {
 
 async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: Types) -> Result<(), String> {
     let place = args.store.place(&config)?;
-    let is_front = matches!(place, Place::Cluster(_));
+    let is_gateway = matches!(place, Place::Cluster(_));
     let described = place.to_string();
-    let addresses = addresses(args, &config, is_front)?;
+    let addresses = addresses(args, &config, is_gateway)?;
     let authenticator = args.login.authenticator(&config)?;
     let status_token = args.status.token()?;
     let encryption = encryption(args, &config)?;
-    let cache_bytes = if is_front { 0 } else { args.store.cache_bytes() };
+    let cache_bytes = if is_gateway { 0 } else { args.store.cache_bytes() };
     let limits = args.limits.limits(&config, cache_bytes);
     let message_memory = process_memory::for_messages(usize::try_from(cache_bytes).unwrap_or(usize::MAX));
     tracing::info!(
@@ -160,9 +160,9 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     });
     let database = Arc::new(database.with_login_guard(args.login.guard()));
     tokio::select! {
-        loaded = load_schema(&database, is_front) => loaded?,
+        loaded = load_schema(&database, is_gateway) => loaded?,
         // A store of our own is not left in the middle of it.
-        () = stop.wait(), if is_front => return Ok(()),
+        () = stop.wait(), if is_gateway => return Ok(()),
     }
     log_schema(&database);
     let watching = database.watch_schema();
@@ -192,17 +192,17 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
 }
 
 /// Where clients come to.
-fn addresses(args: &ServeArgs, config: &Config, is_front: bool) -> Result<Addresses, String> {
+fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addresses, String> {
     Ok(Addresses {
         thrift: args.thrift.clone().unwrap_or_else(|| configured_address(config)),
-        native: args.native.address(config, args.thrift.as_deref(), is_front)?,
+        native: args.native.address(config, args.thrift.as_deref(), is_gateway)?,
         must_be_native: args.native.is_asked_for(config),
         status: args.status.address.clone(),
     })
 }
 
-async fn load_schema(database: &Arc<Database>, is_front: bool) -> Result<(), String> {
-    let loaded = if is_front { front::load_schema(database).await } else { database.load_schema().await };
+async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), String> {
+    let loaded = if is_gateway { gateway::load_schema(database).await } else { database.load_schema().await };
     loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))
 }
 

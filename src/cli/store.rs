@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::cluster::ClusterArgs;
 use super::data;
-use super::front;
+use super::gateway;
 use crate::config::{Cluster, CommitLogSync, Config};
 use crate::partitioner::PartitionerRef;
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
@@ -116,7 +116,7 @@ impl StoreArgs {
     pub async fn open(&self, place: Place, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
         let partitioner = config.partitioner.clone();
         match place {
-            Place::Cluster(cluster) => front::open(&cluster, config, clock).await,
+            Place::Cluster(cluster) => gateway::open(&cluster, config, clock).await,
             Place::Memory => {
                 let token = config.initial_token.clone().unwrap_or_else(|| random_token(&partitioner));
                 let store = EmbeddedStore::in_memory(partitioner.clone(), &config.catalog, clock)

@@ -2,7 +2,7 @@
 
 use super::{PACKAGE, PARTITIONERS, PartitionerRef, resolve};
 
-/// The partitioner that a front serves with.
+/// The partitioner that a gateway serves with.
 #[derive(Debug)]
 pub struct PartitionerChoice {
     /// The cluster's.

@@ -32,7 +32,7 @@ pub enum StoreError {
     /// The request can never succeed there.
     #[error("{0}")]
     Invalid(String),
-    /// Nodes of a cluster, or fronts before it, do not see the same schema yet.
+    /// Nodes of a cluster, or gateways before it, do not see the same schema yet.
     #[error("{0}")]
     SchemaDisagreement(String),
 }

@@ -13,7 +13,7 @@ pub struct StoreStatus {
     pub cluster: Option<ClusterStatus>,
 }
 
-/// A cluster as this front sees it.
+/// A cluster as this gateway sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterStatus {
     /// By address.
@@ -22,7 +22,7 @@ pub struct ClusterStatus {
     pub requests_waiting: usize,
 }
 
-/// A node as this front sees it.
+/// A node as this gateway sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeStatus {
     /// With its port.

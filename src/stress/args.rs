@@ -30,7 +30,7 @@ pub(super) enum StressCommand {
     /// The same over the CQL native protocol: prepared INSERT and SELECT of one row.
     Native(NativeArgs),
     /// Measures a server before a cluster against the cluster itself: what the server costs.
-    Front(FrontArgs),
+    Gateway(GatewayArgs),
 }
 
 #[derive(Debug, Args)]
@@ -204,7 +204,7 @@ pub(super) struct NativeArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct FrontArgs {
+pub(super) struct GatewayArgs {
     /// The server before the cluster, as HOST:PORT.
     #[arg(long, value_name = "HOST:PORT")]
     against: String,
@@ -229,8 +229,8 @@ pub(super) struct FrontArgs {
     client: ClientArgs,
 }
 
-impl FrontArgs {
-    /// The plan of one operation's rounds, through the front.
+impl GatewayArgs {
+    /// The plan of one operation's rounds, through the gateway.
     pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
         let shape = self.data.shape(self.columns, self.columns);
         let stop = Stop::After(duration(self.seconds)?);
@@ -238,7 +238,8 @@ impl FrontArgs {
         match plan.target.super_column {
             None => Ok(plan),
             Some(_) => {
-                Err("what a front costs is measured on a plain column family: leave --super away".to_owned())
+                Err("what a gateway costs is measured on a plain column family: leave --super away"
+                    .to_owned())
             }
         }
     }

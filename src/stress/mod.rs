@@ -4,7 +4,7 @@
 //! drives many connections until the time or the operations are used up, `tally` counts and `report` prints.
 //! `do_nothing` answers without storing: what it reaches is the limit that the loopback and the client set, and
 //! `compare` measures a server against it. `native` does the same over the CQL native protocol, and
-//! `front` measures a server before a cluster against the cluster itself.
+//! `gateway` measures a server before a cluster against the cluster itself.
 
 mod args;
 mod compare;
@@ -13,7 +13,7 @@ mod cql;
 mod dialect;
 mod do_nothing;
 mod do_nothing_child;
-mod front;
+mod gateway;
 mod native;
 mod native_client;
 mod native_nothing;
@@ -35,7 +35,7 @@ pub fn run(args: StressArgs) -> Result<(), String> {
         Some(StressCommand::DoNothingServer(args)) => do_nothing::serve(&args),
         Some(StressCommand::Compare(args)) => compare::compare(&args),
         Some(StressCommand::Native(args)) => native::compare(&args),
-        Some(StressCommand::Front(args)) => front::compare(&args),
+        Some(StressCommand::Gateway(args)) => gateway::compare(&args),
     }
 }
 

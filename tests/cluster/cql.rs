@@ -22,7 +22,7 @@ const ALL: i32 = 5;
 const SERIAL: i32 = 9;
 const NONE: Value = Value::I32(2);
 
-/// A front on the ring, and the keyspaces that a test makes.
+/// A gateway on the ring, and the keyspaces that a test makes.
 struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
@@ -112,9 +112,9 @@ fn execute(client: &mut Client<InProcess>, id: i64, values: &[&[u8]]) -> Reply {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn statements_are_answered_in_thrifts_shapes() {
-    let mut front = Gateway::new(&Arc::default());
-    let keyspace = front.keyspace("shapes", 3);
-    let mut client = front.client();
+    let mut gateway = Gateway::new(&Arc::default());
+    let keyspace = gateway.keyspace("shapes", 3);
+    let mut client = gateway.client();
     done(&mut client, &format!("USE {keyspace}"));
     done(&mut client, "CREATE TYPE address (street text, zip int)");
     done(
@@ -184,9 +184,9 @@ fn statements_are_answered_in_thrifts_shapes() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn results_of_many_pages_are_whole() {
-    let mut front = Gateway::new(&Arc::default());
-    let keyspace = front.keyspace("pages", 1);
-    let mut client = front.client();
+    let mut gateway = Gateway::new(&Arc::default());
+    let keyspace = gateway.keyspace("pages", 1);
+    let mut client = gateway.client();
     done(&mut client, &format!("USE {keyspace}"));
     done(&mut client, "CREATE TABLE t (k int, c int, PRIMARY KEY (k, c))");
     for k in 0..5 {
@@ -202,11 +202,11 @@ fn results_of_many_pages_are_whole() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn each_client_has_a_keyspace_of_its_own() {
-    let mut front = Gateway::new(&Arc::default());
+    let mut gateway = Gateway::new(&Arc::default());
     let clients: Vec<_> = ["a", "b"]
         .map(|what| {
-            let keyspace = front.keyspace(what, 1);
-            let mut client = front.client();
+            let keyspace = gateway.keyspace(what, 1);
+            let mut client = gateway.client();
             done(&mut client, &format!("USE {keyspace}"));
             done(&mut client, "CREATE TABLE t (k text PRIMARY KEY)");
             (client, keyspace)
@@ -225,7 +225,7 @@ fn each_client_has_a_keyspace_of_its_own() {
             });
         }
     });
-    let mut other = front.client();
+    let mut other = gateway.client();
     let nowhere = own_name("cqlpass_nowhere");
     let why = cql(&mut other, &format!("USE {nowhere}"), ONE).why().to_owned();
     assert_eq!(why, format!("Keyspace '{nowhere}' does not exist"));
@@ -235,10 +235,10 @@ fn each_client_has_a_keyspace_of_its_own() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn failures_are_the_clusters_in_the_callers_exceptions() {
-    let mut front = Gateway::new(&Arc::default());
+    let mut gateway = Gateway::new(&Arc::default());
     // More copies than there are nodes: ALL can never be reached.
-    let keyspace = front.keyspace("copies", 5);
-    let mut client = front.client();
+    let keyspace = gateway.keyspace("copies", 5);
+    let mut client = gateway.client();
     done(&mut client, &format!("USE {keyspace}"));
     done(&mut client, "CREATE TABLE t (k int PRIMARY KEY, v int)");
     for (statement, why) in [
@@ -263,8 +263,8 @@ fn failures_are_the_clusters_in_the_callers_exceptions() {
 #[ignore = "needs a ring: tests/cluster/run"]
 fn what_thrift_writes_cql_reads() {
     let keyspace = own_name("cqlpass_served");
-    let front = Gateway::new(&catalog(&keyspace, [CfDef::new(&keyspace, "Served")]));
-    let mut client = front.client();
+    let gateway = Gateway::new(&catalog(&keyspace, [CfDef::new(&keyspace, "Served")]));
+    let mut client = gateway.client();
     client.call("set_keyspace", &fields([(1, text(&keyspace))])).void();
     let column = fields([(1, text("name")), (2, text("value")), (3, Value::I64(5))]);
     let parent = fields([(3, text("Served"))]);

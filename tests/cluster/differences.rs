@@ -1,4 +1,4 @@
-//! What docs/cluster.md says of a front that no recording of an old server can show.
+//! What docs/cluster.md says of a gateway that no recording of an old server can show.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use thriftstore::util::Clock;
 const ONE: i32 = 1;
 const QUORUM: i32 = 2;
 
-/// A front on the ring with a keyspace of a plain and a counter column family.
+/// A gateway on the ring with a keyspace of a plain and a counter column family.
 struct Gateway {
     runtime: tokio::runtime::Runtime,
     service: Service,
@@ -98,8 +98,8 @@ fn is_not_found(reply: &Reply) -> bool {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_ttl_is_what_is_left_of_it() {
-    let front = Gateway::new("ttl_left");
-    let mut client = front.client();
+    let gateway = Gateway::new("ttl_left");
+    let mut client = gateway.client();
     let column = fields([(1, text("a")), (2, text("v")), (3, Value::I64(7)), (4, Value::I32(1000))]);
     insert(&mut client, column).void();
     thread::sleep(Duration::from_millis(2100));
@@ -112,8 +112,8 @@ fn a_ttl_is_what_is_left_of_it() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn the_smallest_timestamp_of_all_is_refused() {
-    let front = Gateway::new("smallest_timestamp");
-    let mut client = front.client();
+    let gateway = Gateway::new("smallest_timestamp");
+    let mut client = gateway.client();
     let column = |timestamp| fields([(1, text("a")), (2, text("v")), (3, Value::I64(timestamp))]);
     let refusal = insert(&mut client, column(i64::MIN));
     assert!(refusal.why().contains("Out of bound timestamp"), "{refusal:?}");
@@ -124,8 +124,8 @@ fn the_smallest_timestamp_of_all_is_refused() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_removed_counter_stays_removed() {
-    let front = Gateway::new("removed_counter");
-    let mut client = front.client();
+    let gateway = Gateway::new("removed_counter");
+    let mut client = gateway.client();
     add(&mut client, "one", 10);
     add(&mut client, "other", 3);
     let args = fields([(1, text("row")), (2, path("Counters", "one")), (3, Value::I32(QUORUM))]);
@@ -138,8 +138,8 @@ fn a_removed_counter_stays_removed() {
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_logged_batch_may_be_too_large() {
-    let front = Gateway::new("large_batch");
-    let mut client = front.client();
+    let gateway = Gateway::new("large_batch");
+    let mut client = gateway.client();
     let column = fields([(1, text("a")), (2, text("x".repeat(2000))), (3, Value::I64(1))]);
     let write = || structs(vec![fields([(1, fields([(1, column.clone())]))])]);
     let keys: Vec<String> = (0..60).map(|row| format!("row{row}")).collect();

@@ -1,4 +1,4 @@
-//! Fronts of a ring whose nodes are killed, freeze and return.
+//! Gateways of a ring whose nodes are killed, freeze and return.
 // ring: --nodes 3
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -8,10 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cluster_support;
-use crate::front;
+use crate::gateway;
 use crate::support;
 use cluster_support::own_name;
-use front::{Modern, Old, cf_def, counters_def, eventually, exception, ks_def, ring, value};
+use gateway::{Modern, Old, cf_def, counters_def, eventually, exception, ks_def, ring, value};
 use support::Chance;
 use support::calls::{ALL, ONE, QUORUM, columns};
 use support::client::Reply;
@@ -48,11 +48,11 @@ impl Drop for Over<'_> {
 /// The ring is whole before each test, and a keyspace of its own is made.
 fn begin(what: &str, directory: &Path, nodes: &[String]) -> (Server, String) {
     ring(&["heal"]);
-    let front = front::start(directory, nodes, "");
+    let gateway = gateway::start(directory, nodes, "");
     let keyspace = own_name(what);
     let families = vec![cf_def(&keyspace, "Cf"), counters_def(&keyspace, "Counts")];
-    Modern::idle(&front).call("system_add_keyspace", ks_def(&keyspace, families)).value();
-    (front, keyspace)
+    Modern::idle(&gateway).call("system_add_keyspace", ks_def(&keyspace, families)).value();
+    (gateway, keyspace)
 }
 
 /// What the writers have been told.
@@ -191,34 +191,34 @@ fn count(mut client: Modern, name: &str, journal: &Journal) -> (i64, i64) {
 #[ignore = "needs a ring: tests/cluster/run"]
 fn nothing_acknowledged_is_lost_when_a_node_is_killed_and_returns() {
     let directory = tempfile::tempdir().unwrap();
-    let (front, keyspace) = begin("killed", directory.path(), &cluster_support::ring());
+    let (gateway, keyspace) = begin("killed", directory.path(), &cluster_support::ring());
     let journal = Journal::new();
     thread::scope(|scope| {
         let over = Over(&journal.is_over);
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
                 let client = match writer % 2 {
-                    0 => AnyClient::Old(Old::connect(&front, &keyspace)),
-                    _ => AnyClient::Modern(Modern::connect(&front, &keyspace)),
+                    0 => AnyClient::Old(Old::connect(&gateway, &keyspace)),
+                    _ => AnyClient::Modern(Modern::connect(&gateway, &keyspace)),
                 };
                 let journal = &journal;
                 scope.spawn(move || write(writer, client, journal))
             })
             .collect();
         for seed in 0..READERS {
-            let (client, journal) = (Modern::connect(&front, &keyspace), &journal);
+            let (client, journal) = (Modern::connect(&gateway, &keyspace), &journal);
             scope.spawn(move || read(client, journal, seed as u64));
         }
         let counters: Vec<_> = (0..COUNTERS)
             .map(|number| {
-                let (client, journal) = (Modern::connect(&front, &keyspace), &journal);
+                let (client, journal) = (Modern::connect(&gateway, &keyspace), &journal);
                 scope.spawn(move || count(client, &format!("counter{number}"), journal))
             })
             .collect();
         journal.wait_for(WRITES / 8);
         ring(&["kill", "2"]);
         ring(&["wait"]);
-        all_needs_each_node(&front, &keyspace);
+        all_needs_each_node(&gateway, &keyspace);
         let while_down = journal.acknowledged.load(Ordering::SeqCst);
         journal.wait_for(while_down + WRITES / 8);
         ring(&["start-node", "2"]);
@@ -236,21 +236,21 @@ fn nothing_acknowledged_is_lost_when_a_node_is_killed_and_returns() {
         );
         assert_eq!(steps.iter().sum::<u64>(), journal.acknowledged.load(Ordering::SeqCst));
         let began = Instant::now();
-        check_all(&front, &keyspace, &journal, &steps);
-        check_counters(&front, &keyspace, &counts);
+        check_all(&gateway, &keyspace, &journal, &steps);
+        check_counters(&gateway, &keyspace, &counts);
         println!("checked in {:.1} s", began.elapsed().as_secs_f64());
     });
-    front.stop();
+    gateway.stop();
 }
 
 /// At ALL with a node down, clients of every generation are told so.
-fn all_needs_each_node(front: &Server, keyspace: &str) {
-    let mut old = Old::connect(front, keyspace);
+fn all_needs_each_node(gateway: &Server, keyspace: &str) {
+    let mut old = Old::connect(gateway, keyspace);
     let at = ("all", "name");
     assert_eq!(exception(&old.insert("Cf", at, "value", 1, ALL)), Some(OLD_INSERT.0));
     assert_eq!(exception(&old.get("Cf", at, ALL)), Some(GET.0));
     assert_eq!(exception(&old.insert("Cf", at, "value", 1, QUORUM)), None);
-    let mut modern = Modern::connect(front, keyspace);
+    let mut modern = Modern::connect(gateway, keyspace);
     assert_eq!(exception(&modern.insert("Cf", at, "value", 1, ALL)), Some(MODERN_WRITE.0));
     assert_eq!(exception(&modern.add("Counts", at, ALL)), Some(MODERN_WRITE.0));
     assert_eq!(exception(&modern.get("Cf", at, ALL)), Some(GET.0));
@@ -261,8 +261,8 @@ fn all_needs_each_node(front: &Server, keyspace: &str) {
 }
 
 /// Every column that was written once is there, and every register has its last value.
-fn check_all(front: &Server, keyspace: &str, journal: &Journal, steps: &[u64]) {
-    let mut client = Modern::connect(front, keyspace);
+fn check_all(gateway: &Server, keyspace: &str, journal: &Journal, steps: &[u64]) {
+    let mut client = Modern::connect(gateway, keyspace);
     for (writer, last) in steps.iter().enumerate() {
         for row in 0..=last / ROW {
             let expected: Vec<(String, String)> = (row * ROW..(row + 1) * ROW)
@@ -286,8 +286,8 @@ fn check_all(front: &Server, keyspace: &str, journal: &Journal, steps: &[u64]) {
 }
 
 /// No counter has lost what was acknowledged, and none has counted anything twice.
-fn check_counters(front: &Server, keyspace: &str, counts: &[(i64, i64)]) {
-    let mut client = Modern::connect(front, keyspace);
+fn check_counters(gateway: &Server, keyspace: &str, counts: &[(i64, i64)]) {
+    let mut client = Modern::connect(gateway, keyspace);
     for (number, (acknowledged, unsure)) in counts.iter().enumerate() {
         let reply = client.get("Counts", ("row", &format!("counter{number}")), QUORUM);
         let found = reply.value().field(3).field(2).int();
@@ -300,7 +300,7 @@ fn check_counters(front: &Server, keyspace: &str, counts: &[(i64, i64)]) {
 #[ignore = "needs a ring: tests/cluster/run"]
 fn a_frozen_node_is_gone_around() {
     let directory = tempfile::tempdir().unwrap();
-    let (front, keyspace) = begin("frozen", directory.path(), &cluster_support::ring());
+    let (gateway, keyspace) = begin("frozen", directory.path(), &cluster_support::ring());
     let is_over = AtomicBool::new(false);
     let frozen_at = Instant::now();
     thread::scope(|scope| {
@@ -308,12 +308,12 @@ fn a_frozen_node_is_gone_around() {
         ring(&["freeze", "3"]);
         let clients: Vec<_> = (0..4)
             .map(|number| {
-                let (client, is_over) = (Modern::connect(&front, &keyspace), &is_over);
+                let (client, is_over) = (Modern::connect(&gateway, &keyspace), &is_over);
                 scope.spawn(move || go_on(client, number, is_over, frozen_at))
             })
             .collect();
         // The schema changes without the node, and it learns of that later.
-        let mut modern = Modern::connect(&front, &keyspace);
+        let mut modern = Modern::connect(&gateway, &keyspace);
         let began = Instant::now();
         modern.call("system_add_column_family", cf_def(&keyspace, "Late")).value();
         println!("a column family was made in {:.1} s", began.elapsed().as_secs_f64());
@@ -349,7 +349,7 @@ fn a_frozen_node_is_gone_around() {
             assert_eq!(exception(&reply), None, "{reply:?}");
         }
     });
-    front.stop();
+    gateway.stop();
 }
 
 /// Writes and reads until it is over. Answers with the number of requests, how many timed out, and the slowest of all
@@ -392,9 +392,9 @@ fn fronts_outlive_their_contact_points() {
     let (directory, waiting, ended) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let nodes = cluster_support::ring();
-    let (front, keyspace) = begin("points", directory.path(), &nodes[..2]);
-    let mut old = Old::connect(&front, &keyspace);
-    let mut modern = Modern::connect(&front, &keyspace);
+    let (gateway, keyspace) = begin("points", directory.path(), &nodes[..2]);
+    let mut old = Old::connect(&gateway, &keyspace);
+    let mut modern = Modern::connect(&gateway, &keyspace);
     let at = ("key", "name");
     assert_eq!(exception(&old.insert("Cf", at, "before", 1, ALL)), None);
     ring(&["kill", "1"]);
@@ -417,10 +417,10 @@ fn fronts_outlive_their_contact_points() {
 
     thread::scope(|scope| {
         let late = scope.spawn(|| {
-            let late = front::start(waiting.path(), &nodes[..2], "");
+            let late = gateway::start(waiting.path(), &nodes[..2], "");
             let mut client = Modern::connect(&late, &keyspace);
             // What was written at ONE is on the node that was left, and at ALL that is asked too.
-            let found = eventually("the late front serves", Duration::from_secs(60), || {
+            let found = eventually("the late gateway serves", Duration::from_secs(60), || {
                 let reply = client.get("Cf", at, ALL);
                 matches!(exception(&reply), None | Some(2)).then(|| value(&reply))
             });
@@ -428,7 +428,7 @@ fn fronts_outlive_their_contact_points() {
             found
         });
         // One that waits ends when it is told to.
-        std::fs::write(ended.path().join("storage-conf.xml"), front::config(&nodes[..2], "")).unwrap();
+        std::fs::write(ended.path().join("storage-conf.xml"), gateway::config(&nodes[..2], "")).unwrap();
         let mut hopeless = Server::spawn_silent(ended.path(), &["--cluster", &nodes[..2].join(",")]);
         wait_for_log(ended.path(), "the cluster is not there yet");
         let pid = rustix::process::Pid::from_raw(hopeless.id().try_into().unwrap()).unwrap();
@@ -444,5 +444,5 @@ fn fronts_outlive_their_contact_points() {
     });
     modern.call("system_add_column_family", cf_def(&keyspace, "Later")).value();
     assert_eq!(exception(&modern.insert("Later", at, "value", 1, ALL)), None);
-    front.stop();
+    gateway.stop();
 }

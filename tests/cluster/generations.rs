@@ -1,20 +1,20 @@
-//! Two fronts of a ring, as processes, with clients of two generations on each; and one that has too much to do.
+//! Two gateways of a ring, as processes, with clients of two generations on each; and one that has too much to do.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use std::thread;
 use std::time::Instant;
 
 use crate::cluster_support;
-use crate::front;
+use crate::gateway;
 use crate::support;
 use cluster_support::{own_name, ring, runtime, tables};
-use front::{Modern, Old, cf_def, counters_def, exception, families, ks_def, value};
+use gateway::{Modern, Old, cf_def, counters_def, exception, families, ks_def, value};
 use support::calls::{self, ONE, QUORUM};
 use support::client::{Client, Reply, Style};
 use support::server::Server;
 use support::value::{Value, fields, text, texts};
 
-/// Column families that each front makes while the other makes as many.
+/// Column families that each gateway makes while the other makes as many.
 const AT_ONCE: usize = 3;
 
 /// Clients of a flood, what each asks for before it reads an answer, and how often; and how large a value is, in bytes.
@@ -22,18 +22,18 @@ const CLIENTS: usize = 96;
 const UNREAD: usize = 8;
 const ROUNDS: usize = 4;
 const VALUE: usize = 32 * 1024;
-/// What a front may need for that, in bytes.
+/// What a gateway may need for that, in bytes.
 const MEMORY: u64 = 192 * 1024 * 1024;
 
-/// Clients of both generations on one front.
+/// Clients of both generations on one gateway.
 struct Side {
     old: Old,
     modern: Modern,
 }
 
 impl Side {
-    fn of(front: &Server, keyspace: &str) -> Side {
-        Side { old: Old::connect(front, keyspace), modern: Modern::connect(front, keyspace) }
+    fn of(gateway: &Server, keyspace: &str) -> Side {
+        Side { old: Old::connect(gateway, keyspace), modern: Modern::connect(gateway, keyspace) }
     }
 
     /// What each of the two finds in a column.
@@ -48,10 +48,10 @@ fn is_invalid(reply: &Reply) -> bool {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn what_is_done_through_one_front_is_seen_through_the_other() {
+fn what_is_done_through_one_gateway_is_seen_through_the_other() {
     let (directory, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (one, other) =
-        (front::start(directory.path(), &ring(), ""), front::start(second.path(), &ring(), ""));
+        (gateway::start(directory.path(), &ring(), ""), gateway::start(second.path(), &ring(), ""));
     let name = own_name("Generations");
     let defs = vec![cf_def(&name, "Cf"), counters_def(&name, "Counts")];
     Modern::idle(&one).call("system_add_keyspace", ks_def(&name, defs)).value();
@@ -88,7 +88,7 @@ fn write_through_each(sides: &mut [Side; 2]) {
     }
 }
 
-/// Each change through one front is served by the other as soon as it is answered.
+/// Each change through one gateway is served by the other as soon as it is answered.
 fn change_the_schema([one, other]: &mut [Side; 2], name: &str) {
     let at = ("row", "name");
     one.modern.call("system_add_column_family", cf_def(name, "Later")).value();
@@ -116,7 +116,7 @@ fn change_the_schema([one, other]: &mut [Side; 2], name: &str) {
     assert_eq!(one.found("Later", at), [Some("again".to_owned()), Some("again".to_owned())]);
 }
 
-/// Both fronts make and drop column families at the same time, and one of the same name.
+/// Both gateways make and drop column families at the same time, and one of the same name.
 fn change_at_the_same_time(sides: &mut [Side; 2], name: &str) {
     let began = Instant::now();
     let made: Vec<Vec<Reply>> = thread::scope(|scope| {
@@ -203,31 +203,31 @@ fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usi
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn a_front_with_too_much_to_do_refuses_some_and_serves_the_rest() {
+fn a_gateway_with_too_much_to_do_refuses_some_and_serves_the_rest() {
     let directory = tempfile::tempdir().unwrap();
-    let front = front::start(directory.path(), &ring(), "<MaxRequests>4</MaxRequests>");
+    let gateway = gateway::start(directory.path(), &ring(), "<MaxRequests>4</MaxRequests>");
     let name = own_name("Flood");
-    let mut modern = Modern::idle(&front);
+    let mut modern = Modern::idle(&gateway);
     modern.call("system_add_keyspace", ks_def(&name, vec![cf_def(&name, "Cf")])).value();
-    let before = front.resident_bytes();
+    let before = gateway.resident_bytes();
     let outcomes: Vec<(Vec<String>, usize)> = thread::scope(|scope| {
         let name = &*name;
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {
-                let client = front.client(Style::UNFRAMED);
+                let client = gateway.client(Style::UNFRAMED);
                 scope.spawn(move || flood(client, name, number))
             })
             .collect();
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
-    let grown = before.zip(front.resident_bytes()).map(|(before, after)| after.saturating_sub(before));
+    let grown = before.zip(gateway.resident_bytes()).map(|(before, after)| after.saturating_sub(before));
     let done: Vec<&String> = outcomes.iter().flat_map(|(done, _)| done).collect();
     let refused: usize = outcomes.iter().map(|(_, refused)| refused).sum();
     println!("{} done, {refused} refused, {grown:?} bytes more", done.len());
     assert!(done.len() > 8 && refused > 0, "{} done, {refused} refused", done.len());
     assert!(grown.is_none_or(|grown| grown < MEMORY), "{grown:?}");
 
-    // What was acknowledged is there, and the front has room again: for one request of many rows too.
+    // What was acknowledged is there, and the gateway has room again: for one request of many rows too.
     modern.call("set_keyspace", text(&name)).void();
     for keys in done.chunks(50) {
         let args = fields([
@@ -240,8 +240,8 @@ fn a_front_with_too_much_to_do_refuses_some_and_serves_the_rest() {
         let filled = rows.value().pairs().iter().filter(|(_, columns)| columns.items().len() == 1).count();
         assert_eq!(filled, keys.len());
     }
-    let mut old = Old::connect(&front, &name);
+    let mut old = Old::connect(&gateway, &name);
     assert_eq!(exception(&old.insert("Cf", ("last", "name"), "value", 1, ONE)), None);
     modern.call("system_drop_keyspace", text(&name)).value();
-    front.stop();
+    gateway.stop();
 }

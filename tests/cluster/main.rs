@@ -8,9 +8,9 @@ mod copy_support;
 mod cql;
 mod differences;
 mod faults;
-#[path = "../cluster_support/front.rs"]
-mod front;
-mod fronts;
+#[path = "../cluster_support/gateway.rs"]
+mod gateway;
+mod gateways;
 mod generations;
 mod recordings;
 #[path = "../reference_model/mod.rs"]

@@ -125,7 +125,7 @@ fn a_batch_job_gets_the_ring_in_parts() {
     let mut client = server.client(Style::FRAMED);
     client.call("set_keyspace", &fields([(1, text("Keyspace1"))])).void();
     let ranges = client.call("describe_ring", &fields([(1, text("Keyspace1"))])).value().clone();
-    let [range] = ranges.items() else { panic!("a front is the whole ring: {ranges:?}") };
+    let [range] = ranges.items() else { panic!("a gateway is the whole ring: {ranges:?}") };
     let (start, end) = (range.field(1).str().to_owned(), range.field(2).str().to_owned());
     assert_eq!(start, end);
     let mut splits = |start: &str, end: &str, rows: i32| {

@@ -1,4 +1,4 @@
-//! A front of a cluster that speaks TLS alone and asks for a password.
+//! A gateway of a cluster that speaks TLS alone and asks for a password.
 
 // ring: --nodes 1 --password-auth --tls
 
@@ -62,7 +62,7 @@ fn who_has_the_password_and_trusts_the_authority_serves() {
     assert!(page.contains("requests waiting: 0\n"), "{page}");
     server.stop();
 
-    // What was written is there for another front, too.
+    // What was written is there for another gateway, too.
     let other = Server::start_again(directory.path(), &more);
     let found = value_of(&mut other.client(Style::FRAMED), b"alive", b"alive");
     assert_eq!(found.as_deref(), Some(b"yes".as_slice()), "in {KS}");

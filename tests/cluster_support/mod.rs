@@ -26,7 +26,7 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A store on the ring, which has read what fronts have noted there: it may change tables.
+/// A store on the ring, which has read what gateways have noted there: it may change tables.
 pub async fn store(options: &ClusterOptions) -> ClusterStore {
     let link = ClusterLink::open(options).await.unwrap();
     let class = link.partitioner_class().await.unwrap();
@@ -36,7 +36,7 @@ pub async fn store(options: &ClusterOptions) -> ClusterStore {
     store
 }
 
-/// Drops every keyspace that is not the cluster's own, with what fronts have noted: only for a ring that nobody else
+/// Drops every keyspace that is not the cluster's own, with what gateways have noted: only for a ring that nobody else
 /// uses.
 pub async fn empty() {
     let link = ClusterLink::open(&options()).await.unwrap();

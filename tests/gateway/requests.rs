@@ -48,9 +48,9 @@ fn family(indexed: &[&'static str]) -> CfRequest {
     }
 }
 
-/// A front with a keyspace of three replicas and an indexed column family.
-async fn front(cluster: &Arc<Cluster>) -> Arc<Database> {
-    let database = cluster.front(Catalog::default()).await;
+/// A gateway with a keyspace of three replicas and an indexed column family.
+async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
+    let database = cluster.gateway(Catalog::default()).await;
     let keyspace = KsRequest {
         name: "Ks".to_owned(),
         strategy_class: "SimpleStrategy".to_owned(),
@@ -112,7 +112,7 @@ async fn those_that(
 #[tokio::test]
 async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     insert(&database, "anna", "state", "UT").await;
     assert_eq!(cluster.said(), ["apply People at QUORUM"]);
     database.batch_mutate(KS, vec![batch("bert")], ONE, level()).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
 #[tokio::test]
 async fn indexes_are_not_built_emptied_or_dropped() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     insert(&database, "anna", "born", "1970").await;
     cluster.said();
     database.update_column_family(family(&["born"]), level()).await.unwrap();
@@ -155,7 +155,7 @@ async fn indexes_are_not_built_emptied_or_dropped() {
 #[tokio::test]
 async fn a_conditional_update_is_the_cluster_s() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     let request = |expected: &[(&'static str, &'static str)], value| CasRequest {
         key: Bytes::from("anna"),
         column_family: Bytes::from(CF),
@@ -179,7 +179,7 @@ async fn a_conditional_update_is_the_cluster_s() {
 #[tokio::test]
 async fn columns_are_counted_page_by_page() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     let key = Bytes::from_static(b"wide");
     let columns = 4_500;
     let mutations = (0..columns).map(|at| {
@@ -213,7 +213,7 @@ async fn columns_are_counted_page_by_page() {
 #[tokio::test]
 async fn many_rows_are_read_side_by_side_and_answered_in_order() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     let mut keys: Vec<Bytes> = (0..300).map(|at| Bytes::from(format!("row{at:03}"))).collect();
     for key in &keys {
         insert(&database, std::str::from_utf8(key).unwrap(), "state", "UT").await;
@@ -243,7 +243,7 @@ async fn many_rows_are_read_side_by_side_and_answered_in_order() {
 #[tokio::test]
 async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page() {
     let cluster = Cluster::new();
-    let database = front(&cluster).await;
+    let database = gateway(&cluster).await;
     for at in 0..60 {
         let key = format!("row{at:02}");
         insert(&database, &key, "state", if at % 3 == 0 { "CA" } else { "UT" }).await;

@@ -56,7 +56,7 @@ fn defined(database: &Database) -> Vec<String> {
     database.catalog().keyspaces.values().map(line).collect()
 }
 
-/// A client's connection to a front.
+/// A client's connection to a gateway.
 struct Client {
     service: Service,
     session: Session,
@@ -85,16 +85,16 @@ fn cf_def(keyspace: &str, name: &str) -> Value {
     fields([(1, text(keyspace)), (2, text(name))])
 }
 
-async fn two_fronts() -> (Arc<Cluster>, Arc<Database>, Arc<Database>) {
+async fn two_gateways() -> (Arc<Cluster>, Arc<Database>, Arc<Database>) {
     let cluster = Cluster::new();
-    let one = cluster.front(Catalog::default()).await;
-    let other = cluster.front(Catalog::default()).await;
+    let one = cluster.gateway(Catalog::default()).await;
+    let other = cluster.gateway(Catalog::default()).await;
     (cluster, one, other)
 }
 
 #[tokio::test]
-async fn what_one_front_makes_the_other_serves_at_once() {
-    let (cluster, one, other) = two_fronts().await;
+async fn what_one_gateway_makes_the_other_serves_at_once() {
+    let (cluster, one, other) = two_gateways().await;
     let mut modern = Client::of(&one);
     let made = ks_def("Ks", vec![cf_def("Ks", "First")]);
     let made = modern.call("system_add_keyspace", &fields([(1, made)])).await;
@@ -128,8 +128,8 @@ async fn what_one_front_makes_the_other_serves_at_once() {
     let slice = get_slice_args("Ks", b"k", parent("Third", None), everything(), calls::ONE);
     let mut old = Client::of(&one);
     assert_eq!(calls::values(old.call("get_slice", &slice).await.value()), [""; 0]);
-    for front in [&one, &other] {
-        assert_eq!(defined(front), ["Ks: First Second Third"]);
+    for gateway in [&one, &other] {
+        assert_eq!(defined(gateway), ["Ks: First Second Third"]);
     }
     assert_eq!(one.schema_version(), other.schema_version());
     assert!(*made.value() != text(one.schema_version()), "the version has stayed");
@@ -140,7 +140,7 @@ async fn what_one_front_makes_the_other_serves_at_once() {
 
 #[tokio::test]
 async fn what_is_described_is_the_newest() {
-    let (_, one, other) = two_fronts().await;
+    let (_, one, other) = two_gateways().await;
     let mut client = Client::of(&other);
     one.add_keyspace(keyspace("Ks", &["First"]), level()).await.unwrap();
     client.call("describe_keyspace", &fields([(1, text("Ks"))])).await;
@@ -161,8 +161,8 @@ async fn what_is_described_is_the_newest() {
 }
 
 #[tokio::test]
-async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
-    let (cluster, one, other) = two_fronts().await;
+async fn a_gateway_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
+    let (cluster, one, other) = two_gateways().await;
     let watching = other.watch_schema().unwrap();
     let until = async |expected: &[&str]| {
         let began = Instant::now();
@@ -207,7 +207,7 @@ async fn a_local_store_has_nobody_to_follow() {
 
 #[tokio::test]
 async fn many_who_ask_for_nonsense_cost_few_looks() {
-    let (cluster, one, _) = two_fronts().await;
+    let (cluster, one, _) = two_gateways().await;
     cluster.version_asks.store(0, Ordering::SeqCst);
     let began = Instant::now();
     let mut callers = tokio::task::JoinSet::new();
@@ -231,7 +231,7 @@ async fn many_who_ask_for_nonsense_cost_few_looks() {
 
 #[tokio::test]
 async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_can_look() {
-    let (cluster, one, _) = two_fronts().await;
+    let (cluster, one, _) = two_gateways().await;
     let mut client = Client::of(&one);
     let slice = get_slice_args("No", b"k", parent("Such", None), everything(), calls::ONE);
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
@@ -245,14 +245,14 @@ async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_c
 }
 
 #[tokio::test]
-async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
-    let (_, one, other) = two_fronts().await;
+async fn changes_of_one_keyspace_by_two_gateways_do_not_undo_one_another() {
+    let (_, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
     let mut changes = tokio::task::JoinSet::new();
     for at in 0..6 {
-        let front = if at % 2 == 0 { one.clone() } else { other.clone() };
+        let gateway = if at % 2 == 0 { one.clone() } else { other.clone() };
         changes.spawn(async move {
-            front.add_column_family(cf("Ks", &format!("F{at}")), level()).await.unwrap();
+            gateway.add_column_family(cf("Ks", &format!("F{at}")), level()).await.unwrap();
         });
     }
     while let Some(joined) = changes.join_next().await {
@@ -263,8 +263,8 @@ async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
     one.drop_column_family("Ks", "F1", level()).await.unwrap();
     other.drop_column_family("Ks", "F0", level()).await.unwrap();
     one.refresh_schema().await.unwrap();
-    for front in [&one, &other] {
-        assert_eq!(defined(front), ["Ks: F2 F3 F4 F5"]);
+    for gateway in [&one, &other] {
+        assert_eq!(defined(gateway), ["Ks: F2 F3 F4 F5"]);
     }
     let ids: std::collections::BTreeSet<i32> = one.catalog().column_families().map(|cf| cf.id).collect();
     assert_eq!(ids.len(), 4, "two column families have one number");
@@ -273,7 +273,7 @@ async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
 
 #[tokio::test]
 async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     cluster.intruders.store(3, Ordering::SeqCst);
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
     assert_eq!(cluster.intruders.load(Ordering::SeqCst), 0);
@@ -291,7 +291,7 @@ async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up
 
 #[tokio::test]
 async fn a_change_whose_answer_is_lost_is_looked_for() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     *cluster.loses_answer.lock() = true;
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
     assert!(!*cluster.loses_answer.lock());
@@ -306,7 +306,7 @@ async fn a_change_whose_answer_is_lost_is_looked_for() {
 
 #[tokio::test]
 async fn a_column_family_is_noted_only_once_it_has_its_table() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
     let version = cluster.notes_version();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
@@ -320,28 +320,28 @@ async fn a_column_family_is_noted_only_once_it_has_its_table() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
-    let (cluster, one, other) = two_fronts().await;
+async fn what_is_dropped_is_gone_for_all_gateways_or_for_none() {
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
     // Nothing can be noted.
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
     one.drop_column_family("Ks", "F", level()).await.unwrap_err();
     *cluster.failure.lock() = None;
-    for front in [&one, &other] {
-        front.refresh_schema().await.unwrap();
-        assert_eq!(defined(front), ["Ks: F G"]);
+    for gateway in [&one, &other] {
+        gateway.refresh_schema().await.unwrap();
+        assert_eq!(defined(gateway), ["Ks: F G"]);
     }
     // The table cannot be dropped.
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     one.drop_column_family("Ks", "F", level()).await.unwrap();
     other.refresh_schema().await.unwrap();
-    for front in [&one, &other] {
-        assert_eq!(defined(front), ["Ks: G"]);
+    for gateway in [&one, &other] {
+        assert_eq!(defined(gateway), ["Ks: G"]);
     }
     assert!(cluster.tables.lock().contains("Ks.F"));
     // One of that name cannot be made over its data, by nobody.
-    for front in [&one, &other] {
-        front.add_column_family(cf("Ks", "F"), level()).await.unwrap_err();
+    for gateway in [&one, &other] {
+        gateway.add_column_family(cf("Ks", "F"), level()).await.unwrap_err();
     }
     *cluster.tables_failure.lock() = None;
     cluster.said();
@@ -354,7 +354,7 @@ async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
 
 #[tokio::test]
 async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_name() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
     one.drop_keyspace("Ks", level()).await.unwrap();
@@ -371,26 +371,26 @@ async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_na
 }
 
 #[tokio::test]
-async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again() {
-    let (cluster, one, other) = two_fronts().await;
+async fn what_one_gateway_drops_another_that_is_dropping_too_does_not_make_again() {
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F", "G", "H"]), level()).await.unwrap();
     other.refresh_schema().await.unwrap();
-    let front = other.clone();
+    let gateway = other.clone();
     *cluster.after_drop.lock() = Some(Box::pin(async move {
-        front.drop_column_family("Ks", "G", level()).await.unwrap();
+        gateway.drop_column_family("Ks", "G", level()).await.unwrap();
     }));
     one.drop_column_family("Ks", "F", level()).await.unwrap();
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.H"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
     one.refresh_schema().await.unwrap();
-    for front in [&one, &other] {
-        assert_eq!(defined(front), ["Ks: H"]);
+    for gateway in [&one, &other] {
+        assert_eq!(defined(gateway), ["Ks: H"]);
     }
 }
 
 #[tokio::test]
 async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
-    let (_, one, other) = two_fronts().await;
+    let (_, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
     other.refresh_schema().await.unwrap();
     let family = |name: &str| other.catalog().column_family("Ks", name).unwrap().clone();
@@ -404,11 +404,11 @@ async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
 
 #[tokio::test]
 async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cannot_read() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
     other.refresh_schema().await.unwrap();
     cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
-    let late = cluster.front(Catalog::default()).await;
+    let late = cluster.gateway(Catalog::default()).await;
     assert_eq!(defined(&late), [""; 0]);
     for refused in [
         late.add_keyspace(keyspace("Ks", &[]), level()).await,
@@ -423,7 +423,7 @@ async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cann
 
 #[tokio::test]
 async fn a_note_of_a_newer_server_takes_nothing_away() {
-    let (cluster, one, other) = two_fronts().await;
+    let (cluster, one, other) = two_gateways().await;
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
     one.add_keyspace(keyspace("More", &[]), level()).await.unwrap();
     other.refresh_schema().await.unwrap();
@@ -440,8 +440,8 @@ async fn what_the_configuration_defines_stays_and_cannot_be_changed() {
     let mut configured = Catalog::default();
     let own = KeyspaceDef { is_configured: true, ..KeyspaceDef::new("Own") };
     configured.keyspaces.insert("Own".to_owned(), own);
-    let one = cluster.front(configured.clone()).await;
-    let other = cluster.front(configured).await;
+    let one = cluster.gateway(configured.clone()).await;
+    let other = cluster.gateway(configured).await;
     one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
     other.refresh_schema().await.unwrap();
     assert_eq!(defined(&other), ["Ks: ", "Own: "]);
@@ -466,12 +466,12 @@ fn credentials(name: &str, password: &str) -> Vec<Credential> {
 }
 
 #[tokio::test]
-async fn users_and_their_rights_are_those_of_all_fronts() {
+async fn users_and_their_rights_are_those_of_all_gateways() {
     let cluster = Cluster::new();
     let one = front_with_users(&cluster).await;
     let other = front_with_users(&cluster).await;
-    let log_in = async |front: &Arc<Database>, name: &str, password: &str| {
-        front.authenticate(&credentials(name, password), Release::V2_1).await
+    let log_in = async |gateway: &Arc<Database>, name: &str, password: &str| {
+        gateway.authenticate(&credentials(name, password), Release::V2_1).await
     };
     assert!(log_in(&other, "cassandra", "cassandra").await.unwrap().is_some());
     one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
@@ -498,9 +498,9 @@ async fn users_and_their_rights_are_those_of_all_fronts() {
     second.unwrap();
     one.refresh_schema().await.unwrap();
     other.refresh_schema().await.unwrap();
-    for front in [&one, &other] {
+    for gateway in [&one, &other] {
         for keyspace in ["Ks", "Other"] {
-            let permits = front.roles().unwrap().permits("anna", Permission::Select, &resource(keyspace));
+            let permits = gateway.roles().unwrap().permits("anna", Permission::Select, &resource(keyspace));
             assert!(permits, "{keyspace}");
         }
     }
@@ -524,12 +524,13 @@ async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
     }
     one.refresh_schema().await.unwrap();
     let late = front_with_users(&cluster).await;
-    for front in [&one, &late] {
+    for gateway in [&one, &late] {
         for (name, password) in [("anna", "secret"), ("cassandra", "cassandra")] {
-            let refused = front.authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
+            let refused =
+                gateway.authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
             assert!(matches!(refused, Error::Authentication(_)), "{refused:?}");
         }
-        let written = front.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
+        let written = gateway.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
         assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
     }
     one.change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();

@@ -1,4 +1,4 @@
-//! A cluster in memory, and fronts before it: each with a store of its own that sees the same rows and notes.
+//! A cluster in memory, and gateways before it: each with a store of its own that sees the same rows and notes.
 #![allow(dead_code, reason = "every test binary uses its own part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -28,7 +28,7 @@ use super::reference_model::ReferenceModel;
 /// How long the cluster takes for a read.
 pub const READ_TAKES: Duration = Duration::from_millis(2);
 
-/// What all fronts share.
+/// What all gateways share.
 pub struct Cluster {
     rows: ReferenceModel,
     notes: Mutex<(i64, BTreeMap<String, Bytes>)>,
@@ -83,8 +83,8 @@ impl Cluster {
         })
     }
 
-    /// A front that has just started, with what its configuration defines.
-    pub async fn front(self: &Arc<Self>, catalog: Catalog) -> Arc<Database> {
+    /// A gateway that has just started, with what its configuration defines.
+    pub async fn gateway(self: &Arc<Self>, catalog: Catalog) -> Arc<Database> {
         self.front_of(catalog, Database::new).await
     }
 
@@ -147,7 +147,7 @@ impl Cluster {
     }
 }
 
-/// One front's store.
+/// One gateway's store.
 struct Gateway {
     cluster: Arc<Cluster>,
     /// The version of the notes that it has seen.

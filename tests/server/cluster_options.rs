@@ -1,4 +1,4 @@
-//! A server that shall be a front of a cluster which is not there, or not what it should be. What there is to say about
+//! A server that shall be a gateway of a cluster which is not there, or not what it should be. What there is to say about
 //! one that is there is in tests/cluster/secure.rs.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]

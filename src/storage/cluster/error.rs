@@ -88,7 +88,7 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         | DbError::AlreadyExists { .. }
         | DbError::FunctionFailure { .. } => StoreError::Invalid(message),
         DbError::Unauthorized | DbError::AuthenticationError => {
-            StoreError::Invalid(format!("the cluster does not let this front do so: {message}"))
+            StoreError::Invalid(format!("the cluster does not let this gateway do so: {message}"))
         }
         other => StoreError::Io(format!("{other}: {message}")),
     }

@@ -177,7 +177,7 @@ pub fn map(options: &BTreeMap<String, String>) -> String {
     format!("{{{}}}", entries.join(", "))
 }
 
-/// Makes what a keyspace lacks. `before` is what this front knew of it.
+/// Makes what a keyspace lacks. `before` is what this gateway knew of it.
 pub async fn make(
     link: &Link,
     keyspace: &KeyspaceDef,

@@ -217,7 +217,7 @@ impl Link {
         if result.is_rows() { all(&page_of(result)?) } else { Ok(Vec::new()) }
     }
 
-    /// A statement of our own, which must come to the same when it is run twice. There are few, and fronts ask with them
+    /// A statement of our own, which must come to the same when it is run twice. There are few, and gateways ask with them
     /// each second.
     pub async fn own_statement(&self, text: &str) -> Result<PreparedStatement, StoreError> {
         if let Some(known) = self.own_statements.lock().get(text) {

@@ -3,7 +3,7 @@
 //! `link` is the way there, behind a `gate`, and `retries` says what goes it twice; `table` is a column family as a table, `names` how its names are kept,
 //! `shape` the statements on it and `values` what they are sent with. `write`, `read`, `scan` and `cas` turn what is
 //! asked into statements, `rows` and `error` turn answers back. `splits` cuts the ring for batch jobs. `cql` runs what
-//! clients write themselves. `keyspaces` makes tables, `notes` keeps what all fronts share. What is not as on our own
+//! clients write themselves. `keyspaces` makes tables, `notes` keeps what all gateways share. What is not as on our own
 //! disk is in docs/cluster.md.
 
 mod cas;

@@ -1,7 +1,7 @@
-//! What all fronts share and keep on the cluster: notes, in a keyspace of their own.
+//! What all gateways share and keep on the cluster: notes, in a keyspace of their own.
 //!
 //! They stand in one partition with a version, so that a change of several of them is one transaction, and refused when
-//! another front has made one in between.
+//! another gateway has made one in between.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use super::rows::{first, is_applied, number};
 use super::values::{Value, Values};
 use crate::storage::StoreError;
 
-/// The keyspace of what fronts keep for themselves.
+/// The keyspace of what gateways keep for themselves.
 pub const KEYSPACE: &str = "thriftstore";
 
-// Of two fronts that start for the first time, both may make these tables: by their ids they are the same.
+// Of two gateways that start for the first time, both may make these tables: by their ids they are the same.
 const NOTES_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.notes (scope text, name text, value blob, \
      version bigint static, PRIMARY KEY (scope, name)) WITH id = '8f1c9b52-6d07-4a55-9a2f-3c5c3f0e7a01' AND comment = 'The schema that Thrift clients have made'";
 const LOCKS_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.locks (name text PRIMARY KEY, owner uuid) \
@@ -31,7 +31,7 @@ const LOCK: Bytes = Bytes::from_static(b"tables");
 
 /// How often a change of notes is tried that is lost with its node.
 const CHANGE_ATTEMPTS: u32 = 4;
-/// How long a lock holds whose front has died, in seconds.
+/// How long a lock holds whose gateway has died, in seconds.
 const LOCK_TTL_S: i32 = 60;
 /// How long a lock is waited for, and how long apart it is asked for: one who has died gives way in that time.
 const LOCK_PATIENCE: Duration = Duration::from_secs(80);
@@ -42,10 +42,10 @@ const LOCK_FAILURES_MAX: u32 = 2;
 /// How long it is tried to give it back: a client waits.
 const RETURN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The notes, as this front has seen them last.
+/// The notes, as this gateway has seen them last.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// Their version when this front has read them to go by them, or has changed them.
+    /// Their version when this gateway has read them to go by them, or has changed them.
     seen: Mutex<i64>,
 }
 
@@ -67,7 +67,7 @@ impl Notes {
         link.define(LOCKS_TABLE).await
     }
 
-    /// All notes, by which this front goes from now on. A change whose outcome is not known is settled by it: seen, or
+    /// All notes, by which this gateway goes from now on. A change whose outcome is not known is settled by it: seen, or
     /// never to be done.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
         let (version, notes) = read(link).await?;
@@ -86,13 +86,13 @@ impl Notes {
         Ok(first(rows).and_then(|bytes| number(&bytes)).unwrap_or(0))
     }
 
-    /// Errors: `SchemaDisagreement` when another front has changed notes since this one has read them.
+    /// Errors: `SchemaDisagreement` when another gateway has changed notes since this one has read them.
     pub async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
         let newest = self.version(link).await?;
         if newest == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
     }
 
-    /// Changes notes. Errors: `SchemaDisagreement` when another front has changed some since this one has read them,
+    /// Changes notes. Errors: `SchemaDisagreement` when another gateway has changed some since this one has read them,
     /// `TimedOut` when it cannot be seen whether they are changed.
     pub async fn change(&self, link: &Link, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
         let seen = *self.seen.lock();
@@ -177,17 +177,17 @@ async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
 
 fn overtaken() -> StoreError {
     StoreError::SchemaDisagreement(
-        "another front has changed the schema at the same time: try again".to_owned(),
+        "another gateway has changed the schema at the same time: try again".to_owned(),
     )
 }
 
-/// The right to change tables, which one front has at a time: a table that two make at once would be two.
+/// The right to change tables, which one gateway has at a time: a table that two make at once would be two.
 pub struct TablesLock {
     owner: Uuid,
 }
 
 impl TablesLock {
-    /// Waits until no other front has it.
+    /// Waits until no other gateway has it.
     pub async fn take(link: &Link) -> Result<TablesLock, StoreError> {
         let lock = TablesLock { owner: Uuid::new_v4() };
         let began = Instant::now();
@@ -203,7 +203,7 @@ impl TablesLock {
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
-        Err(StoreError::SchemaDisagreement("another front is changing tables: try again".to_owned()))
+        Err(StoreError::SchemaDisagreement("another gateway is changing tables: try again".to_owned()))
     }
 
     /// Keeps it for as long as this is waited for. Ends if it is lost: what it was taken for must not go on then.

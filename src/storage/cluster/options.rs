@@ -13,7 +13,7 @@ pub struct ClusterOptions {
     pub contact_points: Vec<String>,
     /// The data centre whose nodes are preferred, and which LOCAL_ consistency levels mean.
     pub local_data_center: Option<String>,
-    /// The cluster's own user and password, for all clients of this front.
+    /// The cluster's own user and password, for all clients of this gateway.
     pub credentials: Option<(String, Password)>,
     pub tls: Option<ClusterTls>,
     /// What every keyspace that is made here is replicated by, instead of what the schema says.

@@ -27,7 +27,7 @@ use crate::storage::{
 };
 use crate::util::Clock;
 
-/// Copies of the fronts' own keyspace, unless the operator says otherwise or there are fewer nodes.
+/// Copies of the gateways' own keyspace, unless the operator says otherwise or there are fewer nodes.
 const NOTES_COPIES: usize = 3;
 
 /// The tables that have been used.
@@ -106,7 +106,7 @@ impl ClusterStore {
         Scan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
     }
 
-    /// Whether the cluster has no table of a column family that this front has not known before.
+    /// Whether the cluster has no table of a column family that this gateway has not known before.
     async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool, StoreError> {
         let before = self.catalog.lock().clone();
         let is_known = |cf: &Arc<CfDef>| {
@@ -125,9 +125,9 @@ impl ClusterStore {
         Ok(false)
     }
 
-    /// Changes tables while no other front does, and by the newest notes only: who has missed one would make again
+    /// Changes tables while no other gateway does, and by the newest notes only: who has missed one would make again
     /// what others have dropped, and drop what they have made again. Errors: `SchemaDisagreement` when notes have
-    /// changed since this front has read them.
+    /// changed since this gateway has read them.
     async fn change_tables(
         &self,
         change: impl Future<Output = Result<(), StoreError>>,

@@ -1,4 +1,4 @@
-//! A server without data of its own: a front of a cluster.
+//! A server without data of its own: a gateway of a cluster.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn open_once(
     let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
     if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.capabilities(), name)) {
         return Err(StoreError::Mismatch(format!(
-            "the configuration defines the keyspace {name}, which is the cluster's or the fronts' own: give it another name"
+            "the configuration defines the keyspace {name}, which is the cluster's or the gateways' own: give it another name"
         )));
     }
     if let Some(note) = choice.note {
@@ -55,7 +55,7 @@ async fn open_once(
     Ok(OpenStore { store: Arc::new(store), partitioner, token })
 }
 
-/// Reads the schema that fronts share, and makes its tables, once the cluster has enough nodes for it.
+/// Reads the schema that gateways share, and makes its tables, once the cluster has enough nodes for it.
 pub async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
     until_reached(PAUSE, may_load_later, async || database.load_schema().await).await
 }

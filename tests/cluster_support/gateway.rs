@@ -23,7 +23,7 @@ pub fn config(nodes: &[String], more: &str) -> String {
     )
 }
 
-/// Starts a front and waits until it serves.
+/// Starts a gateway and waits until it serves.
 pub fn start(directory: &Path, nodes: &[String], more: &str) -> Server {
     // The command line would choose a directory otherwise.
     Server::start(directory, &config(nodes, more), &["--cluster", &nodes.join(",")])
@@ -45,8 +45,8 @@ pub struct Old {
 }
 
 impl Old {
-    pub fn connect(front: &Server, keyspace: &str) -> Old {
-        Old { client: front.client(Style::UNFRAMED), keyspace: keyspace.to_owned() }
+    pub fn connect(gateway: &Server, keyspace: &str) -> Old {
+        Old { client: gateway.client(Style::UNFRAMED), keyspace: keyspace.to_owned() }
     }
 
     pub fn insert(
@@ -75,14 +75,14 @@ pub struct Modern {
 
 impl Modern {
     /// A client without a keyspace.
-    pub fn idle(front: &Server) -> Modern {
-        let mut client = front.client(Style::FRAMED);
+    pub fn idle(gateway: &Server) -> Modern {
+        let mut client = gateway.client(Style::FRAMED);
         client.call("describe_version", &fields([])).value();
         Modern { client }
     }
 
-    pub fn connect(front: &Server, keyspace: &str) -> Modern {
-        let mut client = front.client(Style::FRAMED);
+    pub fn connect(gateway: &Server, keyspace: &str) -> Modern {
+        let mut client = gateway.client(Style::FRAMED);
         client.call("set_keyspace", &fields([(1, text(keyspace))])).void();
         Modern { client }
     }
@@ -162,7 +162,7 @@ pub fn value(reply: &Reply) -> Option<String> {
     }
 }
 
-/// The names of a keyspace's column families, sorted, as a front tells them just now.
+/// The names of a keyspace's column families, sorted, as a gateway tells them just now.
 pub fn families(client: &mut Modern, keyspace: &str) -> Vec<String> {
     let described = client.call("describe_keyspace", text(keyspace));
     let families = described.value().field(5).items();

@@ -1,4 +1,4 @@
-//! What a front costs: single columns by Thrift through a server before a cluster, and the same statements by the
+//! What a gateway costs: single columns by Thrift through a server before a cluster, and the same statements by the
 //! driver straight to the cluster, in rounds that alternate.
 
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use scylla::client::session_builder::SessionBuilder;
 use scylla::statement::prepared::PreparedStatement;
 use tokio::runtime::Runtime;
 
-use super::args::FrontArgs;
+use super::args::GatewayArgs;
 use super::reply::Failure;
 use super::report::{self, object};
 use super::rounds::{Rounds, Row, table};
@@ -21,8 +21,8 @@ use super::workload::{Call, Operation, Workload};
 /// What is compared.
 const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
 
-/// Fills the rows through the front, runs the rounds and prints the table.
-pub fn compare(args: &FrontArgs) -> Result<(), String> {
+/// Fills the rows through the gateway, runs the rounds and prints the table.
+pub fn compare(args: &GatewayArgs) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let direct = Direct::open(args, runtime.map_err(|error| format!("start a client: {error}"))?)?;
     let filled = run::execute(&args.plan(Operation::Populate)?.populating())?;
@@ -49,7 +49,7 @@ pub fn compare(args: &FrontArgs) -> Result<(), String> {
     Ok(())
 }
 
-/// The driver and the statements that a front sends too.
+/// The driver and the statements that a gateway sends too.
 struct Direct {
     runtime: Runtime,
     session: Arc<Session>,
@@ -58,7 +58,7 @@ struct Direct {
 }
 
 impl Direct {
-    fn open(args: &FrontArgs, runtime: Runtime) -> Result<Direct, String> {
+    fn open(args: &GatewayArgs, runtime: Runtime) -> Result<Direct, String> {
         let plan = args.plan(Operation::Insert)?;
         let name = format!("\"{}\".\"{}\"", plan.target.keyspace, plan.target.column_family);
         let level = args.data.level()?;

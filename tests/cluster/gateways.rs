@@ -28,7 +28,7 @@ fn level() -> &'static Behaviour {
     Behaviour::of(Release::V2_1)
 }
 
-async fn front() -> Arc<Database> {
+async fn gateway() -> Arc<Database> {
     let store = Arc::new(store(&options()).await);
     let clock = Arc::new(Clock::system());
     let parts = DatabaseParts::new(Arc::new(Catalog::default()), store, Arc::new(Murmur3Partitioner), clock);
@@ -109,10 +109,10 @@ fn is(column: &'static str, value: &'static str) -> IndexExpression {
 
 #[test]
 #[ignore = "needs a ring: tests/cluster/run"]
-fn two_fronts_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
-    let name = own_name("Fronts");
+fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
+    let name = own_name("Gateways");
     runtime().block_on(async {
-        let (one, other) = (front().await, front().await);
+        let (one, other) = (gateway().await, gateway().await);
         one.add_keyspace(keyspace(&name), level()).await.unwrap();
         other.refresh_schema().await.unwrap();
         assert_eq!(one.schema_version(), other.schema_version());
@@ -128,13 +128,13 @@ fn two_fronts_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
         other.drop_keyspace(&name, level()).await.unwrap();
         one.refresh_schema().await.unwrap();
         assert!(one.catalog().keyspace(&name).is_none());
-        for front in [one, other] {
-            front.store().close().await.unwrap();
+        for gateway in [one, other] {
+            gateway.store().close().await.unwrap();
         }
     });
 }
 
-/// Batches through one front, and all ways to read many rows through the other.
+/// Batches through one gateway, and all ways to read many rows through the other.
 async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     let keys: Vec<Bytes> = (0..ROWS).map(|at| Bytes::from(format!("row{at:03}"))).collect();
     for (at, key) in keys.iter().enumerate() {
@@ -177,7 +177,7 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     assert!(rows.iter().map(|row| &row.key).eq(&expected));
 }
 
-/// Conditional updates of one row through both fronts at the same time: each sees what the others have left.
+/// Conditional updates of one row through both gateways at the same time: each sees what the others have left.
 async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     let request = |key: &Bytes, expected: Vec<NewColumn>, value| CasRequest {
         key: key.clone(),
@@ -214,7 +214,7 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     assert_eq!(applied, CasOutcome::Applied);
 }
 
-/// Changes of the keyspace through both fronts at the same time.
+/// Changes of the keyspace through both gateways at the same time.
 async fn change_both(one: &Arc<Database>, other: &Arc<Database>, name: &str) {
     let (first, second) = tokio::join!(
         one.add_column_family(family(name, "First"), level()),
@@ -224,8 +224,8 @@ async fn change_both(one: &Arc<Database>, other: &Arc<Database>, name: &str) {
     second.unwrap();
     one.drop_column_family(name, "Second", level()).await.unwrap();
     other.refresh_schema().await.unwrap();
-    for front in [one, other] {
-        let catalog = front.catalog();
+    for gateway in [one, other] {
+        let catalog = gateway.catalog();
         let families = &catalog.keyspace(name).unwrap().column_families;
         assert!(families.keys().eq(["First", PEOPLE]), "{:?}", families);
     }
