@@ -1,5 +1,6 @@
 //! One request in, one reply out.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::body_reader::BodyReader;
@@ -15,6 +16,7 @@ use super::trace::Tracer;
 use super::version::ProtocolVersion;
 use crate::cql::CqlError;
 use crate::db;
+use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
 
 /// The body of a request, unpacked, without what stands in front of the message itself. One that is longer is refused
@@ -60,7 +62,15 @@ pub async fn answer(
         _ => Tracer::begin(&service.database, code, identity.address),
     };
     let meter = Arc::new(RequestMeter::new(&service.limits, identity.client.clone()));
-    let outcome = metered(meter, statements::run(service, identity, code, body, &mut tracer)).await;
+    let log = RequestLog::begin("native", code.name(), Some(identity.address));
+    let outcome = {
+        let request = pin!(statements::run(service, identity, code, body, &mut tracer));
+        metered(meter, log.run(request)).await
+    };
+    log.end(
+        outcome.as_ref().map_or(0, |(body, _)| body.len()),
+        outcome.as_ref().err().map(|(error, _)| error),
+    );
     let reply = match outcome {
         Ok((body, warnings)) => Reply::new(stream, ResponseCode::Result, body).warned(warnings),
         Err((error, doing)) => {

@@ -17,6 +17,7 @@ use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::{Behaviour, texts};
 use crate::cql::PreparedStatements;
 use crate::db::{self, Database};
+use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
 use crate::util::meter::{self, RequestLimits, metered};
 
@@ -137,6 +138,7 @@ async fn run(
         mark
     };
     let behaviour = dialect::behaviour_for(method, &service.compat);
+    let log = RequestLog::begin("thrift", method.name, session.address);
     let outcome = if std::mem::take(&mut session.has_lost_its_place) {
         Err(Failure::Protocol(LOST.to_owned()))
     } else {
@@ -146,7 +148,7 @@ async fn run(
                 let outcome = {
                     // Pinned here, as it is large and would be moved with each layer around it.
                     let request = pin!(run_on_newest(service, session, method, args, behaviour, out));
-                    metered(meter, request).await
+                    metered(meter, log.run(request)).await
                 };
                 session.meter.end();
                 outcome
@@ -164,7 +166,10 @@ async fn run(
         Ok(()) => {
             writer.stop();
             match writer.frame_end(mark) {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    log.end(out.len() - start, None::<&Failure>);
+                    return Ok(());
+                }
                 Err(error) => Failure::Failed(db::Error::invalid(format!("the reply is too large: {error}"))),
             }
         }
@@ -178,7 +183,9 @@ async fn run(
     let mut writer = Writer::new(out);
     let mark = writer.frame_begin(transport);
     write_failure(&mut writer, method.name, seqid, &failure, method.throws);
-    writer.frame_end(mark)
+    let ended = writer.frame_end(mark);
+    log.end(out.len() - start, Some(&failure));
+    ended
 }
 
 /// Runs a call, and once more where it needs something that is not defined as far as this server knows, and another may

@@ -1,5 +1,7 @@
 //! How a failed call is told: as one of the method's own exceptions, or as Thrift's.
 
+use std::fmt;
+
 use super::wire::{ApplicationError, WireError, Writer};
 use crate::cql::CqlError;
 use crate::db;
@@ -56,6 +58,15 @@ fn not_found(field: &str, holder: &str) -> String {
 
 fn not_present(field: &str, holder: &str) -> String {
     format!("Required field '{field}' was not present! Struct: {holder}")
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Protocol(why) | Failure::MissingArgument(why) => out.write_str(why),
+            Failure::Failed(error) => error.fmt(out),
+        }
+    }
 }
 
 impl From<db::Error> for Failure {

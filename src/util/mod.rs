@@ -7,6 +7,7 @@ pub mod meter;
 mod password_file;
 pub mod process_memory;
 pub mod release;
+mod request_log;
 mod shared_map;
 mod white_space;
 
@@ -14,5 +15,6 @@ pub use clock::Clock;
 pub use key_hash::{KeyHasher, KeyMap};
 pub use password_file::{Password, password_of};
 pub use release::Release;
+pub use request_log::{RequestLog, log_keyspace};
 pub use shared_map::{Difference, SharedMap};
 pub use white_space::trimmed;

@@ -16,6 +16,7 @@ mod life;
 mod logins;
 mod native;
 mod native_statements;
+mod request_log;
 mod rights;
 mod roles;
 mod schema;

@@ -132,6 +132,14 @@ impl Server {
         Server::launch(directory, command(directory, more))
     }
 
+    /// Writes the configuration into the directory and starts with a filter for the log.
+    pub fn start_logging(directory: &Path, filter: &str, config: &str, more: &[&str]) -> Server {
+        fs::write(directory.join("storage-conf.xml"), config).unwrap();
+        let mut command = command(directory, more);
+        command.env("THRIFTSTORE_LOG", filter);
+        Server::launch(directory, command)
+    }
+
     /// Writes the configuration into the directory and starts with so little memory.
     pub fn start_within(directory: &Path, limit: MemoryLimit, config: &str, more: &[&str]) -> Server {
         fs::write(directory.join("storage-conf.xml"), config).unwrap();

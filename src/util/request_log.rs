@@ -1,0 +1,130 @@
+//! The log of requests: a span around each request, and an event when it ends.
+//!
+//! It is off unless the log's filter names it: `THRIFTSTORE_LOG=info,requests=debug`. A request then gives one line, and what
+//! else is logged while the request runs carries the same fields:
+//!
+//! ```text
+//! DEBUG request{protocol="thrift" method="get_slice" client=10.0.0.7 keyspace="Blog" consistency=ONE}: requests: micros=84 reply_bytes=312
+//! ```
+//!
+//! A failed request also has `error`, with the text that the client gets. While the log is off, a request costs one look at
+//! a flag.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::net::IpAddr;
+use std::time::Instant;
+
+use tracing::field::{self, Empty};
+use tracing::{Instrument, Level, Span};
+
+/// What the log's filter calls it.
+const TARGET: &str = "requests";
+
+/// One request, until it ends.
+pub struct RequestLog(Option<Begun>);
+
+struct Begun {
+    span: Span,
+    at: Instant,
+}
+
+impl RequestLog {
+    /// Begins a request. `method` is the Thrift method or the opcode of the native protocol.
+    pub fn begin(protocol: &'static str, method: impl Display, client: Option<IpAddr>) -> RequestLog {
+        if !is_on() {
+            return RequestLog(None);
+        }
+        let (method, client) = (field::display(method), client.map(field::display));
+        let span = tracing::debug_span!(
+            target: TARGET, "request", protocol, %method, client, keyspace = Empty, consistency = Empty
+        );
+        RequestLog(Some(Begun { span, at: Instant::now() }))
+    }
+
+    /// Runs the request within its span.
+    pub async fn run<F: Future>(&self, request: F) -> F::Output {
+        let span = self.0.as_ref().map_or_else(Span::none, |begun| begun.span.clone());
+        request.instrument(span).await
+    }
+
+    /// Logs the end of the request. `reply_bytes` is the length of its reply, with the header.
+    pub fn end<E: Display>(self, reply_bytes: usize, error: Option<&E>) {
+        let Some(Begun { span, at }) = self.0 else { return };
+        let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let error = error.map(field::display);
+        tracing::debug!(target: TARGET, parent: &span, micros, reply_bytes, error);
+    }
+}
+
+/// Adds the keyspace and the consistency level to the request that runs here, as soon as they are known.
+pub fn log_keyspace(keyspace: &[u8], consistency: impl Display) {
+    if is_on() {
+        let span = Span::current();
+        span.record("keyspace", field::display(String::from_utf8_lossy(keyspace)));
+        span.record("consistency", field::display(consistency));
+    }
+}
+
+fn is_on() -> bool {
+    tracing::enabled!(target: TARGET, Level::DEBUG)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+    use tracing_subscriber::EnvFilter;
+
+    use super::*;
+
+    /// Everything that was logged.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The lines of a request of a keyspace under a filter.
+    fn logged(filter: &str, error: Option<&str>) -> String {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(EnvFilter::new(filter))
+            .with_writer(move || writer.clone())
+            .with_ansi(false)
+            .without_time();
+        tracing::subscriber::with_default(log.finish(), || {
+            let request = RequestLog::begin("thrift", "get", Some(IpAddr::from([10, 0, 0, 7])));
+            let run = request.run(async { log_keyspace(b"Blog", "ONE") });
+            futures_util::FutureExt::now_or_never(run);
+            request.end(42, error.as_ref());
+        });
+        String::from_utf8(lines.0.lock().clone()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_request_is_one_line_with_its_fields() {
+        let line = logged("info,requests=debug", None);
+        let span = "request{protocol=\"thrift\" method=get client=10.0.0.7 keyspace=Blog consistency=ONE}";
+        assert!(line.contains(span), "{line}");
+        assert!(line.contains("reply_bytes=42") && line.contains("micros="), "{line}");
+        assert!(!line.contains("error="), "{line}");
+        assert_eq!(line.lines().count(), 1);
+        assert!(logged("requests=debug", Some("no such keyspace")).contains("error=no such keyspace"));
+    }
+
+    #[test]
+    fn it_is_off_unless_the_filter_names_it() {
+        assert_eq!(logged("info", Some("no")), "");
+    }
+}

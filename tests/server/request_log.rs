@@ -1,0 +1,52 @@
+//! The log of requests: a line for each one, of both protocols, if the log's filter asks for it.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+use std::path::Path;
+
+use crate::support;
+use support::calls::{ONE, get_args, path};
+use support::client::Style;
+use support::native::NativeClient;
+use support::server::{Server, logged, storage_conf};
+use support::value::fields;
+
+/// The lines of the log about a request of this method.
+fn lines_of(directory: &Path, method: &str) -> Vec<String> {
+    let of_method = |line: &&str| line.contains(&format!("method={method} "));
+    logged(directory).lines().filter(of_method).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_request_of_both_protocols_is_a_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let filter = "info,requests=debug";
+    let mut server = Server::start_logging(directory, filter, &storage_conf(""), &["--ephemeral"]);
+    let mut client = server.client(Style::UNFRAMED);
+    client.call("describe_cluster_name", &fields([])).value();
+    client.call("get", &get_args("Nix", b"key", path("Standard1", None, Some(b"name")), ONE));
+    let mut native = NativeClient::ready(server.native_address(), 4);
+    native.query("SELECT * FROM system.local");
+    native.query("SELECT nonsense");
+    server.stop();
+
+    let [cluster_name] = &lines_of(directory, "describe_cluster_name")[..] else { panic!("not one line") };
+    for part in ["protocol=\"thrift\"", "client=127.0.0.1", "micros=", "reply_bytes="] {
+        assert!(cluster_name.contains(part), "{part} is missing in {cluster_name}");
+    }
+    assert!(!cluster_name.contains("error="), "{cluster_name}");
+    let [get] = &lines_of(directory, "get")[..] else { panic!("not one line") };
+    assert!(get.contains("error=Keyspace Nix does not exist in this schema."), "{get}");
+    let [select, nonsense] = &lines_of(directory, "QUERY")[..] else { panic!("not two lines") };
+    assert!(select.contains("protocol=\"native\"") && !select.contains("error="), "{select}");
+    assert!(nonsense.contains("error=line 0:-1 mismatched input"), "{nonsense}");
+}
+
+#[test]
+fn requests_are_not_logged_by_default() {
+    let (server, directory) = Server::ephemeral(&[]);
+    server.client(Style::UNFRAMED).call("describe_cluster_name", &fields([])).value();
+    server.stop();
+    assert!(lines_of(directory.path(), "describe_cluster_name").is_empty());
+}
