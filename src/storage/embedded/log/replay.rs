@@ -11,6 +11,7 @@
 //!   no checksum of the head, and no good head behind it             torn
 //!   a payload behind zeros in the place of its head                 torn
 //!   zeros over a whole page, or over the rest of one                torn
+//!   zeros from the beginning of a page to the end of the file       torn
 //!   a checksum is wrong otherwise                                   damaged
 //! ```
 
@@ -193,11 +194,13 @@ fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     is_zero(&bytes[lost]) && !(at + 1..written).any(is_head)
 }
 
-/// Whether a part of what stands from here to there was never written: it is zero up to the next page, or a whole page
-/// that begins in it is, or the file has nothing but zeros from well before its end on, for more than a page.
+/// Whether a part of the record from here to there was never written: it is zero up to the next page, or a page that begins
+/// in it is zero as far as the file goes, or the file has nothing but zeros from well before the record's end on, for more
+/// than a page. The length of a file may reach the disk before its last page does.
 fn is_torn(bytes: &[u8], at: usize, end: usize) -> bool {
     let next_page = at + PAGE - at % PAGE;
-    let mut pages = (next_page..end).step_by(PAGE).filter_map(|page| bytes.get(page..page + PAGE));
+    let page_at = |page: usize| &bytes[page..bytes.len().min(page + PAGE)];
+    let mut pages = (next_page..end.min(bytes.len())).step_by(PAGE).map(page_at);
     let written = written(bytes);
     is_zero(&bytes[at..next_page.min(bytes.len())])
         || pages.any(is_zero)
@@ -342,6 +345,28 @@ mod tests {
                 let expected = (vec![1], PAGE - in_first_page);
                 assert_eq!((found, end.length as usize), expected, "{in_first_page}, {what}");
             }
+        }
+    }
+
+    /// The length of the file reached the disk, its last page did not.
+    #[test]
+    fn a_last_page_that_was_lost_ends_the_log() {
+        for in_last_page in [1, 3, 1000, PAGE - 1, PAGE] {
+            let directory = tempfile::tempdir().unwrap();
+            let log = CommitLog::create(Arc::new(RealDisk), directory.path(), 1).unwrap();
+            record_of(&log, 1, 0);
+            let first_end = replayed(directory.path(), (1, 1)).unwrap().1.length as usize;
+            let beside_value = first_end - SEGMENT_HEAD;
+            let end = 2 * PAGE + in_last_page;
+            record_of(&log, 2, end - first_end - beside_value);
+            drop(log);
+            let path = path_of(directory.path(), 1);
+            let mut bytes = fs::read(&path).unwrap();
+            assert_eq!((bytes.len(), replayed(directory.path(), (1, 1)).unwrap().0), (end, vec![1, 2]));
+            bytes[2 * PAGE..].fill(0);
+            fs::write(&path, &bytes).unwrap();
+            let (found, replayed) = replayed(directory.path(), (1, 1)).unwrap();
+            assert_eq!((found, replayed.length as usize), (vec![1], first_end), "{in_last_page}");
         }
     }
 
