@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::CollectionForm;
 use super::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::db::Database;
-use crate::marshal::{CqlType, Native, STATIC_PREFIX, components};
+use crate::marshal::{CqlType, Native, STATIC_PREFIX, ValueKind, components};
 use crate::schema::{Layout, TableColumn, TableDef, row_key_parts};
 
 /// Bytes in hex.
@@ -64,18 +64,19 @@ fn fields<'a>(
 
 fn shown_native(database: &Database, native: Native, value: &[u8]) -> Option<String> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    match native {
-        Native::Ascii | Native::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
-        Native::Blob => Some(format!("0x{}", hex(value))),
+    match native.kind() {
+        ValueKind::Text => Some(quoted(std::str::from_utf8(value).ok()?)),
+        ValueKind::Blob => Some(format!("0x{}", hex(value))),
         _ if value.is_empty() => Some("''".to_owned()),
-        Native::Counter => Some(i64::from_be_bytes(value.try_into().ok()?).to_string()),
-        Native::Smallint => Some(i16::from_be_bytes(value.try_into().ok()?).to_string()),
-        Native::Tinyint => Some(i8::from_be_bytes(value.try_into().ok()?).to_string()),
-        _ => {
+        // Their comparators write bytes.
+        ValueKind::Counter => Some(i64::from_be_bytes(value.try_into().ok()?).to_string()),
+        ValueKind::Integer { bytes: 2 } => Some(i16::from_be_bytes(value.try_into().ok()?).to_string()),
+        ValueKind::Integer { bytes: 1 } => Some(i8::from_be_bytes(value.try_into().ok()?).to_string()),
+        kind => {
             let class = database.types().resolve(native.class())?;
             class.validate(value).ok()?;
             let text = class.to_text(value);
-            let is_quoted = matches!(native, Native::Inet | Native::Timestamp | Native::Date | Native::Time);
+            let is_quoted = matches!(kind, ValueKind::Quoted | ValueKind::Timestamp);
             Some(if is_quoted { quoted(text.trim_start_matches('/')) } else { text })
         }
     }

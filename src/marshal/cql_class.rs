@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::cql_type::{NATIVES, Native};
-use super::{BytesType, CqlType, PACKAGE, TypeRef, Types, UserType};
+use super::{BytesType, CqlType, Native, PACKAGE, TypeRef, Types, UserType};
 use crate::util::limits::TYPE_NESTING_MAX;
 
 static BUILTIN: LazyLock<Types> = LazyLock::new(Types::builtin);
@@ -104,10 +103,7 @@ fn read(class: &str, depth: usize, find: FindUser<'_>) -> Option<CqlType> {
                 .collect::<Option<Vec<_>>>()?;
             Some(CqlType::Tuple(fields))
         }
-        (name, 0) => {
-            let native = NATIVES.iter().find(|(.., known)| *known == name);
-            native.map(|(_, native, _)| CqlType::Native(*native)).or_else(|| custom(class))
-        }
+        (name, 0) => Native::of_class(name).map(CqlType::Native).or_else(|| custom(class)),
         _ => custom(class),
     }
 }

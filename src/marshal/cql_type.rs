@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{PACKAGE, TypeRef, UserType};
+use super::{Native, PACKAGE, TypeRef, UserType};
 
 /// A type as CQL writes it.
 #[derive(Debug, Clone)]
@@ -30,78 +30,6 @@ pub enum CqlType {
     Tuple(Vec<CqlType>),
     /// Always a single value.
     User(Arc<UserType>),
-}
-
-/// Cassandra's own types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Native {
-    Ascii,
-    Bigint,
-    Blob,
-    Boolean,
-    Counter,
-    Date,
-    Decimal,
-    Double,
-    Duration,
-    Float,
-    Inet,
-    Int,
-    /// The timestamp of releases before 2.0: moments before 1970 sort last.
-    OldTimestamp,
-    Smallint,
-    Text,
-    Time,
-    Timestamp,
-    Timeuuid,
-    Tinyint,
-    Uuid,
-    Varint,
-}
-
-/// The types of CQL by their names, with the classes that they stand for.
-pub const NATIVES: &[(&str, Native, &str)] = &[
-    ("ascii", Native::Ascii, "AsciiType"),
-    ("bigint", Native::Bigint, "LongType"),
-    ("blob", Native::Blob, "BytesType"),
-    ("boolean", Native::Boolean, "BooleanType"),
-    ("counter", Native::Counter, "CounterColumnType"),
-    ("date", Native::Date, "SimpleDateType"),
-    ("decimal", Native::Decimal, "DecimalType"),
-    ("double", Native::Double, "DoubleType"),
-    ("duration", Native::Duration, "DurationType"),
-    ("float", Native::Float, "FloatType"),
-    ("inet", Native::Inet, "InetAddressType"),
-    ("int", Native::Int, "Int32Type"),
-    ("smallint", Native::Smallint, "ShortType"),
-    ("text", Native::Text, "UTF8Type"),
-    ("time", Native::Time, "TimeType"),
-    ("timestamp", Native::Timestamp, "TimestampType"),
-    ("timestamp", Native::OldTimestamp, "DateType"),
-    ("timeuuid", Native::Timeuuid, "TimeUUIDType"),
-    ("tinyint", Native::Tinyint, "ByteType"),
-    ("uuid", Native::Uuid, "UUIDType"),
-    ("varint", Native::Varint, "IntegerType"),
-];
-
-impl Native {
-    /// The type of a name; `varchar` is text.
-    pub fn named(name: &str) -> Option<Native> {
-        if name == "varchar" {
-            return Some(Native::Text);
-        }
-        NATIVES.iter().find(|(known, ..)| *known == name).map(|(_, native, _)| *native)
-    }
-
-    /// What CQL calls it.
-    pub fn name(self) -> &'static str {
-        NATIVES.iter().find(|(_, native, _)| *native == self).map_or("", |(name, ..)| name)
-    }
-
-    /// Its class, without the package.
-    pub fn class(self) -> &'static str {
-        NATIVES.iter().find(|(_, native, _)| *native == self).map_or("", |(.., class)| class)
-    }
 }
 
 impl CqlType {

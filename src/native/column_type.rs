@@ -2,7 +2,7 @@
 
 use super::body_writer::BodyWriter;
 use super::version::ProtocolVersion;
-use crate::marshal::{CqlType, Native};
+use crate::marshal::CqlType;
 
 /// Followed by a class's name.
 const CUSTOM: u16 = 0x00;
@@ -12,41 +12,14 @@ const SET: u16 = 0x22;
 const USER: u16 = 0x30;
 const TUPLE: u16 = 0x31;
 
-/// The number of a native type, and the version that it came with.
-fn native_code(native: Native) -> (u16, ProtocolVersion) {
-    use ProtocolVersion::{V1, V4, V5};
-    match native {
-        Native::Ascii => (0x01, V1),
-        Native::Bigint => (0x02, V1),
-        Native::Blob => (0x03, V1),
-        Native::Boolean => (0x04, V1),
-        Native::Counter => (0x05, V1),
-        Native::Decimal => (0x06, V1),
-        Native::Double => (0x07, V1),
-        Native::Float => (0x08, V1),
-        Native::Int => (0x09, V1),
-        Native::Timestamp | Native::OldTimestamp => (0x0b, V1),
-        Native::Uuid => (0x0c, V1),
-        Native::Text => (0x0d, V1),
-        Native::Varint => (0x0e, V1),
-        Native::Timeuuid => (0x0f, V1),
-        Native::Inet => (0x10, V1),
-        Native::Date => (0x11, V4),
-        Native::Time => (0x12, V4),
-        Native::Smallint => (0x13, V4),
-        Native::Tinyint => (0x14, V4),
-        Native::Duration => (0x15, V5),
-    }
-}
-
 /// Writes a type. One that the version does not know is told by its class, as Cassandra does.
 pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
     let version = writer.version;
     match cql_type {
         CqlType::Native(native) => {
-            let (code, since) = native_code(*native);
-            if version >= since {
-                writer.u16(code);
+            let row = native.row();
+            if version as u8 >= row.protocol {
+                writer.u16(row.code);
             } else {
                 write_class(writer, cql_type);
             }
@@ -98,6 +71,7 @@ mod tests {
     use bytes::BytesMut;
 
     use super::*;
+    use crate::marshal::Native;
 
     fn written(cql_type: &CqlType, version: ProtocolVersion) -> Vec<u8> {
         let mut out = BytesMut::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::compat::features::FieldKind;
 use crate::cql::{CqlError, QueryState};
 use crate::db::{CfRequest, ColumnRequest};
-use crate::marshal::{NATIVES, PACKAGE};
+use crate::marshal::{Native, PACKAGE};
 use crate::schema::{CfDef, Setting};
 
 /// Where a property's name is not that of the setting that it is.
@@ -31,9 +31,8 @@ const IGNORED: [&str; 8] = [
 pub fn class_of(state: &QueryState<'_>, name: &str) -> Result<String, CqlError> {
     let lower = name.to_lowercase();
     let class = match lower.as_str() {
-        "varchar" => Some("UTF8Type"),
         "timestamp" => Some("DateType"),
-        lower => NATIVES.iter().find(|(native, _, _)| *native == lower).map(|(_, _, class)| *class),
+        lower => Native::named(lower).map(Native::class),
     };
     if let Some(class) = class {
         return Ok(format!("{PACKAGE}{class}"));

@@ -10,7 +10,7 @@ use super::names::name_of_key;
 use super::object::JsonObject;
 use crate::cql::values::{list_to_bytes, map_to_bytes, tuple_to_bytes};
 use crate::cql::{CollectionForm, TypesOf};
-use crate::marshal::{CqlType, Native, UserType, at};
+use crate::marshal::{CqlType, Native, UserType, ValueKind, at};
 
 /// Reads a value; `None` is null. Collections have long lengths. The error is the old server's sentence.
 pub fn from_json(cql_type: &CqlType, json: &RawValue, types: TypesOf<'_>) -> Result<Option<Bytes>, String> {
@@ -84,51 +84,35 @@ fn capitalized(message: &str) -> String {
 
 fn of_native(native: Native, kind: &Kind<'_>, types: TypesOf<'_>) -> Result<Bytes, String> {
     let read = |text: &str| parsed(&CqlType::Native(native), text, types);
-    let representation = |of: &str| format!("a string representation of {of}");
-    match (native, kind) {
-        (Native::Ascii, Kind::String(text)) if !text.is_ascii() => {
+    let expected = native.row().expected;
+    match (native.kind(), kind) {
+        (ValueKind::Text, Kind::String(text)) if native == Native::Ascii && !text.is_ascii() => {
             Err(format!("Invalid ASCII character in string literal: {text}"))
         }
-        (Native::Ascii | Native::Text, Kind::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
-        (Native::Ascii, other) => Err(other.unexpected("an ascii string")),
-        (Native::Text, other) => Err(other.unexpected("a UTF-8 string")),
-        (Native::Blob, kind) => blob(kind),
-        (Native::Boolean, Kind::Boolean(value)) => Ok(Bytes::copy_from_slice(&[u8::from(*value)])),
-        (Native::Boolean, Kind::String(text)) => read(text),
-        (Native::Boolean, other) => Err(other.unexpected("a boolean value")),
-        (Native::Bigint | Native::Int, Kind::String(text)) => read(text),
-        (Native::Bigint, Kind::Integer(text)) if text.parse::<i64>().is_ok() => read(text),
-        (Native::Int, Kind::Integer(text)) if text.parse::<i32>().is_ok() => read(text),
-        (Native::Bigint, other) => Err(other.unexpected("a bigint value")),
-        (Native::Int, other) => Err(other.unexpected("an int value")),
-        (Native::Smallint | Native::Tinyint, Kind::String(text)) => read(text),
-        (Native::Smallint | Native::Tinyint, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
-        (Native::Smallint, other) => Err(other.unexpected("a short value")),
-        (Native::Tinyint, other) => Err(other.unexpected("a byte value")),
-        (Native::Float | Native::Double, Kind::String(text)) => read(text),
-        (Native::Float | Native::Double, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
-        (Native::Float, other) => Err(other.unexpected("a float value")),
-        (Native::Double, other) => Err(other.unexpected("a double value")),
-        (Native::Decimal | Native::Varint, kind) => {
+        (ValueKind::Text, Kind::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
+        (ValueKind::Text, other) => Err(other.unexpected(expected)),
+        (ValueKind::Blob, kind) => blob(kind),
+        (ValueKind::Boolean, Kind::Boolean(value)) => Ok(Bytes::copy_from_slice(&[u8::from(*value)])),
+        (ValueKind::Counter, _) => Err("a counter has no value that could be set".to_owned()),
+        (ValueKind::Decimal | ValueKind::Varint, kind) => {
             let text = kind.text();
             let number = read(text).ok().filter(|number| !number.is_empty());
             number.ok_or_else(|| {
                 format!("Value '{text}' is not a valid representation of a {} value", native.name())
             })
         }
-        (Native::Timestamp | Native::OldTimestamp, Kind::String(_) | Kind::Integer(_)) => read(kind.text()),
-        (Native::Timestamp | Native::OldTimestamp, other) => {
-            Err(other.unexpected("a long or a datestring representation of a timestamp value"))
-        }
-        (_, Kind::String(text)) if native != Native::Counter => read(text),
-        (Native::Date, other) => Err(other.unexpected(&representation("a date value"))),
-        (Native::Time, other) => Err(other.unexpected(&representation("a time value"))),
-        (Native::Inet, other) => Err(other.unexpected(&representation("an inet value"))),
-        (Native::Timeuuid, other) => Err(other.unexpected(&representation("a timeuuid"))),
-        (Native::Duration, other) => Err(other.unexpected(&representation("a duration"))),
-        (Native::Uuid, other) => Err(other.unexpected(&representation("a uuid"))),
-        (Native::Counter, _) => Err("a counter has no value that could be set".to_owned()),
+        (_, Kind::String(text)) => read(text),
+        (ValueKind::Timestamp, Kind::Integer(text)) => read(text),
+        (ValueKind::Integer { bytes }, Kind::Integer(text)) if bytes < 4 || fits(text, bytes) => read(text),
+        (ValueKind::Integer { bytes: 1 | 2 }, Kind::Fraction(text)) => read(text),
+        (ValueKind::Float | ValueKind::Double, Kind::Integer(text) | Kind::Fraction(text)) => read(text),
+        (_, other) => Err(other.unexpected(expected)),
     }
+}
+
+/// Whether a number is an int or a bigint. 2.2 lets the comparators of shorter ones say so.
+fn fits(number: &str, bytes: usize) -> bool {
+    if bytes == 4 { number.parse::<i32>().is_ok() } else { number.parse::<i64>().is_ok() }
 }
 
 fn blob(kind: &Kind<'_>) -> Result<Bytes, String> {

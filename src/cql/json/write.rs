@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::names::key_of_name;
 use crate::cql::values::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::cql::{CollectionForm, TypesOf};
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, at, timestamp_text};
+use crate::marshal::{AbstractType, BytesType, CqlType, Native, ValueKind, at, timestamp_text};
 
 /// A value as JSON; `None` is null. Collections have long lengths. What is no value of the type is shown as a blob.
 pub fn to_json(cql_type: &CqlType, value: Option<&Bytes>, types: TypesOf<'_>) -> String {
@@ -71,28 +71,28 @@ fn native_json(native: Native, value: &Bytes, types: TypesOf<'_>) -> Option<Stri
     let class = CqlType::Native(native).type_ref(types.types);
     let class = at(&*class, types.release);
     class.validate(value).ok()?;
-    match native {
-        Native::Blob => return Some(blob(value)),
-        Native::Ascii | Native::Text => return std::str::from_utf8(value).ok().map(quoted),
+    match native.kind() {
+        ValueKind::Blob => return Some(blob(value)),
+        ValueKind::Text => return std::str::from_utf8(value).ok().map(quoted),
         _ if value.is_empty() => return Some("\"\"".to_owned()),
-        Native::Float => {
+        ValueKind::Float => {
             let number = f32::from_be_bytes(<[u8; 4]>::try_from(&value[..]).ok()?);
             return Some(finite(number.is_finite(), &float_text(&format!("{number:e}"), f64::from(number))));
         }
-        Native::Double => {
+        ValueKind::Double => {
             let number = f64::from_be_bytes(<[u8; 8]>::try_from(&value[..]).ok()?);
             return Some(finite(number.is_finite(), &float_text(&format!("{number:e}"), number)));
         }
-        Native::Timestamp | Native::OldTimestamp => {
+        ValueKind::Timestamp => {
             let ms = i64::from_be_bytes(<[u8; 8]>::try_from(&value[..]).ok()?);
             return Some(quoted(&timestamp_text(ms)));
         }
-        Native::Inet => return Some(quoted(&address(value)?)),
+        _ if native == Native::Inet => return Some(quoted(&address(value)?)),
         _ => {}
     }
     let text = class.to_text(value);
-    Some(match native {
-        Native::Date | Native::Duration | Native::Time | Native::Timeuuid | Native::Uuid => quoted(&text),
+    Some(match native.kind() {
+        ValueKind::Quoted | ValueKind::Unquoted => quoted(&text),
         _ => text,
     })
 }

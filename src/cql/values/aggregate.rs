@@ -19,18 +19,6 @@ enum Work {
 const NAMES: [(&str, Work); 5] =
     [("count", Work::Count), ("min", Work::Min), ("max", Work::Max), ("sum", Work::Sum), ("avg", Work::Avg)];
 
-/// The types that can be added.
-const NUMBERS: [Native; 8] = [
-    Native::Tinyint,
-    Native::Smallint,
-    Native::Int,
-    Native::Bigint,
-    Native::Float,
-    Native::Double,
-    Native::Decimal,
-    Native::Varint,
-];
-
 /// An aggregate of values of one type.
 #[derive(Debug, Clone)]
 pub struct Aggregate {
@@ -70,7 +58,7 @@ impl Aggregate {
         let takes = |native: Native| match work {
             Work::Count => true,
             Work::Min | Work::Max => native != Native::Duration,
-            Work::Sum | Work::Avg => NUMBERS.contains(&native),
+            Work::Sum | Work::Avg => native.kind().is_number() && native != Native::Counter,
         };
         match arguments {
             [of @ CqlType::Native(native)] if takes(*native) => {
@@ -81,7 +69,7 @@ impl Aggregate {
                 Ok(Aggregate { work: *work, native: Native::Blob, class: of.type_ref(types.types) })
             }
             _ => {
-                let natives = NATIVES.iter().map(|(_, native, _)| *native);
+                let natives = NATIVES.iter().map(|row| row.native);
                 let natives = natives.filter(|native| *native != Native::OldTimestamp && takes(*native));
                 let signature = |native: Native| {
                     let returns = if *work == Work::Count { "bigint" } else { native.name() };

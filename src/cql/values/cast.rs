@@ -6,15 +6,14 @@ use super::moment;
 use super::number::Number;
 use crate::cql::TypesOf;
 use crate::cql::json::to_json;
-use crate::marshal::{CqlType, Native};
+use crate::marshal::{CqlType, Native, ValueKind};
 
 fn is_number(native: Native) -> bool {
-    use Native::{Bigint, Counter, Decimal, Double, Float, Int, Smallint, Tinyint, Varint};
-    matches!(native, Tinyint | Smallint | Int | Bigint | Counter | Float | Double | Decimal | Varint)
+    native.kind().is_number()
 }
 
 fn is_text(native: Native) -> bool {
-    matches!(native, Native::Text | Native::Ascii)
+    native.kind() == ValueKind::Text
 }
 
 /// Whether values of one type can be cast to another.

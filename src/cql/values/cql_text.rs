@@ -6,7 +6,7 @@ use super::collections::{list_from_bytes, map_from_bytes, tuple_from_bytes};
 use crate::compat::features::releases::NEWEST;
 use crate::cql::CollectionForm;
 use crate::cql::syntax::is_reserved;
-use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, at};
+use crate::marshal::{AbstractType, BytesType, CqlType, Native, Types, ValueKind, at};
 
 /// A value as a statement would write it: reading the text gives the value again. Collections have long lengths. What
 /// is no value of the type is shown as a blob.
@@ -69,11 +69,11 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
     let class = cql_type.type_ref(&Types::builtin());
     let class = at(&*class, NEWEST);
     class.validate(value).ok()?;
-    match native {
-        Native::Blob => return Some(blob(value)),
-        Native::Ascii | Native::Text => return std::str::from_utf8(value).ok().map(quoted),
-        Native::Inet | Native::Date | Native::Time => return Some(quoted(&class.to_text(value))),
-        Native::Timestamp | Native::OldTimestamp => {
+    match native.kind() {
+        ValueKind::Blob => return Some(blob(value)),
+        ValueKind::Text => return std::str::from_utf8(value).ok().map(quoted),
+        ValueKind::Quoted => return Some(quoted(&class.to_text(value))),
+        ValueKind::Timestamp => {
             // The text has whole seconds of years with four digits.
             let text = class.to_text(value);
             let is_exact = class.parse_text(&text).is_ok_and(|parsed| parsed == value[..]);
@@ -90,9 +90,9 @@ fn native_text(native: Native, cql_type: &CqlType, value: &Bytes) -> Option<Stri
         return Some(format!("blobAs{}(0x)", capitalized(native.name())));
     }
     let text = class.to_text(value);
-    Some(match (native, &*text) {
-        (Native::Float | Native::Double, "inf") => "Infinity".to_owned(),
-        (Native::Float | Native::Double, "-inf") => "-Infinity".to_owned(),
+    Some(match (native.kind(), &*text) {
+        (ValueKind::Float | ValueKind::Double, "inf") => "Infinity".to_owned(),
+        (ValueKind::Float | ValueKind::Double, "-inf") => "-Infinity".to_owned(),
         _ => text,
     })
 }
@@ -154,8 +154,8 @@ mod tests {
     proptest! {
         #[test]
         fn foreign_bytes_are_shown(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
-            for (_, of, _) in NATIVES {
-                let of = native(*of);
+            for row in NATIVES {
+                let of = native(row.native);
                 let list = CqlType::List { element: Box::new(of.clone()), is_frozen: false };
                 prop_assert!(!text(&of, &bytes).is_empty());
                 prop_assert!(!text(&CqlType::Tuple(vec![of, list]), &bytes).is_empty());

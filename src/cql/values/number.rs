@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 use num_bigint::{BigInt, Sign};
 
-use crate::marshal::{AbstractType, DecimalType, Native};
+use crate::marshal::{AbstractType, DecimalType, Native, ValueKind};
 use crate::util::limits::DECIMAL_BYTES_MAX;
 
 /// Bits that the greatest double has.
@@ -22,13 +22,11 @@ pub(super) enum Number {
 
 /// Bytes of an integer's type; `None` for what is none, or may have any number of them.
 fn width(native: Native) -> Option<usize> {
-    Some(match native {
-        Native::Tinyint => 1,
-        Native::Smallint => 2,
-        Native::Int => 4,
-        Native::Bigint | Native::Counter => 8,
-        _ => return None,
-    })
+    match native.kind() {
+        ValueKind::Integer { bytes } => Some(bytes),
+        ValueKind::Counter => Some(8),
+        _ => None,
+    }
 }
 
 /// A decimal with this many digits after its point. `None` where that would take too much memory.
@@ -41,15 +39,17 @@ fn rescaled(unscaled: &BigInt, scale: i32, wanted: i32) -> Option<BigInt> {
 impl Number {
     /// The number of a value; `None` where it is none, as the empty one.
     pub fn of(native: Native, value: &[u8]) -> Option<Number> {
-        match native {
-            Native::Float => Some(Number::Float(f64::from(f32::from_be_bytes(value.try_into().ok()?)))),
-            Native::Double => Some(Number::Float(f64::from_be_bytes(value.try_into().ok()?))),
-            Native::Decimal => {
+        match native.kind() {
+            ValueKind::Float => Some(Number::Float(f64::from(f32::from_be_bytes(value.try_into().ok()?)))),
+            ValueKind::Double => Some(Number::Float(f64::from_be_bytes(value.try_into().ok()?))),
+            ValueKind::Decimal => {
                 let (scale, unscaled) = value.split_first_chunk::<4>()?;
                 Some(Number::Decimal(BigInt::from_signed_bytes_be(unscaled), i32::from_be_bytes(*scale)))
             }
-            Native::Varint if !value.is_empty() => Some(Number::Integer(BigInt::from_signed_bytes_be(value))),
-            other if Some(value.len()) == width(other) => {
+            ValueKind::Varint if !value.is_empty() => {
+                Some(Number::Integer(BigInt::from_signed_bytes_be(value)))
+            }
+            _ if Some(value.len()) == width(native) => {
                 Some(Number::Integer(BigInt::from_signed_bytes_be(value)))
             }
             _ => None,
@@ -59,18 +59,18 @@ impl Number {
     /// The value of a type. Integers that are too large lose their first bytes, as in Java; `None` where a decimal
     /// would be too long.
     pub fn bytes(&self, native: Native) -> Option<Bytes> {
-        let bytes = match native {
-            Native::Float => (self.float() as f32).to_be_bytes().to_vec(),
-            Native::Double => self.float().to_be_bytes().to_vec(),
-            Native::Decimal => match self {
+        let bytes = match native.kind() {
+            ValueKind::Float => (self.float() as f32).to_be_bytes().to_vec(),
+            ValueKind::Double => self.float().to_be_bytes().to_vec(),
+            ValueKind::Decimal => match self {
                 Number::Integer(number) => decimal_bytes(number, 0)?,
                 Number::Decimal(unscaled, scale) => decimal_bytes(unscaled, *scale)?,
                 // Java's way too: by the number's shortest text.
                 Number::Float(number) => DecimalType.parse_text(&format!("{number:?}")).ok()?,
             },
-            Native::Varint => self.integer()?.to_signed_bytes_be(),
-            other => {
-                let width = width(other)?;
+            ValueKind::Varint => self.integer()?.to_signed_bytes_be(),
+            _ => {
+                let width = width(native)?;
                 let number = match self {
                     // Java goes by way of int or long, whose ends are as far as it gets.
                     Number::Float(number) if width < 8 => BigInt::from(*number as i32),

@@ -185,7 +185,7 @@ fn no_order(place: &str, of: &TypeName) -> CqlError {
 
 /// Types of 2.2 and later, whose names a keyspace's own types may have had before.
 fn is_new(native: Native) -> bool {
-    matches!(native, Native::Date | Native::Duration | Native::Smallint | Native::Time | Native::Tinyint)
+    native.row().protocol > 1
 }
 
 /// A type's name as it was written.

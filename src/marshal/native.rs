@@ -1,0 +1,164 @@
+//! The native types of CQL: a row for each says what all layers need of it.
+//!
+//! A new one is a row here and a comparator in `types`, which reads and writes its texts.
+
+/// Cassandra's own types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Native {
+    Ascii,
+    Bigint,
+    Blob,
+    Boolean,
+    Counter,
+    Date,
+    Decimal,
+    Double,
+    Duration,
+    Float,
+    Inet,
+    Int,
+    Smallint,
+    Text,
+    Time,
+    Timestamp,
+    /// The timestamp of releases before 2.0: dates before 1970 sort last.
+    OldTimestamp,
+    Timeuuid,
+    Tinyint,
+    Uuid,
+    Varint,
+}
+
+/// What the values of a type are: how constants and JSON write them, and whether one can count with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Written in quotes.
+    Text,
+    /// Written as hexadecimal digits.
+    Blob,
+    Boolean,
+    /// A whole number of so many bytes.
+    Integer {
+        bytes: usize,
+    },
+    /// A whole number of 8 bytes that is only ever added to.
+    Counter,
+    Varint,
+    Decimal,
+    Float,
+    Double,
+    /// Milliseconds since 1970, written as a date in quotes or as a number.
+    Timestamp,
+    /// Written as its comparator's text, in quotes.
+    Quoted,
+    /// Written as its comparator's text; in JSON in quotes.
+    Unquoted,
+}
+
+/// One native type.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeType {
+    pub native: Native,
+    /// What CQL calls it.
+    pub name: &'static str,
+    /// The class of its values, without the package.
+    pub class: &'static str,
+    /// Its number in the native protocol.
+    pub code: u16,
+    /// The version of the native protocol that it came with. Types of 4 and 5 came with Cassandra 2.2 and later.
+    pub protocol: u8,
+    pub kind: ValueKind,
+    /// What Cassandra says that it expects where JSON has another kind of value.
+    pub expected: &'static str,
+}
+
+const fn of(native: Native, (name, class): (&'static str, &'static str), code: u16) -> NativeType {
+    let protocol = match code {
+        ..=0x10 => 1,
+        0x11..=0x14 => 4,
+        _ => 5,
+    };
+    NativeType { native, name, class, code, protocol, kind: ValueKind::Quoted, expected: "" }
+}
+
+impl NativeType {
+    const fn is(self, kind: ValueKind, expected: &'static str) -> NativeType {
+        NativeType { kind, expected, ..self }
+    }
+}
+
+const TIMESTAMP_JSON: &str = "a long or a datestring representation of a timestamp value";
+
+/// Every native type. Where two have one name, the first is meant.
+#[rustfmt::skip]
+pub const NATIVES: &[NativeType] = &[
+    of(Native::Ascii, ("ascii", "AsciiType"), 0x01).is(ValueKind::Text, "an ascii string"),
+    of(Native::Bigint, ("bigint", "LongType"), 0x02).is(ValueKind::Integer { bytes: 8 }, "a bigint value"),
+    of(Native::Blob, ("blob", "BytesType"), 0x03).is(ValueKind::Blob, "a string"),
+    of(Native::Boolean, ("boolean", "BooleanType"), 0x04).is(ValueKind::Boolean, "a boolean value"),
+    of(Native::Counter, ("counter", "CounterColumnType"), 0x05).is(ValueKind::Counter, "nothing"),
+    of(Native::Date, ("date", "SimpleDateType"), 0x11).is(ValueKind::Quoted, "a string representation of a date value"),
+    of(Native::Decimal, ("decimal", "DecimalType"), 0x06).is(ValueKind::Decimal, "a decimal value"),
+    of(Native::Double, ("double", "DoubleType"), 0x07).is(ValueKind::Double, "a double value"),
+    of(Native::Duration, ("duration", "DurationType"), 0x15).is(ValueKind::Unquoted, "a string representation of a duration"),
+    of(Native::Float, ("float", "FloatType"), 0x08).is(ValueKind::Float, "a float value"),
+    of(Native::Inet, ("inet", "InetAddressType"), 0x10).is(ValueKind::Quoted, "a string representation of an inet value"),
+    of(Native::Int, ("int", "Int32Type"), 0x09).is(ValueKind::Integer { bytes: 4 }, "an int value"),
+    of(Native::Smallint, ("smallint", "ShortType"), 0x13).is(ValueKind::Integer { bytes: 2 }, "a short value"),
+    of(Native::Text, ("text", "UTF8Type"), 0x0d).is(ValueKind::Text, "a UTF-8 string"),
+    of(Native::Time, ("time", "TimeType"), 0x12).is(ValueKind::Quoted, "a string representation of a time value"),
+    of(Native::Timestamp, ("timestamp", "TimestampType"), 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
+    of(Native::OldTimestamp, ("timestamp", "DateType"), 0x0b).is(ValueKind::Timestamp, TIMESTAMP_JSON),
+    of(Native::Timeuuid, ("timeuuid", "TimeUUIDType"), 0x0f).is(ValueKind::Unquoted, "a string representation of a timeuuid"),
+    of(Native::Tinyint, ("tinyint", "ByteType"), 0x14).is(ValueKind::Integer { bytes: 1 }, "a byte value"),
+    of(Native::Uuid, ("uuid", "UUIDType"), 0x0c).is(ValueKind::Unquoted, "a string representation of a uuid"),
+    of(Native::Varint, ("varint", "IntegerType"), 0x0e).is(ValueKind::Varint, "a varint value"),
+];
+
+impl ValueKind {
+    pub fn is_number(self) -> bool {
+        use ValueKind::{Counter, Decimal, Double, Float, Integer, Varint};
+        matches!(self, Integer { .. } | Counter | Varint | Decimal | Float | Double)
+    }
+}
+
+impl Native {
+    /// The type of a name; `varchar` is text.
+    pub fn named(name: &str) -> Option<Native> {
+        let name = if name == "varchar" { "text" } else { name };
+        NATIVES.iter().find(|known| known.name == name).map(|known| known.native)
+    }
+
+    /// The type of a class, which is named without its package.
+    pub fn of_class(class: &str) -> Option<Native> {
+        NATIVES.iter().find(|known| known.class == class).map(|known| known.native)
+    }
+
+    /// Its row.
+    pub fn row(self) -> &'static NativeType {
+        &NATIVES[self as usize]
+    }
+
+    /// What CQL calls it.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Its class, without the package.
+    pub fn class(self) -> &'static str {
+        self.row().class
+    }
+
+    pub fn kind(self) -> ValueKind {
+        self.row().kind
+    }
+}
+
+// Rows stand in the order of the types.
+const _: () = {
+    let mut at = 0;
+    while at < NATIVES.len() {
+        assert!(NATIVES[at].native as usize == at);
+        at += 1;
+    }
+};
