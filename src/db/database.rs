@@ -8,14 +8,9 @@ use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
 use super::Error;
-use super::authenticate::Authenticator;
-use super::family_ids::FamilyIds;
-use super::index_build::Unfinished;
-use super::login_guard::LoginGuard;
-use super::roles::RoleKeeper;
-use super::schema_events::SchemaEvents;
-use super::schema_version::SchemaVersion;
-use super::shared_schema::SharedSchema;
+use super::index::Unfinished;
+use super::login::{Authenticator, LoginGuard, RoleKeeper};
+use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
 use super::validate::Validation;
 use crate::compat::features::ConsistencyLevel;

@@ -1,7 +1,12 @@
 //! Keyspaces that no client changes.
 
-use super::describe::SYSTEM_KEYSPACE;
 use crate::storage::Capabilities;
+
+/// The keyspace that the old servers kept their own notes in.
+pub(super) const SYSTEM_KEYSPACE: &str = "system";
+
+/// Its column families, as 0.6 has them.
+pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
 
 /// Keyspaces of the server's own beside `system`.
 const OWN: [&str; 4] = ["system_schema", "system_traces", "system_auth", "system_virtual_schema"];

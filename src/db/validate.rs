@@ -1,16 +1,16 @@
 //! Checks requests in the old server's order and words: what is named, and how.
 //!
 //! The first failure wins, so the order is part of the behaviour: where a request breaks several rules, an
-//! application sees the same sentence as before. What a read asks for is checked in `validate_read`, what a
-//! write brings in `validate_write`.
+//! application sees the same sentence as before. What a read asks for is checked in `read/validate.rs`,
+//! what a write brings in `write/validate.rs`.
 
 use std::str;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::describe::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
-use super::request::{ColumnParent, ColumnPath};
+use super::args::{ColumnParent, ColumnPath};
+use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
 use super::{Error, table_cells};
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
@@ -29,6 +29,10 @@ pub struct Validation<'a> {
 
 pub(super) fn text_of(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl<'a> Validation<'a> {

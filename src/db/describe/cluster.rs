@@ -1,0 +1,322 @@
+//! What clients may ask about the cluster and its schema.
+
+use crate::compat::features::{api_version, cql3_version};
+use crate::compat::{Behaviour, texts};
+use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, is_reserved};
+use crate::db::{Database, Error, table_cells};
+use crate::schema::{CfDef, KeyspaceDef};
+use crate::util::Release;
+
+/// A column family as describe_keyspace of 0.4 to 0.6 shows it: property and value.
+pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
+
+/// A part of the ring and who holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenRange {
+    pub start_token: String,
+    pub end_token: String,
+    pub endpoints: Vec<String>,
+}
+
+impl Database {
+    pub fn cluster_name(&self) -> &str {
+        &self.parts.cluster_name
+    }
+
+    /// The partitioner's full Java class name.
+    pub fn partitioner_name(&self) -> &'static str {
+        self.parts.partitioner.class_name()
+    }
+
+    /// Every keyspace's name, with "system", which the servers of 0.4 and later list too.
+    pub fn keyspace_names(&self, behaviour: &Behaviour) -> Vec<String> {
+        let mut names = self.table_names(behaviour);
+        names.push(SYSTEM_KEYSPACE.to_owned());
+        names
+    }
+
+    /// Every keyspace's name, as 0.3 lists its tables.
+    pub fn table_names(&self, behaviour: &Behaviour) -> Vec<String> {
+        let catalog = self.catalog();
+        let is_listed = |keyspace: &&KeyspaceDef| {
+            !behaviour.schema.replication_is_global
+                || keyspace.replication_factor == catalog.replication_factor
+        };
+        let listed = catalog.keyspaces.values().filter(is_listed);
+        listed.map(|keyspace| keyspace.name.clone()).collect()
+    }
+
+    /// Each column family of a keyspace; `None` when there is no such keyspace.
+    pub fn describe_keyspace(
+        &self,
+        keyspace: &[u8],
+        release: Release,
+    ) -> Option<Vec<(String, ColumnFamilyDescription)>> {
+        let name = std::str::from_utf8(keyspace).ok()?;
+        if name == SYSTEM_KEYSPACE {
+            return Some(system_keyspace());
+        }
+        let catalog = self.catalog();
+        let keyspace = catalog.keyspace(name)?;
+        let families = keyspace.column_families.values();
+        Some(families.map(|cf| (cf.name.clone(), describe_family(keyspace, cf, release))).collect())
+    }
+
+    /// A keyspace as describeTable of 0.3 tells it: some lines for each column family, or that there is none.
+    pub fn describe_table(&self, table: &[u8]) -> String {
+        let name = String::from_utf8_lossy(table);
+        let catalog = self.catalog();
+        let Some(keyspace) = catalog.keyspace(&name) else { return format!("Table {name} not found.") };
+        let families = keyspace.column_families.values();
+        families.map(|cf| describe_lines(keyspace, cf)).collect()
+    }
+
+    /// Every keyspace, as 0.7 and later describe it: without the tables of CQL.
+    pub fn keyspaces(&self, release: Release) -> Vec<KeyspaceDef> {
+        let catalog = self.catalog();
+        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
+        shown.chain([modern_system_keyspace()]).collect()
+    }
+
+    /// One keyspace, as 0.7 and later describe it: without the tables of CQL.
+    pub fn keyspace(&self, name: &[u8], release: Release) -> Option<KeyspaceDef> {
+        let name = std::str::from_utf8(name).ok()?;
+        let found = self.catalog().keyspace(name).map(|keyspace| shown(keyspace, release));
+        found.or_else(|| (name == SYSTEM_KEYSPACE).then(modern_system_keyspace))
+    }
+
+    /// Bytes that sort as rows of these keys do in the ring.
+    pub fn ring_position(&self, key: &[u8]) -> Vec<u8> {
+        let mut token = Vec::new();
+        self.parts.partitioner.token(key, &mut token);
+        token.extend_from_slice(key);
+        token
+    }
+
+    /// The node's token, and its address.
+    pub fn token_and_endpoint(&self) -> (String, String) {
+        (self.parts.token.clone(), self.parts.endpoint.clone())
+    }
+
+    /// The ring of a keyspace; an error where there is no such keyspace.
+    pub fn describe_ring(&self, keyspace: &[u8], behaviour: &Behaviour) -> Result<Vec<TokenRange>, Error> {
+        let name = String::from_utf8_lossy(keyspace);
+        if self.catalog().keyspace(&name).is_none() {
+            return Err(Error::unknown(match is_reserved(self.store().capabilities(), &name) {
+                true => texts::no_ring(behaviour, &name),
+                false => texts::unknown_keyspace_of_ring(behaviour, &name),
+            }));
+        }
+        Ok(self.ring())
+    }
+
+    /// The ring of every keyspace: one node holds all of it.
+    pub fn ring(&self) -> Vec<TokenRange> {
+        let token = self.parts.token.clone();
+        let endpoints = vec![self.parts.endpoint.clone()];
+        vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }]
+    }
+
+    /// Tokens that cut a range of the ring into parts of about so many rows, the ends included.
+    pub async fn describe_splits(
+        &self,
+        start: &[u8],
+        end: &[u8],
+        keys_per_split: i32,
+    ) -> Result<Vec<String>, Error> {
+        let partitioner = &self.parts.partitioner;
+        let parse = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text).into_owned();
+            partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
+        };
+        let (first, last) = (parse(start)?, parse(end)?);
+        let keys_per_split = usize::try_from(keys_per_split).unwrap_or(0);
+        if keys_per_split == 0 {
+            return Err(Error::invalid("keys_per_split must be positive"));
+        }
+        let inner = self.store().splits(first.clone(), last.clone(), keys_per_split).await?;
+        let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
+        Ok(all.map(|token| partitioner.token_text(token)).collect())
+    }
+
+    /// A property by the name that the era's clients use; `?` for any other.
+    pub fn string_property(&self, name: &[u8], release: Release) -> String {
+        match name {
+            b"cluster name" => self.cluster_name().to_owned(),
+            b"config file" => self.parts.config_text.clone(),
+            b"token map" if Behaviour::of(release).reads.has_token_map_property => {
+                format!("{{{}:{}}}", json_text(&self.parts.token), json_text(&self.parts.endpoint))
+            }
+            b"version" => api_version(release).to_owned(),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
+/// A keyspace with what Thrift's clients are shown of it.
+fn shown(keyspace: &KeyspaceDef, release: Release) -> KeyspaceDef {
+    let mut keyspace = keyspace.clone();
+    keyspace.column_families.retain(|_, cf| table_cells::is_shown(cf, release));
+    keyspace
+}
+
+/// The keyspace "system", of which 0.7 and later need to know that it is there.
+fn modern_system_keyspace() -> KeyspaceDef {
+    let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
+    keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
+    keyspace
+}
+
+/// The version of CQL that a client may ask for, as it is understood: one of 2, or one of 3 up to the release's own.
+pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
+    let Some(asked) = CqlVersion::parse(text) else {
+        return Err(Error::invalid(format!(
+            "Invalid version value: {text} (see http://semver.org/ for details)"
+        )));
+    };
+    let supported = ["2.0.0", cql3_version(release)];
+    let covers = |own: &&str| CqlVersion::parse(own).is_some_and(|own| own.covers(&asked));
+    if supported.iter().any(covers) {
+        return Ok(text.to_owned());
+    }
+    Err(Error::invalid(format!(
+        "Provided version {text} is not supported by this server (supported: {})",
+        supported.join(", ")
+    )))
+}
+
+/// A version as semver.org has it, without what was built.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct CqlVersion {
+    numbers: [u32; 3],
+    is_done: bool,
+    /// What stands after a hyphen where it is not.
+    stage: String,
+}
+
+impl CqlVersion {
+    fn parse(text: &str) -> Option<CqlVersion> {
+        let (numbers, stage) = match text.split_once('-') {
+            Some((numbers, stage)) => (numbers, Some(stage)),
+            None => (text, None),
+        };
+        let is_word = |stage: &str| {
+            !stage.is_empty() && stage.chars().all(|c| c == '.' || c == '_' || c.is_ascii_alphanumeric())
+        };
+        let numbers: Vec<u32> = numbers.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let numbers = <[u32; 3]>::try_from(numbers).ok().filter(|_| stage.is_none_or(is_word))?;
+        Some(CqlVersion { numbers, is_done: stage.is_none(), stage: stage.unwrap_or_default().to_owned() })
+    }
+
+    /// Whether a server of this version serves clients of another.
+    fn covers(&self, asked: &CqlVersion) -> bool {
+        self.numbers[0] == asked.numbers[0] && asked <= self
+    }
+}
+
+fn json_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> ColumnFamilyDescription {
+    let mut description = vec![
+        ("Type", cf.type_name().to_owned()),
+        ("Desc", describe_shape(keyspace, cf, release)),
+        ("CompareWith", cf.comparator.class_name().to_owned()),
+    ];
+    if let Some(subcomparator) = cf.subcomparator() {
+        description.push(("CompareSubcolumnsWith", subcomparator.class_name().to_owned()));
+    }
+    if Behaviour::of(release).schema.describes_nesting {
+        description.push(("FlushPeriodInMinutes", cf.flush_period_minutes.to_string()));
+    }
+    description
+}
+
+/// The "Desc" of describe_keyspace: 0.4 draws the nesting, 0.5 and 0.6 give the comment or three lines.
+fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> String {
+    let full_name = format!("{}.{}", cf.keyspace, cf.name);
+    if Behaviour::of(release).schema.describes_nesting {
+        return describe_nesting(keyspace, cf);
+    }
+    cf.comment.clone().unwrap_or_else(|| {
+        // The old servers print the comparator as a Java object: its class, an at sign and an address.
+        format!(
+            "{full_name}\nColumn Family Type: {}\nColumns Sorted By: {}@1\n",
+            cf.type_name(),
+            cf.comparator.class_name()
+        )
+    })
+}
+
+/// A column family and what it is made of, by the names that the configuration has for them.
+fn describe_nesting(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
+    let labels = &cf.labels;
+    let columns = format!(
+        "{}({}, {}, {})",
+        labels.column_map, labels.column_key, labels.column_value, labels.column_timestamp
+    );
+    let content = if cf.is_super() {
+        format!("{}({}, {columns})", labels.super_column_map, labels.super_column_key)
+    } else {
+        columns
+    };
+    format!("{}.{}({}, {content})", cf.keyspace, cf.name, keyspace.row_key_label)
+}
+
+/// A column family in the lines of 0.3. Its rows are sorted by name: what 0.3 could sort by time is served by names.
+fn describe_lines(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
+    format!(
+        "{}\nColumn Family Type: {}\nColumns Sorted By: Name\nflush period: {} minutes\n-----\n",
+        describe_nesting(keyspace, cf),
+        cf.type_name(),
+        cf.flush_period_minutes
+    )
+}
+
+/// The column families of "system" as 0.6.6 and later show them.
+fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
+    let bytes_type = || "org.apache.cassandra.db.marshal.BytesType".to_owned();
+    let family = |name: &str, type_name: &str, desc: &str| {
+        let mut description =
+            vec![("Type", type_name.to_owned()), ("Desc", desc.to_owned()), ("CompareWith", bytes_type())];
+        if type_name == "Super" {
+            description.push(("CompareSubcolumnsWith", bytes_type()));
+        }
+        (name.to_owned(), description)
+    };
+    vec![
+        family(SYSTEM_FAMILIES[0], "Standard", "persistent metadata for the local node"),
+        family(SYSTEM_FAMILIES[1], "Super", "hinted handoff data"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_cql_are_those_of_the_release() {
+        let told = |text, release| match cql_version(text, release) {
+            Ok(version) => version,
+            Err(error) => error.to_string(),
+        };
+        for (text, release) in
+            [("3.0.0-beta1", Release::V1_1), ("3.0.0-beta1", Release::V2_1), ("3.2.1", Release::V2_1)]
+        {
+            assert_eq!(told(text, release), text);
+        }
+        assert_eq!(
+            told("3.0.0", Release::V1_1),
+            "Provided version 3.0.0 is not supported by this server (supported: 2.0.0, 3.0.0-beta1)"
+        );
+        assert_eq!(
+            told("3.1.0", Release::V1_2),
+            "Provided version 3.1.0 is not supported by this server (supported: 2.0.0, 3.0.5)"
+        );
+        for text in ["3.1", "3.0.0-", "3.0.0-be ta", "a.b.c", "", "1.2.3.4"] {
+            let expected = format!("Invalid version value: {text} (see http://semver.org/ for details)");
+            assert_eq!(told(text, Release::V2_1), expected);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What clients may ask about the cluster and its schema.
+
+mod cluster;
+
+pub use cluster::{ColumnFamilyDescription, TokenRange, cql_version};

@@ -1,0 +1,143 @@
+//! What a call of 0.7 or later does, and the words in which it is refused.
+
+use super::roles::Permission;
+use crate::compat::{Behaviour, texts};
+use crate::db::Error;
+use crate::db::validate::text_of;
+use crate::util::Release;
+
+/// What a call does, and to what. Names are as the client sent them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access<'a> {
+    /// Reads data.
+    Read {
+        keyspace: &'a [u8],
+        family: &'a [u8],
+    },
+    /// Writes data, or deletes them.
+    Write {
+        keyspace: &'a [u8],
+        family: &'a [u8],
+    },
+    AddKeyspace,
+    UpdateKeyspace {
+        keyspace: &'a [u8],
+    },
+    DropKeyspace {
+        keyspace: &'a [u8],
+    },
+    AddFamily {
+        keyspace: &'a [u8],
+    },
+    UpdateFamily {
+        keyspace: &'a [u8],
+        family: &'a [u8],
+    },
+    DropFamily {
+        keyspace: &'a [u8],
+        family: &'a [u8],
+    },
+}
+
+impl Access<'_> {
+    /// The refusal, in the words of the release's ClientState.
+    pub(in crate::db) fn denied(self, user: &str, release: Release) -> Error {
+        Error::invalid(match Behaviour::of(release).logins.permissions_name_resources {
+            true => texts::no_permission(release, user, self.permission().name(), &self.resource()),
+            false => texts::no_permission(release, user, self.old_permission(), &self.old_resource()),
+        })
+    }
+
+    /// The permission that 1.2 and later ask for.
+    pub(in crate::db) fn permission(self) -> Permission {
+        match self {
+            Access::Read { .. } => Permission::Select,
+            Access::Write { .. } => Permission::Modify,
+            Access::AddKeyspace | Access::AddFamily { .. } => Permission::Create,
+            Access::UpdateKeyspace { .. } | Access::UpdateFamily { .. } => Permission::Alter,
+            Access::DropKeyspace { .. } | Access::DropFamily { .. } => Permission::Drop,
+        }
+    }
+
+    /// The keyspace that it is done to or in, and the column family; `None`: the list of keyspaces.
+    pub fn place(&self) -> Option<(&[u8], Option<&[u8]>)> {
+        match self {
+            Access::AddKeyspace => None,
+            Access::UpdateKeyspace { keyspace }
+            | Access::DropKeyspace { keyspace }
+            | Access::AddFamily { keyspace } => Some((keyspace, None)),
+            Access::Read { keyspace, family }
+            | Access::Write { keyspace, family }
+            | Access::UpdateFamily { keyspace, family }
+            | Access::DropFamily { keyspace, family } => Some((keyspace, Some(family))),
+        }
+    }
+
+    /// What 1.2 and later ask it for.
+    fn resource(self) -> String {
+        match self {
+            Access::AddKeyspace => "<all keyspaces>".to_owned(),
+            Access::UpdateKeyspace { keyspace }
+            | Access::DropKeyspace { keyspace }
+            | Access::AddFamily { keyspace } => format!("<keyspace {}>", text_of(keyspace)),
+            Access::Read { keyspace, family }
+            | Access::Write { keyspace, family }
+            | Access::UpdateFamily { keyspace, family }
+            | Access::DropFamily { keyspace, family } => {
+                format!("<table {}.{}>", text_of(keyspace), text_of(family))
+            }
+        }
+    }
+
+    /// The permission that 0.7 to 1.1 ask for.
+    fn old_permission(self) -> &'static str {
+        if matches!(self, Access::Read { .. }) { "READ" } else { "WRITE" }
+    }
+
+    /// What 0.7 to 1.1 ask it for: a change of the schema is a write to the list that holds what changes.
+    fn old_resource(self) -> String {
+        let list = "/cassandra/keyspaces";
+        match self {
+            Access::AddKeyspace | Access::UpdateKeyspace { .. } | Access::DropKeyspace { .. } => {
+                list.to_owned()
+            }
+            Access::AddFamily { keyspace }
+            | Access::UpdateFamily { keyspace, .. }
+            | Access::DropFamily { keyspace, .. } => format!("{list}/{}", text_of(keyspace)),
+            Access::Read { keyspace, family } | Access::Write { keyspace, family } => {
+                format!("{list}/{}/{}", text_of(keyspace), text_of(family))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_worded_as_the_release_did() {
+        let (keyspace, family) = (&b"K"[..], &b"C"[..]);
+        let cases = [
+            (Access::Read { keyspace, family }, "READ", "/K/C", "SELECT", "<table K.C>"),
+            (Access::Write { keyspace, family }, "WRITE", "/K/C", "MODIFY", "<table K.C>"),
+            (Access::AddKeyspace, "WRITE", "", "CREATE", "<all keyspaces>"),
+            (Access::UpdateKeyspace { keyspace }, "WRITE", "", "ALTER", "<keyspace K>"),
+            (Access::DropKeyspace { keyspace }, "WRITE", "", "DROP", "<keyspace K>"),
+            (Access::AddFamily { keyspace }, "WRITE", "/K", "CREATE", "<keyspace K>"),
+            (Access::UpdateFamily { keyspace, family }, "WRITE", "/K", "ALTER", "<table K.C>"),
+            (Access::DropFamily { keyspace, family }, "WRITE", "/K", "DROP", "<table K.C>"),
+        ];
+        for (access, old, path, new, resource) in cases {
+            let old = format!(
+                "#<User anna groups=[]> does not have permission {old} for /cassandra/keyspaces{path}"
+            );
+            let new = format!("User anna has no {new} permission on {resource} or any of its parents");
+            for (release, expected) in
+                [(Release::V0_7, &old), (Release::V1_1, &old), (Release::V1_2, &new), (Release::V2_1, &new)]
+            {
+                assert_eq!(access.denied("anna", release).to_string(), *expected, "{access:?}");
+            }
+        }
+    }
+}

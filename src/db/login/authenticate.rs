@@ -1,0 +1,147 @@
+//! Who may connect: everybody, the users of SimpleAuthenticator's files, or the roles that are kept in the store.
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use md5::{Digest, Md5};
+
+use super::access_file::AccessFile;
+use super::properties;
+use super::user::{RightsSource, User};
+use crate::db::Error;
+
+use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
+use crate::compat::texts;
+use crate::util::Release;
+
+/// What a login sends: a name, as "username", and its value.
+pub type Credential = (Bytes, Bytes);
+
+/// How a connection becomes somebody's.
+#[derive(Debug, Clone)]
+pub enum Authenticator {
+    /// Login is not needed, and always succeeds.
+    AllowAll,
+    Simple(SimpleAuthenticator),
+    /// The roles that are kept in the store.
+    Password {
+        /// Whether their permissions are asked; otherwise whoever has logged in may do everything.
+        are_permissions_enforced: bool,
+    },
+}
+
+/// How passwords stand in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordMode {
+    Plain,
+    /// As the hexadecimal MD5 of the password.
+    Md5,
+}
+
+impl std::str::FromStr for PasswordMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PasswordMode, String> {
+        match text {
+            "PLAIN" | "" => Ok(PasswordMode::Plain),
+            "MD5" => Ok(PasswordMode::Md5),
+            other => Err(format!(
+                "The requested password check mode '{other}' is not a valid mode.  Possible values are 'PLAIN', \
+                 'MD5', or leave it unspecified."
+            )),
+        }
+    }
+}
+
+/// Users and rights in two Java properties files, read anew at every login as 0.6 does. 0.7 and 0.8 read the rights
+/// at every call; here they are those of the login until the next one.
+#[derive(Debug, Clone)]
+pub struct SimpleAuthenticator {
+    /// `user=password` lines.
+    pub passwd_file: PathBuf,
+    /// Who may do what. `None`: whoever has logged in may do everything.
+    pub access_file: Option<PathBuf>,
+    pub mode: PasswordMode,
+}
+
+impl Authenticator {
+    /// Whether calls are refused before a login.
+    pub fn requires_login(&self) -> bool {
+        !matches!(self, Authenticator::AllowAll)
+    }
+}
+
+impl SimpleAuthenticator {
+    /// Checks a login to a keyspace (0.6).
+    pub(in crate::db) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+        let user = self.authenticate(credentials, LOGIN_TO_KEYSPACE)?;
+        self.authorize(&user, keyspace)
+    }
+
+    /// Checks who logs in (0.7 and later).
+    pub(in crate::db) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+        let name = self.authenticate(credentials, release)?;
+        let standing = match self.access()? {
+            Some(access) => RightsSource::File(access.rights_of(&name)),
+            None => RightsSource::Everything,
+        };
+        Ok(User { name, standing })
+    }
+
+    /// Checks name and password; answers with the name. From 1.2 on the words are those of PasswordAuthenticator.
+    fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
+        let user = required(credentials, "username", release)?;
+        let password = required(credentials, "password", release)?;
+        let users = properties::read(&self.passwd_file)
+            .map_err(|error| unreadable("passwd", &self.passwd_file, &error))?;
+        let is_known = users.get(&user).is_some_and(|stored| self.matches(stored, &password));
+        if !is_known {
+            let mode = match self.mode {
+                PasswordMode::Plain => "PLAIN",
+                PasswordMode::Md5 => "MD5",
+            };
+            return Err(Error::Authentication(texts::wrong_password(release, mode, &user)));
+        }
+        Ok(user)
+    }
+
+    fn authorize(&self, user: &str, keyspace: &[u8]) -> Result<(), Error> {
+        let keyspace = String::from_utf8_lossy(keyspace);
+        if self.access()?.is_none_or(|access| access.opens(&keyspace, user)) {
+            return Ok(());
+        }
+        // 0.6 answers a keyspace without a line with an internal error.
+        Err(Error::Authorization(format!("User {user} could not be authorized to use keyspace {keyspace}")))
+    }
+
+    /// The access file as it is now.
+    fn access(&self) -> Result<Option<AccessFile>, Error> {
+        let read =
+            |path: &PathBuf| AccessFile::read(path).map_err(|error| unreadable("access", path, &error));
+        self.access_file.as_ref().map(read).transpose()
+    }
+
+    fn matches(&self, stored: &str, password: &str) -> bool {
+        match self.mode {
+            PasswordMode::Plain => stored == password,
+            PasswordMode::Md5 => {
+                let digest = Md5::digest(password.as_bytes());
+                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                stored.eq_ignore_ascii_case(&hex)
+            }
+        }
+    }
+}
+
+fn required(credentials: &[Credential], name: &str, release: Release) -> Result<String, Error> {
+    let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
+    found
+        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        .ok_or_else(|| Error::Authentication(texts::missing_credential(release, name)))
+}
+
+/// What a client is told; where the file is is for the log.
+fn unreadable(what: &str, path: &Path, error: &std::io::Error) -> Error {
+    tracing::error!("cannot read the {what} file {}: {error}", path.display());
+    Error::Authentication(format!("the server cannot read its {what} file"))
+}

@@ -1,0 +1,204 @@
+//! Keeps the roles: in memory for every request, and in the store.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+
+use super::graph::{Role, Roles};
+use super::password::Hasher;
+use super::permission::{Permission, Resource};
+use super::stored::{ROLE_NOTE, role_from_json, role_to_json};
+use crate::compat::texts;
+use crate::db::Access;
+use crate::db::schema::disagreement;
+use crate::db::{Credential, Error};
+use crate::storage::{Store, StoreError};
+use crate::util::Release;
+
+/// The superuser of a new server, and its password: those of Cassandra.
+const DEFAULT_SUPERUSER: &str = "cassandra";
+
+/// The keyspace of the tables that show the roles.
+const AUTH_KEYSPACE: &[u8] = b"system_auth";
+
+/// The roles of a server.
+#[derive(Debug, Default)]
+pub struct RoleKeeper {
+    /// Replaced as a whole.
+    roles: RwLock<Arc<Roles>>,
+    /// Those that could not be read.
+    unread: RwLock<BTreeSet<String>>,
+    /// Held while roles change.
+    changing: tokio::sync::Mutex<()>,
+    hasher: Hasher,
+}
+
+impl RoleKeeper {
+    /// One without roles. The hasher is another one only in tests.
+    pub fn new(hasher: Hasher) -> RoleKeeper {
+        RoleKeeper { hasher, ..RoleKeeper::default() }
+    }
+
+    /// The roles as they are now.
+    pub fn now(&self) -> Arc<Roles> {
+        self.roles.read().clone()
+    }
+
+    /// Takes up the roles among the store's notes.
+    pub fn load(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
+        let mut roles = Roles::default();
+        for (name, json) in notes {
+            let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
+            let role = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()))?;
+            roles.put(name, role)?;
+        }
+        roles.settle();
+        *self.roles.write() = Arc::new(roles);
+        Ok(())
+    }
+
+    /// The same where servers of several versions share the notes: a role that cannot be read may do nothing here, and is
+    /// left to the servers that can.
+    pub fn load_readable(&self, notes: &[(String, Bytes)]) {
+        let mut roles = Roles::default();
+        let mut unread = BTreeSet::new();
+        for (name, json) in notes {
+            let Some(name) = name.strip_prefix(ROLE_NOTE) else { continue };
+            let read = role_from_json(name, json).map_err(|error| Error::Internal(error.to_string()));
+            if let Err(error) = read.and_then(|role| roles.put(name, role)) {
+                tracing::error!("role {name} may do nothing here: {error}");
+                unread.insert(name.to_owned());
+            }
+        }
+        roles.settle();
+        *self.roles.write() = Arc::new(roles);
+        *self.unread.write() = unread;
+    }
+
+    /// Makes the default superuser where there is no role, and warns while its password is known to everybody.
+    pub async fn set_up(&self, store: &dyn Store) -> Result<(), Error> {
+        if self.now().iter().next().is_none() && self.unread.read().is_empty() {
+            let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
+            let role = Role { is_superuser: true, can_login: true, salted_hash, ..Role::default() };
+            self.change(store, |roles| roles.put(DEFAULT_SUPERUSER, role)).await?;
+            tracing::info!("made the superuser {DEFAULT_SUPERUSER} with the password {DEFAULT_SUPERUSER}");
+        }
+        let roles = self.now();
+        let Some(role) = roles.get(DEFAULT_SUPERUSER).filter(|role| role.can_login) else { return Ok(()) };
+        if self.hasher.is_of(role.salted_hash.as_deref(), DEFAULT_SUPERUSER.as_bytes()).await? {
+            tracing::warn!(
+                "everybody knows the password of {DEFAULT_SUPERUSER}: change it with ALTER USER {DEFAULT_SUPERUSER} \
+                 WITH PASSWORD '...'"
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks name and password; answers with the name. Who has no password, or is not there, costs the same time.
+    pub async fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
+        let name = required(credentials, "username", release)?;
+        let password = required(credentials, "password", release)?;
+        let name = String::from_utf8_lossy(name).into_owned();
+        let role = self.now().get(&name).cloned();
+        let hash = role.as_ref().and_then(|role| role.salted_hash.as_deref());
+        let is_right = self.hasher.is_of(hash, password).await?;
+        match role {
+            Some(role) if is_right && role.can_login => Ok(name),
+            Some(_) if is_right => Err(Error::Authentication(format!("{name} is not permitted to log in"))),
+            _ => Err(Error::Authentication("Username and/or password are incorrect".to_owned())),
+        }
+    }
+
+    /// The hash of a new password.
+    pub async fn hash(&self, password: &str) -> Result<String, Error> {
+        self.hasher.hash(password).await
+    }
+
+    /// Changes roles: the edit sees them as they are and changes a copy, which is noted and then put in place. When
+    /// it fails nothing has changed.
+    pub async fn change<T, E: From<Error>>(
+        &self,
+        store: &dyn Store,
+        edit: impl FnOnce(&mut Roles) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let changed = self.try_change(store, edit).await?;
+        changed.ok_or_else(|| disagreement().into())
+    }
+
+    /// The same; `None` where another server's change has come in between.
+    pub(in crate::db) async fn try_change<T, E: From<Error>>(
+        &self,
+        store: &dyn Store,
+        edit: impl FnOnce(&mut Roles) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        let _changing = self.changing.lock().await;
+        let before = self.now();
+        let mut after = Roles::clone(&before);
+        let answer = edit(&mut after)?;
+        let notes = changes(&before, &after);
+        if !notes.is_empty() {
+            self.check_readable(&notes)?;
+            match store.note(notes).await {
+                Ok(()) => {}
+                Err(StoreError::SchemaDisagreement(_)) => return Ok(None),
+                Err(error) => return Err(Error::from(error).into()),
+            }
+            after.settle();
+            *self.roles.write() = Arc::new(after);
+        }
+        Ok(Some(answer))
+    }
+
+    /// Whether notes that shall change are of roles that can be read.
+    fn check_readable(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), Error> {
+        let unread = self.unread.read();
+        let mut names = notes.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_NOTE));
+        match names.find(|name| unread.contains(*name)) {
+            Some(name) => Err(Error::invalid(format!(
+                "a newer server has made the role {name}, and this one cannot read what it is: change it there"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a role may do what a request does.
+    pub(in crate::db) fn allow(&self, name: &str, access: Access<'_>) -> bool {
+        let roles = self.roles.read();
+        let permission = access.permission();
+        let Some((keyspace, family)) = access.place() else {
+            return roles.allow(name, permission, &Resource::AllKeyspaces);
+        };
+        if keyspace == AUTH_KEYSPACE {
+            return roles.allow_all(name);
+        }
+        // A name that is no text is of nothing that could have been granted by itself.
+        let Ok(keyspace) = std::str::from_utf8(keyspace) else {
+            return roles.allow(name, permission, &Resource::AllKeyspaces);
+        };
+        let family = family.and_then(|family| std::str::from_utf8(family).ok());
+        roles.allow_data(name, permission, keyspace, family)
+    }
+
+    /// Whether a role may do this to a resource.
+    pub fn permits(&self, name: &str, permission: Permission, resource: &Resource) -> bool {
+        self.roles.read().allow(name, permission, resource)
+    }
+}
+
+/// The notes of the roles that differ.
+fn changes(before: &Roles, after: &Roles) -> Vec<(String, Option<Bytes>)> {
+    let note = |name: &String| format!("{ROLE_NOTE}{name}");
+    let changed = after.iter().filter(|(name, role)| before.get(name) != Some(*role));
+    let gone = before.iter().filter(|(name, _)| !after.contains(name));
+    let changed = changed.map(|(name, role)| (note(name), Some(Bytes::from(role_to_json(role)))));
+    changed.chain(gone.map(|(name, _)| (note(name), None))).collect()
+}
+
+fn required<'a>(credentials: &'a [Credential], name: &str, release: Release) -> Result<&'a Bytes, Error> {
+    let found = credentials.iter().find(|(key, _)| *key == *name.as_bytes());
+    found
+        .map(|(_, value)| value)
+        .ok_or_else(|| Error::Authentication(texts::missing_credential(release, name)))
+}

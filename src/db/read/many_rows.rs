@@ -1,0 +1,82 @@
+//! Reads of many rows: one after another where rows are at hand, side by side where each is a question to a cluster.
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::compat::features::ConsistencyLevel;
+use crate::db::{Database, Error};
+use crate::model::{ReadCommand, RowColumns};
+use crate::storage::within_limit;
+use crate::util::limits::ROW_WORK;
+use crate::util::meter;
+
+impl Database {
+    /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
+    /// that is too large.
+    pub(in crate::db) async fn read_each(
+        &self,
+        keys: Vec<Bytes>,
+        command: &ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        let Some(at_once) = self.store().capabilities().concurrent_reads else {
+            return self.read_in_turn(keys, command, consistency).await;
+        };
+        let read = |key: Bytes| async move {
+            let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
+            Ok::<_, Error>((key, columns))
+        };
+        meter::charge(memory_of(keys.len()))?;
+        let mut rows = Vec::with_capacity(keys.len());
+        let mut bytes = 0;
+        let mut reads = stream::iter(keys.into_iter().map(read)).buffered(at_once);
+        while let Some((key, columns)) = reads.try_next().await? {
+            // Half of what they take is for the reply.
+            bytes = within_limit(bytes + columns.memory() / 2)?;
+            rows.push((key, columns));
+        }
+        Ok(rows)
+    }
+
+    /// Counts the same columns in many rows, in the order of the keys. The first failure ends it.
+    pub(in crate::db) async fn count_each(
+        &self,
+        keys: Vec<Bytes>,
+        command: &ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<(Bytes, usize)>, Error> {
+        if self.store().capabilities().concurrent_reads.is_some() {
+            let rows = self.read_each(keys, command, consistency).await?;
+            return Ok(rows.into_iter().map(|(key, columns)| (key, columns.len())).collect());
+        }
+        let mut counts = Vec::with_capacity(keys.len());
+        for key in keys {
+            let count = self.count_columns(&key, command.clone(), consistency).await?;
+            counts.push((key, count));
+        }
+        Ok(counts)
+    }
+
+    async fn read_in_turn(
+        &self,
+        keys: Vec<Bytes>,
+        command: &ReadCommand,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
+        meter::charge(memory_of(keys.len()))?;
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
+            let mut columns = self.store().read(key.clone(), command.clone(), consistency).await?;
+            // The store has counted what they take.
+            columns.detach();
+            meter::breathe(ROW_WORK + columns.len()).await?;
+            rows.push((key, columns));
+        }
+        Ok(rows)
+    }
+}
+
+/// Memory of so many rows beside their columns, here and in the reply.
+fn memory_of(rows: usize) -> usize {
+    2 * rows * size_of::<(Bytes, RowColumns)>()
+}

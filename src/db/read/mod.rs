@@ -1,0 +1,13 @@
+//! Reads: columns of rows by their keys, counts, ranges of rows.
+
+mod cells;
+mod counts;
+mod many_rows;
+mod multi_slice;
+mod ranges;
+mod reads;
+mod unchecked_slice;
+mod validate;
+
+pub use multi_slice::MultiSliceRequest;
+pub use reads::GetResult;

@@ -1,0 +1,133 @@
+//! Several slices of one row as one read (2.1).
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::db::args::ColumnParent;
+use crate::db::{Database, Error};
+use crate::model::{Cell, Predicate, RowColumns, SliceRange};
+
+/// What get_multi_slice asks. An empty bound is open.
+#[derive(Debug, Clone)]
+pub struct MultiSliceRequest {
+    pub key: Bytes,
+    pub column_parent: ColumnParent,
+    pub slices: Vec<(Bytes, Bytes)>,
+    pub reversed: bool,
+    pub count: i32,
+}
+
+impl Database {
+    /// The columns that lie in any of the slices, each once, at most `count`.
+    pub async fn get_multi_slice(
+        &self,
+        keyspace: &[u8],
+        request: MultiSliceRequest,
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Result<Vec<Cell>, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.family(keyspace, &request.column_parent.column_family)?;
+        if cf.is_super() {
+            return Err(Error::invalid("get_multi_slice does not support super columns"));
+        }
+        checks.parent_in(cf, &request.column_parent)?;
+        checks.read_consistency(keyspace, consistency)?;
+        let comparator = checks.comparator(cf, false);
+        let mut slices = Vec::with_capacity(request.slices.len());
+        for (at, (start, finish)) in request.slices.iter().enumerate() {
+            for bound in [start, finish] {
+                checks.page_start(cf, bound)?;
+            }
+            let order = comparator.compare(start, finish);
+            let is_bounded = !start.is_empty() && !finish.is_empty();
+            if is_bounded && !request.reversed && order.is_gt() {
+                return Err(Error::invalid(format!(
+                    "Column slice at index {at} had start greater than finish"
+                )));
+            }
+            if is_bounded && request.reversed && order.is_lt() {
+                return Err(Error::invalid(format!(
+                    "Reversed column slice at index {at} had start less than finish"
+                )));
+            }
+            slices.push((start.clone(), finish.clone()));
+        }
+        checks.key(&request.key, Some(cf))?;
+        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
+        let in_order = |a: &[u8], b: &[u8]| {
+            let order = comparator.compare(a, b);
+            if request.reversed { order.reverse() } else { order }
+        };
+        let merged = merge(slices, in_order);
+
+        let mut left = usize::try_from(request.count).unwrap_or(0);
+        let mut found = Vec::new();
+        for (start, finish) in merged {
+            if left == 0 {
+                break;
+            }
+            let range = SliceRange { start, finish, reversed: request.reversed, count: left };
+            let command = self.command(cf, None, Predicate::Range(range), behaviour);
+            let read = self.store().read(request.key.clone(), command, consistency).await?;
+            if let RowColumns::Cells(cells) = read {
+                left -= cells.len().min(left);
+                found.extend(cells);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Puts slices in order and makes one of those that overlap. `in_order` is the order of the traversal, in which
+/// an empty start is first and an empty finish last.
+fn merge(
+    mut slices: Vec<(Bytes, Bytes)>,
+    in_order: impl Fn(&[u8], &[u8]) -> Ordering,
+) -> Vec<(Bytes, Bytes)> {
+    let by_start = |a: &Bytes, b: &Bytes| match (a.is_empty(), b.is_empty()) {
+        (true, true) => Ordering::Equal,
+        (true, false) => Ordering::Less,
+        (false, true) => Ordering::Greater,
+        (false, false) => in_order(a, b),
+    };
+    slices.sort_by(|(a, _), (b, _)| by_start(a, b));
+    let mut merged: Vec<(Bytes, Bytes)> = Vec::with_capacity(slices.len());
+    for (start, finish) in slices {
+        match merged.last_mut() {
+            Some((_, last)) if last.is_empty() || start.is_empty() || in_order(&start, last).is_le() => {
+                if !last.is_empty() && (finish.is_empty() || in_order(&finish, last).is_gt()) {
+                    *last = finish;
+                }
+            }
+            _ => merged.push((start, finish)),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slices(pairs: &[(&'static str, &'static str)]) -> Vec<(Bytes, Bytes)> {
+        pairs.iter().map(|(start, finish)| (Bytes::from(*start), Bytes::from(*finish))).collect()
+    }
+
+    #[test]
+    fn overlapping_slices_become_one() {
+        let forwards = |a: &[u8], b: &[u8]| a.cmp(b);
+        let backwards = |a: &[u8], b: &[u8]| b.cmp(a);
+        let merged = merge(slices(&[("e", "g"), ("a", "c"), ("b", "d")]), forwards);
+        assert_eq!(merged, slices(&[("a", "d"), ("e", "g")]));
+        assert_eq!(merge(slices(&[("b", ""), ("c", "d"), ("", "b")]), forwards), slices(&[("", "")]));
+        assert_eq!(
+            merge(slices(&[("c", "a"), ("d", "b"), ("z", "y")]), backwards),
+            slices(&[("z", "y"), ("d", "a")])
+        );
+    }
+}

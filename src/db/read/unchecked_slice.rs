@@ -1,0 +1,116 @@
+//! A slice of which nothing has been checked: what get_count of 2.0 and later counts.
+//!
+//! `CassandraServer.get_count` of 2.1 looks neither at the bounds nor at the super column's name. It compares their bytes
+//! with the names that are there: what is no name has a place among them all the same, and only a comparator that needs
+//! more bytes than it gets fails, where there is a name to compare with.
+
+use bytes::Bytes;
+
+use crate::db::Error;
+use crate::db::args::RequestedRange;
+use crate::db::validate::Validation;
+use crate::marshal::{AbstractType, MarshalError};
+use crate::model::{Cell, RowColumns, SuperColumn};
+use crate::schema::CfDef;
+use crate::util::limits::NAME_BYTES_MAX;
+
+/// What lies between two bounds that may be any bytes; in a super column of any name, where one is given.
+pub(in crate::db) struct UncheckedSlice<'a> {
+    /// Orders the row's own names.
+    outer: &'a dyn AbstractType,
+    /// Orders the names that are asked for: the same, or those in super columns.
+    comparator: &'a dyn AbstractType,
+    super_column: Option<Bytes>,
+    /// Empty bounds are open.
+    low: Bytes,
+    high: Bytes,
+}
+
+impl<'a> UncheckedSlice<'a> {
+    pub fn of(
+        checks: &Validation<'_>,
+        cf: &'a CfDef,
+        super_column: Option<Bytes>,
+        range: &RequestedRange,
+    ) -> UncheckedSlice<'a> {
+        let (start, finish) = (range.start.clone(), range.finish.clone());
+        let (low, high) = if range.reversed { (finish, start) } else { (start, finish) };
+        let comparator = checks.comparator(cf, super_column.is_some());
+        UncheckedSlice { outer: checks.comparator(cf, false), comparator, super_column, low, high }
+    }
+
+    /// Whether the super column's name is one, or none is given.
+    pub fn is_in_name(&self) -> bool {
+        self.super_column.as_ref().is_none_or(|name| !name.is_empty() && is_name(self.outer, name))
+    }
+
+    /// Whether the bounds are names, or open.
+    pub fn is_between_names(&self) -> bool {
+        [&self.low, &self.high].into_iter().all(|bound| is_name(self.comparator, bound))
+    }
+
+    /// How many live columns of the slice are among these, after the first so many.
+    pub fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize, Error> {
+        let counted = match columns {
+            RowColumns::Cells(cells) => self.count_cells(cells.iter().skip(first)),
+            RowColumns::Supers(supers) => supers.iter().skip(first).map(|one| self.count_super(one)).sum(),
+        };
+        counted.map_err(|error: MarshalError| Error::invalid(error.0))
+    }
+
+    fn count_super(&self, super_column: &SuperColumn) -> Result<usize, MarshalError> {
+        match &self.super_column {
+            None => {
+                let is_inside = self.holds(&super_column.name)?;
+                Ok(usize::from(is_inside && super_column.cells.iter().any(Cell::is_live)))
+            }
+            Some(name) if self.outer.compare_unchecked(name, &super_column.name)?.is_ne() => Ok(0),
+            Some(_) => self.count_cells(super_column.cells.iter()),
+        }
+    }
+
+    fn count_cells<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> Result<usize, MarshalError> {
+        cells.map(|cell| Ok(usize::from(self.holds(&cell.name)? && cell.is_live()))).sum()
+    }
+
+    /// Whether a name lies between the bounds. Both are compared with it, for either may fail.
+    fn holds(&self, name: &[u8]) -> Result<bool, MarshalError> {
+        let order = |bound: &[u8]| self.comparator.compare_unchecked(bound, name);
+        let is_late = self.low.is_empty() || order(&self.low)?.is_le();
+        let is_early = self.high.is_empty() || order(&self.high)?.is_ge();
+        Ok(is_late && is_early)
+    }
+}
+
+impl Validation<'_> {
+    /// A range as 2.1 takes it. Composites are taken apart before anything is read, but not those in Super families:
+    /// there each name is one component already (`CassandraServer.toInternalFilter`).
+    pub(in crate::db) fn read_unchecked(
+        &self,
+        cf: &CfDef,
+        range: &RequestedRange,
+    ) -> Result<RequestedRange, Error> {
+        let mut read = range.clone();
+        for bound in [&mut read.start, &mut read.finish] {
+            *bound = self.read_bound_unchecked(cf, bound)?;
+        }
+        Ok(read)
+    }
+
+    /// One bound of such a range. Where columns are defined, 2.1 makes texts of their names, which what is no name has not.
+    pub(in crate::db) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
+        let failed = |error: MarshalError| Error::invalid(error.0);
+        let comparator = self.comparator(cf, false);
+        if cf.is_super() {
+            return Ok(bound.clone());
+        }
+        if self.behaviour.reads.unchecked_bounds_are_printed && !cf.column_metadata.is_empty() {
+            comparator.validate(bound).map_err(failed)?;
+        }
+        Ok(Bytes::from(comparator.read_unchecked(bound).map_err(failed)?))
+    }
+}
+
+fn is_name(comparator: &dyn AbstractType, name: &[u8]) -> bool {
+    name.len() <= NAME_BYTES_MAX && comparator.validate(name).is_ok()
+}

@@ -1,0 +1,411 @@
+//! Checks what clients ask of the schema, and makes definitions of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::limits::check_columns;
+use super::request::{CfRequest, ColumnRequest, KsRequest};
+use super::settings;
+use crate::compat::rules::SchemaRules;
+use crate::compat::{Behaviour, texts};
+use crate::db::Error;
+use crate::db::reserved::SYSTEM_KEYSPACE;
+use crate::db::reserved::is_reserved;
+use crate::db::validate::hex;
+use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeError, TypeRef, Types, may_succeed};
+use crate::schema::{Catalog, CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef};
+use crate::storage::Capabilities;
+use crate::util::Release;
+use crate::util::limits::SCHEMA_NAME_CHARS_MAX;
+
+/// The package of replica placement strategies.
+const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
+
+const TYPE_PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+
+/// Types that are made of others.
+const MADE_OF_OTHERS: [&str; 10] = [
+    "ReversedType",
+    "CompositeType",
+    "DynamicCompositeType",
+    "ListType",
+    "SetType",
+    "MapType",
+    "FrozenType",
+    "TupleType",
+    "UserType",
+    "ColumnToCollectionType",
+];
+
+/// How many copies there are.
+const FACTOR: &str = "replication_factor";
+
+/// The option of an index that names its class.
+const CUSTOM_INDEX_CLASS: &str = "class_name";
+
+/// The strategies that a keyspace may name.
+const STRATEGIES: [&str; 5] = [
+    "SimpleStrategy",
+    "NetworkTopologyStrategy",
+    "OldNetworkTopologyStrategy",
+    "RackUnawareStrategy",
+    "RackAwareStrategy",
+];
+
+/// A name of letters, digits and underscores that is not too long.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= SCHEMA_NAME_CHARS_MAX
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn check_name(what: &str, name: &str) -> Result<(), Error> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{what} name must not be empty, more than {SCHEMA_NAME_CHARS_MAX} characters long, or contain \
+         non-alphanumeric-underscore characters (got \"{name}\")"
+    )))
+}
+
+/// Makes definitions of requests.
+pub(in crate::db) struct SchemaCheck<'a> {
+    pub catalog: &'a Catalog,
+    pub types: &'a Types,
+    pub release: Release,
+    pub store: Capabilities<'a>,
+}
+
+impl SchemaCheck<'_> {
+    /// The release's rules of definitions.
+    fn rules(&self) -> &'static SchemaRules {
+        &Behaviour::of(self.release).schema
+    }
+
+    /// A keyspace that clients may change.
+    pub fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
+        self.not_reserved(name)?;
+        let Some(keyspace) = self.catalog.keyspace(name) else {
+            return Err(Error::invalid(texts::unknown_keyspace(self.release, name)));
+        };
+        if keyspace.is_configured {
+            return Err(Error::invalid(format!(
+                "keyspace {name} is defined in the server's configuration file: change it there and restart the \
+                 server"
+            )));
+        }
+        Ok(keyspace)
+    }
+
+    /// The name of a keyspace that is to be made.
+    pub fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
+        self.not_reserved(name)?;
+        match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
+            None => Ok(()),
+            Some(other) => Err(Error::invalid(format!(
+                "Keyspace names must be case-insensitively unique (\"{name}\" conflicts with \"{other}\")"
+            ))),
+        }
+    }
+
+    fn not_reserved(&self, name: &str) -> Result<(), Error> {
+        if !is_reserved(self.store, name) {
+            return Ok(());
+        }
+        if name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
+            return Err(Error::invalid(texts::own_keyspace(self.release, SYSTEM_KEYSPACE)));
+        }
+        Err(Error::invalid(texts::own_keyspace(self.release, name)))
+    }
+
+    /// A keyspace without its column families.
+    pub fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef, Error> {
+        check_name("Keyspace", &request.name)?;
+        let strategy_class = strategy_class(&request.strategy_class)?;
+        let mut options = request.strategy_options.clone();
+        let is_simple = strategy_class.ends_with(".SimpleStrategy")
+            || strategy_class.ends_with(".OldNetworkTopologyStrategy");
+        // Up to 1.0 the factor stands beside the options; a client of any year may say it either way.
+        if let (true, Some(factor), None) =
+            (is_simple, request.replication_factor, options.get("replication_factor"))
+        {
+            options.insert("replication_factor".to_owned(), factor.to_string());
+        }
+        let mut keyspace = KeyspaceDef::new(&request.name);
+        keyspace.replication_factor = if is_simple {
+            let Some(factor) = options.get("replication_factor") else {
+                // The older strategy says so of this one too.
+                return Err(Error::invalid("SimpleStrategy requires a replication_factor strategy option."));
+            };
+            replication_factor(factor)?
+        } else {
+            let factors = options.values().filter_map(|factor| factor.parse().ok());
+            factors.max().or(request.replication_factor).unwrap_or(1)
+        };
+        keyspace.strategy_class = strategy_class;
+        keyspace.strategy_options = options;
+        keyspace.durable_writes = request.durable_writes.unwrap_or(true);
+        Ok(keyspace)
+    }
+
+    /// A column family, new or as it is to become; `old` is what it was.
+    pub fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef, Error> {
+        let mut cf = CfDef::new(&request.keyspace, &request.name);
+        cf.column_type = self.column_type(request)?;
+        cf.comparator = self.type_or_bytes(request.comparator_type.as_deref())?;
+        cf.default_validator = self.type_or_bytes(request.default_validation_class.as_deref())?;
+        cf.key_validator =
+            request.key_validation_class.as_deref().map(|class| self.resolve(class)).transpose()?;
+        cf.key_alias = request.key_alias.clone();
+        cf.comment = request.comment.clone();
+        cf.gc_grace_s = request.gc_grace_seconds.unwrap_or(cf.gc_grace_s);
+        for column in &request.columns {
+            let definition = self.column(&cf, column, old)?;
+            cf.column_metadata.insert(column.name.clone(), definition);
+        }
+        cf.settings = settings::made(&request.settings, self.release, self.store.checks_definitions)?;
+        check_columns(&cf)?;
+        self.check_family(&cf, request)?;
+        Ok(cf.with_indexes())
+    }
+
+    fn column_type(&self, request: &CfRequest) -> Result<ColumnType, Error> {
+        match request.column_type.as_deref() {
+            None | Some("Standard") => Ok(ColumnType::Standard),
+            Some("Super") => Ok(ColumnType::Super {
+                subcomparator: self.type_or_bytes(request.subcomparator_type.as_deref())?,
+            }),
+            Some(other) => Err(Error::invalid(format!("Invalid column type {other}"))),
+        }
+    }
+
+    fn type_or_bytes(&self, class: Option<&str>) -> Result<TypeRef, Error> {
+        match class {
+            None | Some("") => Ok(Arc::new(BytesType)),
+            Some(class) => self.resolve(class),
+        }
+    }
+
+    fn resolve(&self, class: &str) -> Result<TypeRef, Error> {
+        self.types.parse(class).map_err(|error| Error::invalid(type_mistake(class, &error)))
+    }
+
+    fn column(&self, cf: &CfDef, request: &ColumnRequest, old: Option<&CfDef>) -> Result<ColumnDef, Error> {
+        let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
+        let comparator = crate::marshal::at(&**comparator, self.release);
+        if comparator.validate(&request.name).is_err() {
+            return Err(Error::invalid(format!(
+                "Column name {} is not valid for comparator {}",
+                hex(&request.name),
+                comparator.class_name()
+            )));
+        }
+        let index = request.index_kind.map(|kind| {
+            let earlier = old.and_then(|old| old.column_metadata.get(&request.name)?.index.clone()?.name);
+            let name = request.index_name.clone().or(earlier);
+            // 0.7 names no index by itself.
+            let has_default = self.rules().indexes_get_names;
+            let name = name.or_else(|| has_default.then(|| self.default_index_name(cf, &request.name)));
+            IndexDef { kind, name, options: request.index_options.clone() }
+        });
+        Ok(ColumnDef {
+            name: request.name.clone(),
+            validator: self.resolve(&request.validation_class)?,
+            index,
+        })
+    }
+
+    /// `Family_column_idx` in letters, digits and underscores, as the old servers name one.
+    fn default_index_name(&self, cf: &CfDef, column: &[u8]) -> String {
+        let comparator = crate::marshal::at(&*cf.comparator, self.release);
+        let text = format!("{}_{}_idx", cf.name, comparator.to_text(column));
+        text.chars().filter(|character| character.is_ascii_alphanumeric() || *character == '_').collect()
+    }
+
+    fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<(), Error> {
+        check_name("Keyspace", &cf.keyspace)?;
+        check_name("ColumnFamily", &cf.name)?;
+        // From 2.0 on it is not even read.
+        if let (true, false, Some(class)) =
+            (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
+        {
+            return Err(Error::invalid(format!(
+                "Subcolumn comparator ({class}) is invalid for standard column family {}",
+                cf.name
+            )));
+        }
+        let is_counter = |class: &str| class == COUNTER_COLUMN_TYPE;
+        let of_names = std::iter::once(&cf.comparator).chain(cf.subcomparator());
+        if of_names.into_iter().any(|comparator| is_counter(comparator.class_name())) {
+            return Err(Error::invalid("CounterColumnType is not a valid comparator"));
+        }
+        if cf.key_validator.as_ref().is_some_and(|validator| is_counter(validator.class_name())) {
+            return Err(Error::invalid("CounterColumnType is not a valid key validator"));
+        }
+        for column in cf.column_metadata.values() {
+            let counts = is_counter(column.validator.class_name());
+            let name = cf.comparator.to_text(&column.name);
+            if cf.is_counter() && !counts {
+                return Err(Error::invalid(format!(
+                    "Cannot add a non counter column ({name}) in a counter column family"
+                )));
+            }
+            if !cf.is_counter() && counts {
+                return Err(Error::invalid(format!(
+                    "Cannot add a counter column ({name}) in a non counter column family"
+                )));
+            }
+        }
+        let last = request.columns.iter().map(|column| (&column.name, column)).collect::<BTreeMap<_, _>>();
+        if last.values().any(|column| column.index_kind.is_none() && column.index_name.is_some()) {
+            return Err(Error::invalid("Index name cannot be set without index type"));
+        }
+        self.check_indexes(cf)?;
+        settings::check(&cf.settings, self.release)
+    }
+
+    fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
+        let others = self
+            .catalog
+            .column_families()
+            .filter(|other| other.keyspace == cf.keyspace && other.name != cf.name);
+        let taken = others.flat_map(|other| other.indexed_columns()).filter_map(|column| index_name(column));
+        let mut taken: Vec<&str> = taken.collect();
+        for column in cf.indexed_columns() {
+            if cf.is_super() {
+                return Err(Error::invalid("Secondary indexes are not supported on super column families"));
+            }
+            let Some(name) = index_name(column) else { continue };
+            let is_legal =
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if !is_legal {
+                return Err(Error::invalid(format!("Illegal index name {name}")));
+            }
+            if taken.contains(&name) {
+                return Err(Error::invalid(texts::duplicate_index(self.release, name)));
+            }
+            taken.push(name);
+            self.check_custom_index(column)?;
+        }
+        Ok(())
+    }
+
+    /// An index of somebody's own class is to say which.
+    fn check_custom_index(&self, column: &ColumnDef) -> Result<(), Error> {
+        let index = column.index.as_ref().filter(|index| index.kind == IndexKind::Custom);
+        let is_named = |index: &IndexDef| {
+            index.options.as_ref().is_some_and(|options| options.contains_key(CUSTOM_INDEX_CLASS))
+        };
+        if !self.rules().custom_index_needs_class || index.is_none_or(is_named) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))
+    }
+
+    /// What 1.1 and later ask of a strategy's options. CQL asks by its own rules.
+    pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
+        if !self.rules().strategy_options_are_checked || self.store.checks_definitions {
+            return Ok(());
+        }
+        let class = strategy_class(&request.strategy_class)?;
+        let short = class.strip_prefix(STRATEGY_PACKAGE).unwrap_or(&class);
+        let options = &request.strategy_options;
+        match short {
+            "SimpleStrategy" | "OldNetworkTopologyStrategy" => {
+                match options.keys().find(|name| *name != FACTOR) {
+                    Some(name) => Err(Error::invalid(texts::unknown_strategy_option(
+                        self.release,
+                        name,
+                        short,
+                        &request.name,
+                    ))),
+                    None => Ok(()),
+                }
+            }
+            "NetworkTopologyStrategy" => options.iter().try_for_each(|(name, factor)| {
+                if name.eq_ignore_ascii_case(FACTOR) {
+                    return Err(Error::invalid(texts::factor_of_other_strategy(self.release)));
+                }
+                match factor.parse::<i32>() {
+                    Ok(_) => replication_factor(factor).map(drop),
+                    Err(_) => Err(Error::invalid(format!("For input string: \"{factor}\""))),
+                }
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether one definition can take the place of another over the same data.
+    pub fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<(), Error> {
+        if old.type_name() != new.type_name() {
+            return Err(Error::invalid("types do not match."));
+        }
+        // From 1.1 on names may become ones of a type that sorts them as before and takes more.
+        let follows = |old: &TypeRef, new: &TypeRef| {
+            let (old, new) = (old.class_name(), new.class_name());
+            old == new
+                || self.rules().comparators_may_widen
+                    && !self.store.checks_definitions
+                    && may_succeed(old, new)
+        };
+        if !follows(&old.comparator, &new.comparator) {
+            return Err(Error::invalid(texts::other_comparator(self.release)));
+        }
+        if let (Some(old), Some(new)) = (old.subcomparator(), new.subcomparator())
+            && !follows(old, new)
+        {
+            return Err(Error::invalid(texts::other_subcomparator(self.release)));
+        }
+        if old.is_counter() != new.is_counter() {
+            return Err(Error::invalid("a column family cannot begin or cease to be one of counters."));
+        }
+        Ok(())
+    }
+}
+
+fn index_name(column: &ColumnDef) -> Option<&str> {
+    column.index.as_ref()?.name.as_deref()
+}
+
+/// What is told of a text that is no type: of a type made of others only that it is wrong.
+fn type_mistake(class: &str, error: &TypeError) -> String {
+    let name = class.trim_start().split(|character: char| !is_of_name(character)).next().unwrap_or_default();
+    let short = name.strip_prefix(TYPE_PACKAGE).unwrap_or(name);
+    if MADE_OF_OTHERS.contains(&short) {
+        return format!("Invalid definition for comparator {TYPE_PACKAGE}{short}.");
+    }
+    error.to_string()
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "-+._&".contains(character)
+}
+
+fn replication_factor(text: &str) -> Result<i32, Error> {
+    match text.parse::<i32>() {
+        Err(_) => Err(Error::invalid(format!("Replication factor must be numeric; found {text}"))),
+        Ok(factor) if factor < 0 => {
+            Err(Error::invalid(format!("Replication factor must be non-negative; found {text}")))
+        }
+        Ok(factor) => Ok(factor),
+    }
+}
+
+/// The full class name of a strategy: one of Cassandra's, or anybody's from another package.
+fn strategy_class(given: &str) -> Result<String, Error> {
+    let short = given.strip_prefix(STRATEGY_PACKAGE).unwrap_or(given);
+    if short == "LocalStrategy" {
+        return Err(Error::invalid(
+            "Unable to use given strategy class: LocalStrategy is reserved for internal use.",
+        ));
+    }
+    if STRATEGIES.contains(&short) {
+        return Ok(format!("{STRATEGY_PACKAGE}{short}"));
+    }
+    if short.contains('.') && !given.starts_with("org.apache.cassandra.") {
+        return Ok(given.to_owned());
+    }
+    let full = if given.contains('.') { given.to_owned() } else { format!("{STRATEGY_PACKAGE}{given}") };
+    Err(Error::invalid(format!("Unable to find replication strategy class '{full}'")))
+}

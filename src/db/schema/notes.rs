@@ -1,0 +1,141 @@
+//! Which metadata records of a store of our own hold the schema that clients have made.
+//!
+//! ```text
+//!   keyspace/Blog         the keyspace's own properties; in directories of earlier versions, all that is in it
+//!   family/Blog/Posts     a column family
+//!   type/Blog/address     a user type
+//! ```
+//!
+//! A change writes the records of what it changes, so one more column family costs the same with 10,000 there as with ten.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::change::{KEYSPACE_NOTE, Notes};
+use crate::marshal::{Types, UserType};
+use crate::schema::{
+    CfDef, KeyspaceDef, KeyspaceRecords, StoredError, family_to_json, keyspace_from_records,
+    keyspace_properties_to_json, user_type_to_json,
+};
+
+/// What the record of a column family begins with; its keyspace and its name follow.
+const FAMILY_NOTE: &str = "family/";
+/// The same of a user type.
+const TYPE_NOTE: &str = "type/";
+
+/// The records that are other ones after a change of a keyspace; `None` stands for one that is not there.
+pub(in crate::db) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Notes {
+    let Some(name) = after.or(before).map(|keyspace| &keyspace.name) else { return Notes::new() };
+    let mut notes = Notes::new();
+    let properties = |keyspace: &KeyspaceDef| Bytes::from(keyspace_properties_to_json(keyspace));
+    let new = after.map(properties);
+    if before.is_none() || before.map(properties) != new {
+        notes.push((format!("{KEYSPACE_NOTE}{name}"), new));
+    }
+    let nothing = KeyspaceDef::new(name);
+    let (before, after) = (before.unwrap_or(&nothing), after.unwrap_or(&nothing));
+    for (family, _, cf) in after.column_families.changes_since(&before.column_families, Arc::ptr_eq) {
+        notes.push((
+            format!("{FAMILY_NOTE}{name}/{family}"),
+            cf.map(|cf: &Arc<CfDef>| family_to_json(cf).into()),
+        ));
+    }
+    for (user_type, _, user) in after.user_types.changes_since(&before.user_types, Arc::ptr_eq) {
+        let json = user.map(|user: &Arc<UserType>| user_type_to_json(user).into());
+        notes.push((format!("{TYPE_NOTE}{name}/{user_type}"), json));
+    }
+    notes
+}
+
+/// A keyspace that has been read.
+pub(in crate::db) struct KeyspaceRecord<'a> {
+    pub name: &'a str,
+    /// The keyspace, and whether it is one record of an earlier version.
+    pub read: Result<(KeyspaceDef, bool), StoredError>,
+}
+
+/// The keyspaces that records hold, by name.
+pub(in crate::db) fn noted_in_full<'a>(
+    notes: &'a [(String, Bytes)],
+    types: &'a Types,
+) -> impl Iterator<Item = KeyspaceRecord<'a>> {
+    let mut all: BTreeMap<&str, KeyspaceRecords<'_>> = BTreeMap::new();
+    for (name, record) in notes {
+        let keyspace_of = |kind: &str| Some(name.strip_prefix(kind)?.split_once('/')?.0);
+        if let Some(keyspace) = name.strip_prefix(KEYSPACE_NOTE) {
+            all.entry(keyspace).or_default().keyspace = record;
+        } else if let Some(keyspace) = keyspace_of(FAMILY_NOTE) {
+            all.entry(keyspace).or_default().column_families.push(record);
+        } else if let Some(keyspace) = keyspace_of(TYPE_NOTE) {
+            all.entry(keyspace).or_default().user_types.push(record);
+        }
+    }
+    all.into_iter()
+        .map(|(name, records)| KeyspaceRecord { name, read: keyspace_from_records(&records, types) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::{CqlType, Native};
+
+    fn family(name: &str) -> (String, Arc<CfDef>) {
+        (name.to_owned(), Arc::new(CfDef::new("Ks", name)))
+    }
+
+    fn names(notes: &Notes) -> Vec<(&str, bool)> {
+        notes.iter().map(|(name, value)| (&**name, value.is_some())).collect()
+    }
+
+    fn store(notes: Notes, kept: &mut BTreeMap<String, Bytes>) {
+        for (name, value) in notes {
+            match value {
+                Some(value) => drop(kept.insert(name, value)),
+                None => drop(kept.remove(&name)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_writes_what_it_changes_and_all_is_read_again() {
+        let mut before = KeyspaceDef::new("Ks");
+        before.column_families.extend((0..1000).map(|number| family(&format!("F{number}"))));
+        let field = ("a".to_owned(), CqlType::Native(Native::Int));
+        let user = UserType::new("Ks", "odd/name", vec![field]);
+        before.user_types.insert(user.name.clone(), Arc::new(user));
+        let first = changed_notes(None, Some(&before));
+        assert_eq!(first.len(), 1002);
+        let mut after = before.clone();
+        after.column_families.extend([family("New"), family("F7")]);
+        after.column_families.remove("F9");
+        let second = changed_notes(Some(&before), Some(&after));
+        assert_eq!(
+            names(&second),
+            [("family/Ks/F7", true), ("family/Ks/F9", false), ("family/Ks/New", true)]
+        );
+        after.durable_writes = false;
+        let third = changed_notes(Some(&before), Some(&after));
+        assert_eq!(names(&third)[0], ("keyspace/Ks", true));
+
+        let mut kept = BTreeMap::new();
+        store(first, &mut kept);
+        store(third, &mut kept);
+        let notes: Vec<_> = kept.clone().into_iter().collect();
+        let types = Types::builtin();
+        let mut read: Vec<_> = noted_in_full(&notes, &types).collect();
+        let (keyspace, is_whole) = read.remove(0).read.unwrap();
+        assert!(read.is_empty() && !is_whole);
+        assert_eq!(format!("{keyspace:?}"), format!("{after:?}"));
+        store(changed_notes(Some(&after), None), &mut kept);
+        assert_eq!(kept.len(), 0);
+    }
+
+    #[test]
+    fn parts_of_a_keyspace_without_its_record_are_an_error() {
+        let notes = [("family/Ks/F".to_owned(), Bytes::from(family_to_json(&family("F").1)))];
+        let types = Types::builtin();
+        assert!(noted_in_full(&notes, &types).all(|keyspace| keyspace.read.is_err()));
+    }
+}

@@ -1,0 +1,89 @@
+//! Takes up what comes from another store: definitions, and rows with the timestamps that they have there.
+
+use std::sync::Arc;
+
+use super::check::SchemaCheck;
+use super::request::KsRequest;
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::features::releases::NEWEST;
+use crate::db::{Database, Error};
+use crate::marshal::Types;
+use crate::model::Mutation;
+use crate::schema::{Catalog, CfDef, KeyspaceDef};
+use crate::storage::Capabilities;
+use crate::util::{Release, SharedMap};
+
+/// The release whose rules decide between a row that comes and one that is there.
+const RELEASE: Release = NEWEST;
+
+/// The option of a strategy that says how many replicas there are.
+const REPLICATION_FACTOR: &str = "replication_factor";
+
+impl Database {
+    /// The behaviour by which rows of another store are read and written.
+    pub fn restoring_behaviour() -> &'static Behaviour {
+        Behaviour::of(RELEASE)
+    }
+
+    /// Writes rows as they are, with entries of indexes. They were checked where they come from.
+    pub async fn restore(
+        &self,
+        mut mutations: Vec<Mutation>,
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
+        if self.store().capabilities().indexes.is_none() {
+            self.add_index_entries(&mut mutations);
+        }
+        Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
+    }
+
+    /// Makes column families of a keyspace as another store has them, and the keyspace where it is missing. Refused
+    /// where the configuration file defines the keyspace.
+    pub async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.adopt_now(keyspace, families))).await
+    }
+
+    async fn adopt_now(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        let catalog = self.catalog();
+        let check = self.schema_check(&catalog, Behaviour::of(RELEASE));
+        let mut adopted = match catalog.keyspace(&keyspace.name) {
+            Some(_) => check.changeable(&keyspace.name)?.clone(),
+            None => {
+                check.new_keyspace_name(&keyspace.name)?;
+                let column_families = SharedMap::new();
+                KeyspaceDef { column_families, ..of_clients(keyspace) }
+            }
+        };
+        let user_types = keyspace.user_types.iter();
+        adopted.user_types.extend(user_types.map(|(name, user)| (name.clone(), user.clone())));
+        for (id, cf) in (self.ids.next(&catalog)..).zip(families) {
+            adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
+        }
+        self.change(&catalog, adopted, Vec::new(), &[]).await
+    }
+}
+
+/// A keyspace as a client would have made it.
+fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
+    let mut made = keyspace.clone();
+    made.strategy_class = keyspace.modern_strategy_class().to_owned();
+    if made.strategy_options.is_empty() {
+        let factor = made.replication_factor.max(1).to_string();
+        made.strategy_options.insert(REPLICATION_FACTOR.to_owned(), factor);
+    }
+    made.is_configured = false;
+    made
+}
+
+/// A keyspace as another server describes it.
+pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
+    let catalog = Catalog::default();
+    let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, store: Capabilities::default() };
+    let mut keyspace = check.keyspace(request)?;
+    for family in &request.column_families {
+        let cf = check.column_family(family, None)?;
+        keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
+    }
+    Ok(keyspace)
+}

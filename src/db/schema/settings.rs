@@ -1,0 +1,369 @@
+//! Checks the settings of a column family that clients ask for, and makes them what will be shown.
+//!
+//! They mean nothing to this server, but who misspells one is told so by each release that knows it.
+
+use std::collections::BTreeMap;
+
+use crate::compat::features::{compaction_options, has_compressor};
+use crate::compat::{Behaviour, texts};
+use crate::db::Error;
+use crate::schema::Setting;
+use crate::util::Release;
+
+type Settings = BTreeMap<String, Setting>;
+type Options = BTreeMap<String, String>;
+
+const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
+const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
+
+/// Settings as they will be shown. What only a cluster of a later release knows is for the cluster to judge.
+pub(in crate::db) fn made(
+    said: &Settings,
+    release: Release,
+    is_for_cluster: bool,
+) -> Result<Settings, Error> {
+    let rules = &Behaviour::of(release).schema;
+    let mut kept = said.clone();
+    if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
+        *class = full_name(class, COMPACTION_PACKAGE);
+    }
+    if let Some(Setting::Text(caching)) = kept.get_mut("caching") {
+        *caching = cached(caching)?;
+    }
+    if let (true, Some(Setting::Text(retry))) =
+        (rules.speculative_retry_is_read, kept.get_mut("speculative_retry"))
+    {
+        *retry = speculative_retry(retry)?;
+    }
+    if let Some(Setting::Map(options)) = kept.get_mut("compression_options") {
+        compress_by(options);
+        if !is_for_cluster && rules.table_settings_are_checked {
+            check_compression(options, release)?;
+        }
+        if !options.contains_key("sstable_compression") {
+            options.remove("chunk_length_kb");
+        }
+    }
+    // 2.1 has two in its place, and takes an older client's for the first of them.
+    if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {
+        kept.entry("min_index_interval".to_owned()).or_insert(interval);
+    }
+    if let (true, Some(Setting::Int(min))) =
+        (rules.index_interval_has_bounds, kept.get("min_index_interval").cloned())
+    {
+        kept.entry("max_index_interval".to_owned()).or_insert(Setting::Int(min.max(2048)));
+    }
+    if !is_for_cluster && rules.table_settings_are_checked {
+        check_compaction(&kept, release)?;
+    }
+    Ok(kept)
+}
+
+/// The full name of a class of Cassandra's.
+fn full_name(class: &str, package: &str) -> String {
+    if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
+}
+
+fn cached(said: &str) -> Result<String, Error> {
+    let upper = said.to_ascii_uppercase();
+    if ["ALL", "KEYS_ONLY", "ROWS_ONLY", "NONE"].contains(&&*upper) {
+        return Ok(upper);
+    }
+    Err(Error::invalid(format!("{said} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE].")))
+}
+
+/// `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java writes them.
+fn speculative_retry(said: &str) -> Result<String, Error> {
+    let upper = said.to_ascii_uppercase();
+    let number = |suffix: &str| upper.strip_suffix(suffix).map(|number| number.trim().parse::<f64>());
+    if let Some(number) = number("PERCENTILE") {
+        return match number {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => {
+                Ok(format!("{:?}PERCENTILE", percent / 100.0 * 100.0))
+            }
+            Ok(_) => Err(Error::invalid("PERCENTILE should be between 0 and 100")),
+            Err(_) => Err(Error::invalid(format!("invalid speculative_retry type: {said}"))),
+        };
+    }
+    match number("MS") {
+        Some(Ok(ms)) => Ok(format!("{ms:?}ms")),
+        None if ["NONE", "ALWAYS"].contains(&&*upper) => Ok(upper),
+        _ => Err(Error::invalid(format!("invalid speculative_retry type: {said}"))),
+    }
+}
+
+/// Names the compressor's class in full; what compresses by none has no options.
+fn compress_by(options: &mut Options) {
+    match options.get_mut("sstable_compression") {
+        Some(class) if class.is_empty() => {
+            options.clear();
+        }
+        Some(class) => *class = full_name(class, COMPRESSION_PACKAGE),
+        None => {}
+    }
+}
+
+fn check_compression(options: &Options, release: Release) -> Result<(), Error> {
+    if let Some(length) = options.get("chunk_length_kb") {
+        check_chunk_length(length)?;
+    }
+    let others =
+        || options.keys().filter(|name| !["sstable_compression", "chunk_length_kb"].contains(&&***name));
+    let Some(class) = options.get("sstable_compression") else {
+        let names: Vec<&str> = others().map(String::as_str).collect();
+        return match names[..] {
+            [] => Ok(()),
+            _ => Err(Error::invalid(format!(
+                "Unknown compression options ([{}]) since no compression class found",
+                names.join(", ")
+            ))),
+        };
+    };
+    let short = class.strip_prefix(COMPRESSION_PACKAGE);
+    if !short.is_some_and(|short| has_compressor(short, release)) {
+        return Err(Error::invalid(texts::unknown_compressor(release, class)));
+    }
+    match others().find(|name| *name != "crc_check_chance") {
+        Some(name) => Err(Error::invalid(format!("Unknown compression options {name}"))),
+        None => check_chance(options.get("crc_check_chance").map(String::as_str)),
+    }
+}
+
+fn check_chunk_length(length: &str) -> Result<(), Error> {
+    let Ok(length) = length.parse::<i32>() else {
+        return Err(Error::invalid("Invalid value for chunk_length_kb"));
+    };
+    if length > i32::MAX / 1024 {
+        return Err(Error::invalid(format!("Value of chunk_length_kb is too large ({length})")));
+    }
+    if length <= 0 {
+        return Err(Error::invalid("Invalid negative or null chunk_length_kb"));
+    }
+    if length.count_ones() > 1 {
+        return Err(Error::invalid("chunk_length_kb must be a power of 2"));
+    }
+    Ok(())
+}
+
+fn check_chance(said: Option<&str>) -> Result<(), Error> {
+    match said.map(str::parse::<f64>) {
+        Some(Err(_)) => Err(Error::invalid("crc_check_chance should be a double")),
+        Some(Ok(chance)) if !(0.0..=1.0).contains(&chance) => {
+            Err(Error::invalid("crc_check_chance should be between 0.0 and 1.0"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_compaction(kept: &Settings, release: Release) -> Result<(), Error> {
+    let class = match kept.get("compaction_strategy") {
+        Some(Setting::Text(class)) => class,
+        _ => "org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy",
+    };
+    let short = class.strip_prefix(COMPACTION_PACKAGE).unwrap_or_default();
+    let Some(known) = compaction_options(short, release) else {
+        return Err(Error::invalid(texts::unknown_compaction(release, class)));
+    };
+    let are_checked = Behaviour::of(release).schema.compaction_options_are_checked;
+    let Some(Setting::Map(options)) = kept.get("compaction_strategy_options").filter(|_| are_checked) else {
+        return Ok(());
+    };
+    check_compaction_values(options)?;
+    let unknown: Vec<&str> =
+        options.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "Properties specified [{}] are not understood by {short}",
+        unknown.join(", ")
+    )))
+}
+
+fn check_compaction_values(options: &Options) -> Result<(), Error> {
+    let unreadable =
+        |name: &str, said: &str| Error::invalid(format!("{said} is not a parsable int (base10) for {name}"));
+    let name = "tombstone_threshold";
+    if let Some(said) = options.get(name) {
+        let threshold = said.parse::<f32>().map_err(|_| unreadable(name, said))?;
+        if threshold < 0.0 {
+            return Err(Error::invalid(format!("{name} must be greater than 0, but was {threshold:.6}")));
+        }
+    }
+    if let Some(said) = options.get("enabled").filter(|said| !is_bool(said)) {
+        return Err(Error::invalid(format!("enabled should either be 'true' or 'false', not {said}")));
+    }
+    let name = "sstable_size_in_mb";
+    if let Some(said) = options.get(name) {
+        let size = said.parse::<i32>().map_err(|_| unreadable(name, said))?;
+        if size < 1 {
+            return Err(Error::invalid(format!("{name} must be larger than 0, but was {size}")));
+        }
+    }
+    let name = "min_sstable_size";
+    if let Some(said) = options.get(name) {
+        let size = said.parse::<i64>().map_err(|_| unreadable(name, said))?;
+        if size < 0 {
+            return Err(Error::invalid(format!("{name} must be non negative: {size}")));
+        }
+    }
+    Ok(())
+}
+
+fn is_bool(said: &str) -> bool {
+    said.eq_ignore_ascii_case("true") || said.eq_ignore_ascii_case("false")
+}
+
+/// Checks the numbers.
+pub(in crate::db) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
+    check_thresholds(settings)?;
+    let rules = &Behaviour::of(release).schema;
+    if !rules.table_settings_are_checked {
+        return check_memtables(settings);
+    }
+    if let Some(Setting::Double(chance)) = settings.get("bloom_filter_fp_chance")
+        && *chance == 0.0
+    {
+        return Err(Error::invalid(
+            "Zero false positives is impossible; bloom filter false positive chance bffpc must be 0 < bffpc <= 1",
+        ));
+    }
+    if rules.index_interval_has_bounds { check_intervals(settings) } else { Ok(()) }
+}
+
+fn int(settings: &Settings, name: &str) -> Option<i32> {
+    match settings.get(name) {
+        Some(Setting::Int(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn check_thresholds(settings: &Settings) -> Result<(), Error> {
+    let min = int(settings, "min_compaction_threshold").unwrap_or(4);
+    let max = int(settings, "max_compaction_threshold").unwrap_or(32);
+    // Both at 0 turned compaction off.
+    if max == 0 {
+        return Ok(());
+    }
+    if min <= 1 {
+        return Err(Error::invalid(format!("Min compaction threshold cannot be less than 2 (got {min}).")));
+    }
+    if min > max {
+        return Err(Error::invalid(format!(
+            "Min compaction threshold (got {min}) cannot be greater than max compaction threshold (got {max})"
+        )));
+    }
+    Ok(())
+}
+
+/// A memtable that is never full is refused up to 0.8.
+fn check_memtables(settings: &Settings) -> Result<(), Error> {
+    for name in ["memtable_flush_after_mins", "memtable_throughput_in_mb"] {
+        if int(settings, name).is_some_and(|number| number <= 0) {
+            return Err(Error::invalid(format!("{name} must be greater than 0.")));
+        }
+    }
+    match settings.get("memtable_operations_in_millions") {
+        Some(Setting::Double(millions)) if *millions <= 0.0 => {
+            Err(Error::invalid("memtable_operations_in_millions must be greater than 0.0."))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_intervals(settings: &Settings) -> Result<(), Error> {
+    let min = int(settings, "min_index_interval").unwrap_or(128);
+    let max = int(settings, "max_index_interval").unwrap_or(min.max(2048));
+    if min <= 0 {
+        return Err(Error::invalid(format!("Min index interval must be greater than 0 (got {min}).")));
+    }
+    if max < min {
+        return Err(Error::invalid(format!(
+            "Max index interval ({max}) must be greater than the min index interval ({min})."
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, setting: Setting) -> Settings {
+        BTreeMap::from([(name.to_owned(), setting)])
+    }
+
+    fn text(name: &str, said: &str, release: Release) -> String {
+        match made(&of(name, Setting::Text(said.to_owned())), release, false) {
+            Ok(made) => format!("{:?}", made[name]),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn options(name: &str, said: &[(&str, &str)]) -> String {
+        let map = said.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        match made(&of(name, Setting::Map(map)), Release::V2_1, false) {
+            Ok(made) => format!("{:?}", made[name]),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn when_to_ask_again_is_shown_as_java_writes_it() {
+        let shown = |said: &str| text("speculative_retry", said, Release::V2_1);
+        assert_eq!(shown("99percentile"), "Text(\"99.0PERCENTILE\")");
+        assert_eq!(shown("50ms"), "Text(\"50.0ms\")");
+        assert_eq!(shown("always"), "Text(\"ALWAYS\")");
+        assert_eq!(shown("soon"), "invalid speculative_retry type: soon");
+        assert_eq!(shown("101PERCENTILE"), "PERCENTILE should be between 0 and 100");
+        assert_eq!(text("speculative_retry", "soon", Release::V1_2), "Text(\"soon\")");
+    }
+
+    #[test]
+    fn a_strategy_of_compaction_is_one_that_the_release_has() {
+        let shown = |said: &str, release| text("compaction_strategy", said, release);
+        let leveled = "Text(\"org.apache.cassandra.db.compaction.LeveledCompactionStrategy\")";
+        assert_eq!(shown("LeveledCompactionStrategy", Release::V1_2), leveled);
+        assert_eq!(
+            shown("DateTieredCompactionStrategy", Release::V1_2),
+            "Unable to find compaction strategy class \
+             'org.apache.cassandra.db.compaction.DateTieredCompactionStrategy'"
+        );
+        assert_eq!(
+            shown("org.foo.Bar", Release::V2_1),
+            "Unable to find compaction strategy class 'org.foo.Bar'"
+        );
+        assert_eq!(
+            options("compaction_strategy_options", &[("bogus", "1")]),
+            "Properties specified [bogus] are not understood by SizeTieredCompactionStrategy"
+        );
+    }
+
+    #[test]
+    fn options_of_compression_are_checked() {
+        let shown = |said: &[(&str, &str)]| options("compression_options", said);
+        assert_eq!(shown(&[("sstable_compression", "")]), "Map({})");
+        assert_eq!(
+            shown(&[("sstable_compression", "Nope")]),
+            "Could not create Compression for type org.apache.cassandra.io.compress.Nope"
+        );
+        assert_eq!(
+            shown(&[("chunk_length_kb", "63"), ("sstable_compression", "LZ4Compressor")]),
+            "chunk_length_kb must be a power of 2"
+        );
+        assert_eq!(
+            shown(&[("foo", "1"), ("sstable_compression", "LZ4Compressor")]),
+            "Unknown compression options foo"
+        );
+    }
+
+    #[test]
+    fn numbers_are_checked_by_the_releases_that_have_them() {
+        let never = of("memtable_flush_after_mins", Setting::Int(0));
+        assert!(check(&never, Release::V0_7).is_err());
+        assert!(check(&never, Release::V2_1).is_ok());
+        let interval = of("max_index_interval", Setting::Int(1));
+        assert!(check(&interval, Release::V2_1).is_err());
+        assert!(check(&interval, Release::V1_2).is_ok());
+    }
+}

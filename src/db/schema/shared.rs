@@ -1,0 +1,296 @@
+//! The schema where several servers share a store: the store's notes are the truth, and each server follows them.
+//!
+//! A server looks whether they have changed every second, and before it says that something is not defined or tells
+//! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
+
+use std::collections::{BTreeSet, HashMap};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::task::JoinHandle;
+
+use super::attempts::Attempts;
+use super::change::{KEYSPACE_NOTE, Notes, own_copy};
+use super::shared_change::resource_of;
+use crate::db::login::Roles;
+use crate::db::{Database, Error};
+use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
+use crate::storage::StoreError;
+
+/// How often a server looks for changes by others.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
+
+/// How much time lies between two looks at least, for all requests together: one who asks for what is not there must not
+/// load the store.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a request waits for such a look.
+const ASK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A change of the schema under way.
+type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
+
+/// A look at the notes: when it began, and what came of it.
+struct SchemaRefresh {
+    began: Instant,
+    outcome: Result<(), Error>,
+}
+
+/// What a server knows of the notes that it shares with others.
+pub(in crate::db) struct SharedSchema {
+    /// The version of the notes that were loaded last.
+    version: AtomicI64,
+    /// The last look on behalf of requests. Who looks holds it; who waits for it takes the answer, if it is new enough.
+    last_look: tokio::sync::Mutex<Option<SchemaRefresh>>,
+    /// Of the notes that were loaded last, what is to be dropped.
+    marks: Mutex<Vec<String>>,
+    /// The keyspaces among them that could not be read.
+    unread: Mutex<BTreeSet<String>>,
+}
+
+impl Default for SharedSchema {
+    fn default() -> SharedSchema {
+        SharedSchema {
+            version: AtomicI64::new(i64::MIN),
+            last_look: tokio::sync::Mutex::default(),
+            marks: Mutex::default(),
+            unread: Mutex::default(),
+        }
+    }
+}
+
+impl SharedSchema {
+    /// The notes of what is to be dropped.
+    pub(in crate::db) fn marks(&self) -> Vec<String> {
+        self.marks.lock().clone()
+    }
+}
+
+impl Database {
+    /// Whether other servers may change the schema too.
+    pub fn shares_schema(&self) -> bool {
+        self.store().capabilities().shared_schema.is_some()
+    }
+
+    /// Follows other servers' changes of the schema until the database is dropped; `None` where there are no others.
+    pub fn watch_schema(self: &Arc<Self>) -> Option<JoinHandle<()>> {
+        if !self.shares_schema() {
+            return None;
+        }
+        let database = Arc::downgrade(self);
+        Some(tokio::spawn(async move {
+            let mut is_lost = false;
+            loop {
+                tokio::time::sleep(WATCH_EVERY).await;
+                let Some(database) = database.upgrade() else { return };
+                let outcome = database.follow_schema().await;
+                match &outcome {
+                    Err(error) if !is_lost => {
+                        tracing::warn!("cannot see whether the schema has changed: {error}");
+                    }
+                    Ok(()) if is_lost => tracing::info!("the schema is followed again"),
+                    _ => {}
+                }
+                is_lost = outcome.is_err();
+            }
+        }))
+    }
+
+    /// Sees what others have changed of the schema before this call. Calls that come together look once.
+    pub async fn refresh_schema(&self) -> Result<(), Error> {
+        if !self.shares_schema() {
+            return Ok(());
+        }
+        let came = Instant::now();
+        let mut last = self.shared.last_look.lock().await;
+        if let Some(look) = &*last {
+            if look.began >= came {
+                return look.outcome.clone();
+            }
+            tokio::time::sleep(ASK_EVERY.saturating_sub(look.began.elapsed())).await;
+        }
+        let began = Instant::now();
+        let looked = tokio::time::timeout(ASK_PATIENCE, self.follow_schema()).await;
+        let outcome = looked.unwrap_or_else(|_| {
+            Err(Error::TimedOut(format!(
+                "it could not be seen within {} seconds what is defined",
+                ASK_PATIENCE.as_secs()
+            )))
+        });
+        *last = Some(SchemaRefresh { began, outcome: outcome.clone() });
+        outcome
+    }
+
+    /// The same for calls that tell what is defined: where it cannot be seen, what is known has to do.
+    pub async fn refresh_schema_if_possible(&self) {
+        if let Err(error) = self.refresh_schema().await {
+            tracing::debug!("the schema is told as it was: {error}");
+        }
+    }
+
+    async fn follow_schema(&self) -> Result<(), Error> {
+        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
+        if shared.notes_version().await? > self.shared.version.load(Ordering::Acquire) {
+            let _changing = self.changing.lock().await;
+            self.load_newest().await?;
+        }
+        Ok(())
+    }
+
+    /// Loads the notes if others have changed them. The caller holds `changing`.
+    pub(in crate::db) async fn load_newest(&self) -> Result<(), Error> {
+        let mut attempts = Attempts::begin();
+        loop {
+            let outcome = self.try_load_newest().await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
+            }
+        }
+    }
+
+    async fn try_load_newest(&self) -> Result<(), Error> {
+        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
+        let version = shared.notes_version().await?;
+        if version <= self.shared.version.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let notes = self.store().notes().await?;
+        self.roles.load_readable(&notes);
+        let before = self.catalog();
+        let after = self.followed(&before, &notes);
+        let is_same = |name: &String| {
+            before.keyspaces.get(name).map(keyspace_to_json)
+                == after.keyspaces.get(name).map(keyspace_to_json)
+        };
+        if !before.keyspaces.keys().chain(after.keyspaces.keys()).all(is_same) {
+            shared.follow(own_copy(&after)).await?;
+            self.publish(Arc::new(after));
+        }
+        self.has_loaded(Some(version), &notes);
+        Ok(())
+    }
+
+    /// The schema of the configuration and the notes. What is as before is not made anew; a keyspace that cannot be
+    /// read, because a newer server has made it, stays as it was.
+    fn followed(&self, before: &Catalog, notes: &[(String, Bytes)]) -> Catalog {
+        let mut catalog = Catalog::clone(&self.parts.catalog);
+        for (name, json) in noted_keyspaces(notes) {
+            if catalog.keyspaces.contains_key(name) {
+                continue;
+            }
+            let known = before.keyspace(name);
+            let keyspace = match known.filter(|known| keyspace_to_json(known).as_bytes() == &json[..]) {
+                Some(known) => Some(known.clone()),
+                None => self.read_keyspace(name, json, known).or_else(|| known.cloned()),
+            };
+            catalog.keyspaces.extend(keyspace.map(|keyspace| (name.to_owned(), keyspace)));
+        }
+        catalog
+    }
+
+    /// A keyspace as it is now. Column families that are as before stay the same in memory, for what is kept about them.
+    fn read_keyspace(&self, name: &str, json: &[u8], known: Option<&KeyspaceDef>) -> Option<KeyspaceDef> {
+        let read = keyspace_from_json(json, &self.parts.types);
+        let read = read
+            .inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}"))
+            .ok();
+        let mut keyspace = read?;
+        let read = keyspace.column_families.clone();
+        for (name, cf) in read.iter() {
+            let before = known.and_then(|known| known.column_families.get(name));
+            if let Some(before) = before.filter(|before| is_same_family(before, cf)) {
+                keyspace.column_families.insert(name.clone(), before.clone());
+            }
+        }
+        Some(keyspace)
+    }
+
+    /// Whether what is noted of a keyspace can be read, and so may be written over.
+    pub(in crate::db) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
+        if self.shared.unread.lock().contains(keyspace) {
+            return Err(Error::invalid(format!(
+                "keyspace {keyspace} has a definition that this server cannot read, since a newer one has made it: \
+                 change it there"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
+    /// has come in between.
+    pub(in crate::db) async fn change_newest<'a>(
+        &self,
+        change: impl Fn() -> Change<'a>,
+    ) -> Result<(), Error> {
+        let _changing = self.changing.lock().await;
+        let mut attempts = Attempts::begin();
+        loop {
+            self.load_newest().await?;
+            let outcome = change().await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
+            }
+        }
+    }
+
+    /// Changes roles in the same way: the edit sees them as they are and changes a copy. With an error nothing has
+    /// changed.
+    pub async fn change_roles<T, E: From<Error>>(
+        &self,
+        mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _changing = self.changing.lock().await;
+        let mut attempts = Attempts::begin();
+        loop {
+            self.load_newest().await?;
+            let edited = self.roles.try_change(&**self.store(), &mut edit).await?;
+            let outcome = edited.ok_or_else(disagreement);
+            if !attempts.go_on_after(&outcome).await {
+                return Ok(outcome?);
+            }
+        }
+    }
+
+    /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
+    pub(in crate::db) async fn note(&self, notes: Notes) -> Result<(), Error> {
+        let outcome = self.store().note(notes.clone()).await;
+        let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
+        let kept: HashMap<String, Bytes> = self.store().notes().await?.into_iter().collect();
+        let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
+        if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
+    }
+
+    /// The version of the notes before they are loaded; `None` where nobody else changes them.
+    pub(in crate::db) async fn shared_version(&self) -> Result<Option<i64>, Error> {
+        match self.store().capabilities().shared_schema {
+            Some(shared) => Ok(Some(shared.notes_version().await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Notes of a version have been loaded.
+    pub(in crate::db) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
+        let Some(version) = version else { return };
+        let names = notes.iter().map(|(name, _)| name);
+        *self.shared.marks.lock() = names.filter(|name| resource_of(name).is_some()).cloned().collect();
+        let is_unread = |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.parts.types).is_err();
+        let unread = noted_keyspaces(notes).filter(is_unread).map(|(name, _)| name.to_owned());
+        *self.shared.unread.lock() = unread.collect();
+        self.shared.version.store(version, Ordering::Release);
+    }
+}
+
+/// The keyspaces among the notes, by name.
+pub(in crate::db) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
+    notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
+}
+
+pub(in crate::db) fn disagreement() -> Error {
+    Error::SchemaDisagreement(
+        "other servers change the schema at the same time: try it again later".to_owned(),
+    )
+}

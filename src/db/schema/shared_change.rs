@@ -1,0 +1,186 @@
+//! A change of the schema where several servers share a store, and who makes it may end at any moment.
+//!
+//! Every server serves what the notes say. So tables are made before their column family is noted, and dropped after the
+//! note of it is gone. What is still to be dropped is noted, too: whoever changes that keyspace next, or drops anything, does
+//! what has been left undone. The store changes tables only for a server that has seen the newest notes: what another
+//! server drops or makes in between is not made again or dropped, but the change begins anew.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::attempts::Attempts;
+use super::change::{Notes, keyspace_note, own_copy, refusal};
+use super::shared::disagreement;
+use crate::db::login::Resource;
+use crate::db::{Database, Error};
+use crate::schema::{Catalog, CfDef, KeyspaceDef};
+
+/// What the note of something that is still to be dropped begins with; the names of the keyspace and of the table follow,
+/// each after a slash.
+const DROPPED_NOTE: &str = "dropped";
+
+impl Database {
+    /// Makes a keyspace's tables, then notes and serves it.
+    pub(in crate::db) async fn change_shared(
+        &self,
+        catalog: &Catalog,
+        keyspace: KeyspaceDef,
+        mut notes: Notes,
+    ) -> Result<(), Error> {
+        self.check_readable(&keyspace.name)?;
+        if !self.undone(Some(&keyspace)).is_empty() {
+            self.finish_drops(Some(&keyspace)).await?;
+            self.load_newest().await?;
+            if !std::ptr::eq(&**self.catalog(), catalog) {
+                // Other servers' changes have come in between; this one is made again on top of them.
+                return Err(disagreement());
+            }
+        }
+        notes.push(keyspace_note(&keyspace));
+        let mut with = catalog.clone();
+        with.keyspaces.insert(keyspace.name.clone(), keyspace);
+        self.store().alter(own_copy(&with)).await.map_err(refusal)?;
+        self.note(notes).await?;
+        self.publish(Arc::new(with));
+        Ok(())
+    }
+
+    /// Hides what is dropped from all servers, then forgets what was granted on it and its data. Once it is hidden the
+    /// drop has succeeded: what cannot be done yet is left to later changes.
+    pub(in crate::db) async fn drop_shared(
+        &self,
+        without: Catalog,
+        families: &[Arc<CfDef>],
+        mut notes: Notes,
+        dropped: &Resource,
+    ) -> Result<(), Error> {
+        if let Resource::Keyspace(keyspace) | Resource::Table(keyspace, _) = dropped {
+            self.check_readable(keyspace)?;
+        }
+        let tables = families.iter().map(|cf| Resource::Table(cf.keyspace.clone(), cf.name.clone()));
+        let marks = tables.chain([dropped.clone()]).filter_map(|resource| mark_of(&resource));
+        notes.extend(marks.map(|mark| (mark, Some(Bytes::new()))));
+        self.note(notes).await?;
+        self.publish(Arc::new(without));
+        if let Err(error) = self.finish_drops(None).await {
+            tracing::warn!(
+                "{dropped} is dropped, but its data are still on the cluster: {error}. They go with the next change"
+            );
+        }
+        Ok(())
+    }
+
+    /// The notes of what is still to be dropped: all, or those that are in the way of a keyspace.
+    fn undone(&self, wanted: Option<&KeyspaceDef>) -> Vec<String> {
+        let mut marks = self.shared.marks();
+        if let Some(wanted) = wanted {
+            marks.retain(|mark| match resource_of(mark) {
+                Some(Resource::Keyspace(keyspace)) => keyspace == wanted.name,
+                Some(Resource::Table(keyspace, table)) => {
+                    keyspace == wanted.name && wanted.column_families.contains_key(&table)
+                }
+                _ => false,
+            });
+        }
+        marks
+    }
+
+    /// Drops them.
+    async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<(), Error> {
+        let mut attempts = Attempts::begin();
+        loop {
+            self.load_newest().await?;
+            let marks = self.undone(wanted);
+            if marks.is_empty() {
+                return Ok(());
+            }
+            let outcome = self.try_finish_drops(marks).await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
+            }
+        }
+    }
+
+    /// One try. What cannot be dropped does not keep the rest.
+    async fn try_finish_drops(&self, marks: Vec<String>) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        let mut done: Notes = Vec::new();
+        let mut resources: Vec<(String, Resource)> = marks
+            .into_iter()
+            .filter_map(|mark| resource_of(&mark).map(|resource| (mark, resource)))
+            .collect();
+        // A keyspace goes after its tables, and waits for them.
+        resources.sort_by_key(|(_, resource)| matches!(resource, Resource::Keyspace(_)));
+        let mut waiting = BTreeSet::new();
+        for (mark, resource) in resources {
+            if matches!(&resource, Resource::Keyspace(keyspace) if waiting.contains(keyspace)) {
+                continue;
+            }
+            match self.try_finish_drop(&resource).await {
+                Ok(()) => done.push((mark, None)),
+                // So it would be with the rest. What is dropped already is no trouble to drop again.
+                Err(error @ Error::SchemaDisagreement(_)) => return Err(error),
+                Err(error) => {
+                    outcome = Err(error);
+                    if let Resource::Table(keyspace, _) = resource {
+                        waiting.insert(keyspace);
+                    }
+                }
+            }
+        }
+        self.store().alter(own_copy(&self.catalog())).await?;
+        if !done.is_empty() {
+            self.note(done).await?;
+        }
+        outcome
+    }
+
+    async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
+        self.forget_grants(dropped).await?;
+        match (dropped, self.store().capabilities().shared_schema) {
+            (Resource::Table(keyspace, name), _) => {
+                self.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
+            }
+            (Resource::Keyspace(name), Some(schema)) => schema.drop_keyspace(name).await?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The note of something that is to be dropped.
+fn mark_of(dropped: &Resource) -> Option<String> {
+    match dropped {
+        Resource::Keyspace(keyspace) => Some(format!("{DROPPED_NOTE}/{keyspace}")),
+        Resource::Table(keyspace, table) => Some(format!("{DROPPED_NOTE}/{keyspace}/{table}")),
+        _ => None,
+    }
+}
+
+/// What a note says is to be dropped, if that is what it says.
+pub(in crate::db) fn resource_of(note: &str) -> Option<Resource> {
+    let mut names = note.strip_prefix(DROPPED_NOTE)?.strip_prefix('/')?.split('/').map(str::to_owned);
+    match (names.next()?, names.next()) {
+        (keyspace, None) => Some(Resource::Keyspace(keyspace)),
+        (keyspace, Some(table)) => Some(Resource::Table(keyspace, table)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_read_as_they_are_written() {
+        let table = Resource::Table("Ks".to_owned(), "Cf".to_owned());
+        for resource in [Resource::Keyspace("Ks".to_owned()), table] {
+            assert_eq!(resource_of(&mark_of(&resource).unwrap()), Some(resource.clone()));
+        }
+        assert_eq!(mark_of(&Resource::AllKeyspaces), None);
+        for other in ["keyspace/Ks", "dropped", "droppedKs", "role/dropped"] {
+            assert_eq!(resource_of(other), None, "{other}");
+        }
+    }
+}

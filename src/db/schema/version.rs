@@ -1,0 +1,84 @@
+//! The version of the schema: a UUID that is another one whenever the schema is another one.
+//!
+//! It is the sum of the digests of all that is defined, so a change costs the digests of what it changes and not those of
+//! 10,000 column families, and servers that have made the same changes in another order have the same version.
+
+use std::sync::Arc;
+
+use md5::{Digest, Md5};
+use parking_lot::Mutex;
+
+use super::notes::changed_notes;
+use crate::db::Database;
+use crate::schema::Catalog;
+
+/// The version of a schema that was asked for last.
+#[derive(Default)]
+pub(in crate::db) struct SchemaVersion(Mutex<(Catalog, u128)>);
+
+impl SchemaVersion {
+    /// The version of a schema.
+    fn of(&self, catalog: &Catalog) -> u128 {
+        let mut known = self.0.lock();
+        let (before, sum) = &mut *known;
+        for (_, old, new) in catalog.keyspaces.changes_since(&before.keyspaces, |_, _| false) {
+            // What is there afterwards of what has changed, and what of that was there before.
+            let digests = |from, to| {
+                changed_notes(from, to).into_iter().filter_map(|(name, json)| Some(digest(&name, &json?)))
+            };
+            *sum = digests(new, old).fold(*sum, u128::wrapping_sub);
+            *sum = digests(old, new).fold(*sum, u128::wrapping_add);
+        }
+        *before = catalog.clone();
+        *sum
+    }
+}
+
+fn digest(name: &str, json: &[u8]) -> u128 {
+    let mut digest = Md5::new();
+    digest.update((name.len() as u64).to_be_bytes());
+    digest.update(name);
+    digest.update(json);
+    u128::from_be_bytes(digest.finalize().into())
+}
+
+impl Database {
+    /// A UUID that is another one whenever the schema is another one.
+    pub fn schema_version(&self) -> String {
+        let catalog = Arc::clone(&self.catalog());
+        let bytes = self.version.of(&catalog).to_be_bytes();
+        uuid::Builder::from_md5_bytes(bytes).into_uuid().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{CfDef, KeyspaceDef};
+
+    fn with_families(names: &[&str]) -> Catalog {
+        let mut keyspace = KeyspaceDef::new("Ks");
+        for name in names {
+            keyspace.column_families.insert((*name).to_owned(), Arc::new(CfDef::new("Ks", name)));
+        }
+        let mut catalog = Catalog::default();
+        catalog.keyspaces.insert("Ks".to_owned(), keyspace);
+        catalog
+    }
+
+    #[test]
+    fn a_schema_has_one_version_by_whatever_way_it_was_reached() {
+        let version = SchemaVersion::default();
+        let nothing = version.of(&Catalog::default());
+        let one = version.of(&with_families(&["A"]));
+        let two = version.of(&with_families(&["A", "B"]));
+        let mut other = with_families(&["A", "B"]);
+        other.keyspaces.get_mut("Ks").unwrap().durable_writes = false;
+        let three = version.of(&other);
+        let all = std::collections::BTreeSet::from([nothing, one, two, three]);
+        assert_eq!(all.len(), 4);
+        assert_eq!(version.of(&with_families(&["A"])), one);
+        assert_eq!(version.of(&Catalog::default()), nothing);
+        assert_eq!(SchemaVersion::default().of(&with_families(&["A", "B"])), two);
+    }
+}

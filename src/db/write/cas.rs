@@ -1,0 +1,151 @@
+//! Conditional updates (2.0 and later).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::compat::features::ConsistencyLevel;
+use crate::compat::{Behaviour, texts};
+use crate::db::args::NewColumn;
+use crate::db::validate::Validation;
+use crate::db::{Database, Error};
+use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
+use crate::schema::CfDef;
+use crate::storage::{CasAnswer, CasCommand};
+
+/// What a conditional update asks.
+#[derive(Debug, Clone)]
+pub struct CasRequest {
+    pub key: Bytes,
+    pub column_family: Bytes,
+    /// The columns that must be there with these values. Empty: the row must have none.
+    pub expected: Vec<NewColumn>,
+    pub updates: Vec<NewColumn>,
+    pub serial_consistency: ConsistencyLevel,
+    pub commit_consistency: ConsistencyLevel,
+}
+
+/// What became of a conditional update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CasOutcome {
+    Applied,
+    /// What is there instead: of the expected columns those that live, or the row's first.
+    Refused(Vec<Cell>),
+}
+
+impl Database {
+    /// Writes columns if the row is as expected. Such updates of one row wait for each other; plain writes do
+    /// not wait for them, as in the old servers. The server gives the timestamp. A cluster decides by itself.
+    pub async fn cas(
+        &self,
+        keyspace: &[u8],
+        request: CasRequest,
+        behaviour: &'static Behaviour,
+    ) -> Result<CasOutcome, Error> {
+        let catalog = self.catalog();
+        let checks = self.validation(&catalog, behaviour);
+        let cf = checks.family_and_key(keyspace, &request.column_family, &request.key, false)?;
+        checks.cas(cf, &request)?;
+        if request.commit_consistency == ConsistencyLevel::EachQuorum {
+            checks.needs_data_centres(keyspace, request.commit_consistency)?;
+        }
+        self.check_replicas(&catalog, keyspace, request.serial_consistency, true, behaviour)?;
+
+        let names = request.expected.iter().map(|column| column.name.clone()).collect();
+        let predicate = if request.expected.is_empty() {
+            Predicate::Range(SliceRange { count: 1, ..SliceRange::all() })
+        } else {
+            Predicate::Names(names)
+        };
+        let command = self.command(cf, None, predicate, behaviour);
+        if let Some(store) = self.store().capabilities().conditional_updates {
+            let command = self.cas_command(cf, command, request);
+            return Ok(match store.compare_and_set(command).await? {
+                CasAnswer::Applied => CasOutcome::Applied,
+                CasAnswer::Refused(current) => CasOutcome::Refused(current),
+            });
+        }
+        let _turn = self.cas_turn(&request.key).await;
+        let read = self.store().read(request.key.clone(), command, request.serial_consistency).await?;
+        let RowColumns::Cells(current) = read else { return Ok(CasOutcome::Refused(Vec::new())) };
+        if !is_as_expected(cf, &current, &request.expected, behaviour) {
+            return Ok(CasOutcome::Refused(current));
+        }
+        let changes = self.cas_changes(cf, request.updates);
+        let mutation = Mutation::of(request.key, cf.clone(), changes);
+        self.apply(&catalog, keyspace, vec![mutation], request.commit_consistency, behaviour).await?;
+        Ok(CasOutcome::Applied)
+    }
+
+    fn cas_changes(&self, cf: &CfDef, updates: Vec<NewColumn>) -> Vec<Change> {
+        let timestamp = Some(self.parts.clock.next_micros());
+        let updates = updates.into_iter();
+        updates
+            .map(|column| self.column_change(cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
+            .collect()
+    }
+
+    /// The same for a store that decides by itself.
+    fn cas_command(&self, cf: &Arc<CfDef>, read: ReadCommand, request: CasRequest) -> CasCommand {
+        let expected = request.expected.into_iter();
+        let changes = self.cas_changes(cf, request.updates);
+        CasCommand {
+            read,
+            expected: expected.map(|column| (column.name, column.value.unwrap_or_default())).collect(),
+            mutation: Mutation::of(request.key.clone(), cf.clone(), changes),
+            key: request.key,
+            serial_consistency: request.serial_consistency,
+            commit_consistency: request.commit_consistency,
+        }
+    }
+
+    /// Waits until no other conditional update of the row is under way.
+    pub(crate) async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
+        use std::hash::BuildHasher;
+        let hash = self.cas_hasher.hash_one(key);
+        let at = usize::try_from(hash % self.cas_turns.len() as u64).unwrap_or(0);
+        self.cas_turns[at].lock().await
+    }
+}
+
+/// Whether the live columns that were found are those that are expected, with their values.
+fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviour: &Behaviour) -> bool {
+    if expected.is_empty() {
+        return current.is_empty();
+    }
+    let comparator = crate::marshal::at(&*cf.comparator, behaviour.release);
+    expected.iter().all(|column| {
+        let found = current.iter().find(|cell| comparator.compare(&cell.name, &column.name).is_eq());
+        found.is_some_and(|cell| Some(&cell.value) == column.value.as_ref())
+    })
+}
+
+impl Validation<'_> {
+    /// What is updated, what is expected, and the levels.
+    fn cas(&self, cf: &CfDef, request: &CasRequest) -> Result<(), Error> {
+        if cf.is_super() {
+            return Err(Error::invalid("CAS does not support supercolumns"));
+        }
+        for column in &request.updates {
+            self.names(cf, None, std::slice::from_ref(&column.name))?;
+        }
+        for column in &request.updates {
+            // The server gives the timestamp, but clients had to send one.
+            self.column_data(cf, false, column)?;
+        }
+        for column in &request.expected {
+            self.names(cf, None, std::slice::from_ref(&column.name))?;
+        }
+        if !request.serial_consistency.is_serial() {
+            return Err(Error::invalid(texts::not_serial(self.behaviour)));
+        }
+        if request.commit_consistency.is_serial() {
+            return Err(Error::invalid(format!(
+                "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
+                 accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
+                request.commit_consistency
+            )));
+        }
+        Ok(())
+    }
+}

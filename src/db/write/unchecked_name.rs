@@ -1,0 +1,126 @@
+//! Names of super columns that the oldest releases do not check, only compare: what comes of those that are none.
+
+use bytes::Bytes;
+
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::db::validate::Validation;
+use crate::db::{Database, Error};
+use crate::marshal::{AbstractType, PACKAGE};
+use crate::model::{Change, Mutation, Predicate, SliceRange};
+use crate::util::Release;
+
+/// What a comparison makes of a name that is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::db) enum Compared {
+    /// It is taken for this name.
+    As(Bytes),
+    /// It is like no name.
+    Unlike,
+    /// It fails, where there is a name to compare it with.
+    Fails,
+}
+
+/// What a release to 0.6 makes of a name that is none and not empty.
+///
+/// Java reads a UUID, and in 0.4 and 0.5 a LongType too, from the first bytes, and fails where there are too few. Only a
+/// UUID of version 1 has a time. 0.6 compares the first eight bytes of a TimeUUIDType, and the rest where the times are
+/// equal. UTF8Type and AsciiType
+/// compare what can be decoded.
+pub(in crate::db) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
+    let is_looked_through = Behaviour::of(release).reads.compares_times_before_names;
+    let width = match comparator.class_name().strip_prefix(PACKAGE) {
+        Some("LongType") if !is_looked_through => 8,
+        Some("TimeUUIDType") if is_looked_through => 8,
+        Some("LexicalUUIDType" | "TimeUUIDType") => 16,
+        Some("BytesType" | "UTF8Type" | "AsciiType" | "LongType") => return Compared::Unlike,
+        _ => return Compared::Fails,
+    };
+    if name.len() < width {
+        return Compared::Fails;
+    }
+    if is_looked_through && comparator.class_name().ends_with("TimeUUIDType") {
+        return Compared::Unlike;
+    }
+    let head = name.slice(..width);
+    match comparator.validate(&head) {
+        Ok(()) => Compared::As(head),
+        Err(_) => Compared::Fails,
+    }
+}
+
+/// The super column that a change is about.
+fn super_name(change: &mut Change) -> Option<&mut Bytes> {
+    match change {
+        Change::Cell { super_column, .. } => super_column.as_mut(),
+        Change::DeleteSuper { name, .. } => Some(name),
+        Change::DeleteRow { .. } | Change::DeleteRange(_) => None,
+    }
+}
+
+impl Database {
+    /// Settles what a batch of 0.6 deletes under names that are none. It measures them, and compares them with the other
+    /// super columns of the row, those of the batch and those that are there.
+    pub(in crate::db) async fn settle_unchecked_names(
+        &self,
+        checks: &Validation<'_>,
+        Mutation { key, families }: &mut Mutation,
+        consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
+        for family in families.iter_mut().filter(|family| family.cf.is_super()) {
+            let cf = &family.cf;
+            let count = family.changes.iter_mut().filter_map(super_name).count();
+            for name in family.changes.iter_mut().filter_map(super_name).filter(|name| !name.is_empty()) {
+                let Err(why) = checks.super_name(cf, name) else { continue };
+                match compared(checks.comparator(cf, false), name, checks.behaviour.release) {
+                    Compared::As(head) => *name = head,
+                    Compared::Unlike => {}
+                    Compared::Fails => {
+                        let first = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
+                        let mut command = self.command(cf, None, first, checks.behaviour);
+                        command.with_tombstones = true;
+                        if count > 1 || self.count_columns(key, command, consistency).await? > 0 {
+                            return Err(why);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::{self, Types};
+
+    #[test]
+    fn names_are_compared_as_far_as_they_go() {
+        const TIME: &str = "\0\0\0\0\0\0\x10\0\u{1}2345678";
+        const OTHER: &str = "\0\0\0\0\0\0\x40\0\u{1}2345678";
+        let of = |class: &str, name: &str, release| {
+            let cql_type = Types::builtin().parse(class).unwrap();
+            let name = Bytes::copy_from_slice(name.as_bytes());
+            compared(marshal::at(&*cql_type, release), &name, release)
+        };
+        let is = |name: &'static str| Compared::As(Bytes::from_static(name.as_bytes()));
+        let longer = |name: &str| format!("{name}x");
+        let (old, new) = (Release::V0_4, Release::V0_6);
+        for (class, name, in_old, in_new) in [
+            ("LongType", "1234567".to_owned(), Compared::Fails, Compared::Unlike),
+            ("LongType", "123456789".to_owned(), is("12345678"), Compared::Unlike),
+            ("LexicalUUIDType", TIME[..15].to_owned(), Compared::Fails, Compared::Fails),
+            ("LexicalUUIDType", longer(OTHER), is(OTHER), is(OTHER)),
+            ("TimeUUIDType", TIME[..15].to_owned(), Compared::Fails, Compared::Unlike),
+            ("TimeUUIDType", TIME[..7].to_owned(), Compared::Fails, Compared::Fails),
+            ("TimeUUIDType", longer(TIME), is(TIME), Compared::Unlike),
+            ("TimeUUIDType", longer(OTHER), Compared::Fails, Compared::Unlike),
+            ("UTF8Type", "x".to_owned(), Compared::Unlike, Compared::Unlike),
+            ("IntegerType", "x".to_owned(), Compared::Fails, Compared::Fails),
+        ] {
+            assert_eq!(of(class, &name, old), in_old, "{class} {name}");
+            assert_eq!(of(class, &name, new), in_new, "{class} {name}");
+        }
+    }
+}

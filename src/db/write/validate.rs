@@ -1,0 +1,277 @@
+//! Checks what a write brings: columns, counters, deletions.
+
+use std::sync::Arc;
+
+use crate::compat::texts;
+use crate::db::args::{ColumnOrSuper, Deletion, MutationRequest, NewColumn};
+use crate::db::validate::{Validation, hex, measure, text_of};
+use crate::db::{Error, table_cells};
+use crate::marshal;
+use crate::schema::CfDef;
+use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
+
+use bytes::Bytes;
+
+/// A column family as a batch names it. It is looked up once, and missed by the element that needs it.
+pub(in crate::db) struct NamedFamily<'a> {
+    keyspace: &'a [u8],
+    name: &'a [u8],
+    found: Result<&'a Arc<CfDef>, Error>,
+}
+
+impl NamedFamily<'_> {
+    fn cf(&self) -> Result<&CfDef, Error> {
+        match &self.found {
+            Ok(cf) => Ok(cf),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+impl<'a> Validation<'a> {
+    pub(in crate::db) fn named_family<'b>(&self, keyspace: &'b [u8], name: &'b [u8]) -> NamedFamily<'b>
+    where
+        'a: 'b,
+    {
+        NamedFamily { keyspace, name, found: self.family(keyspace, name) }
+    }
+
+    /// One element of a batch (to 0.7).
+    pub(in crate::db) fn mutation(
+        &self,
+        family: &NamedFamily<'_>,
+        mutation: &MutationRequest,
+    ) -> Result<(), Error> {
+        match (&mutation.insert, &mutation.deletion) {
+            (Some(_), Some(_)) => Err(Error::invalid(
+                "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
+            )),
+            (Some(insert), None) => self.column_or_super(family, insert),
+            (None, Some(deletion)) if self.behaviour.writes.batch_deletion_is_checked => {
+                let cf = family.cf()?;
+                self.counting(cf, false)?;
+                self.deletion_in(cf, deletion)
+            }
+            (None, Some(deletion)) => self.deletion(family, deletion),
+            (None, None) => Err(Error::invalid("Mutation must have one ColumnOrSuperColumn or one Deletion")),
+        }
+    }
+
+    /// What a batch inserts (to 0.7). A super column without columns is not looked at: nothing is written.
+    pub(in crate::db) fn column_or_super(
+        &self,
+        family: &NamedFamily<'_>,
+        insert: &ColumnOrSuper,
+    ) -> Result<(), Error> {
+        let check = |super_column: Option<&Bytes>, column: &NewColumn| {
+            let cf = family.cf()?;
+            self.path_in(cf, super_column, Some(&column.name))?;
+            self.counting(cf, false)?;
+            self.column_data(cf, super_column.is_some(), column)
+        };
+        if let Some(column) = &insert.column {
+            check(None, column)?;
+        }
+        if let Some(super_column) = &insert.super_column {
+            for column in &super_column.columns {
+                check(Some(&super_column.name), column)?;
+            }
+        }
+        if insert.column.is_none() && insert.super_column.is_none() {
+            return Err(Error::invalid("ColumnOrSuperColumn must have one or both of Column or SuperColumn"));
+        }
+        Ok(())
+    }
+
+    /// One element of a batch in a column family that is known (0.8 and later).
+    pub fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
+        match (&mutation.insert, &mutation.deletion) {
+            (Some(insert), None) => self.insert_in(cf, insert),
+            (None, Some(deletion)) => self.deletion_in(cf, deletion),
+            _ => Err(Error::invalid(
+                "mutation must have one and only one of column_or_supercolumn or deletion",
+            )),
+        }
+    }
+
+    fn insert_in(&self, cf: &CfDef, insert: &ColumnOrSuper) -> Result<(), Error> {
+        let ColumnOrSuper { column, super_column, counter, counter_super } = insert;
+        let given = [column.is_some(), super_column.is_some(), counter.is_some(), counter_super.is_some()];
+        if given.iter().filter(|is_given| **is_given).count() != 1 {
+            return Err(Error::invalid(
+                "ColumnOrSuperColumn must have one (and only one) of column, super_column, counter and \
+                 counter_super_column",
+            ));
+        }
+        self.counting(cf, counter.is_some() || counter_super.is_some())?;
+        if let Some(column) = column {
+            self.ttl(cf, column.ttl_s)?;
+            self.path_in(cf, None, Some(&column.name))?;
+            self.column_data(cf, false, column)?;
+        }
+        for column in super_column.iter().flat_map(|super_column| &super_column.columns) {
+            let name = super_column.as_ref().map(|super_column| &super_column.name);
+            self.path_in(cf, name, Some(&column.name))?;
+            self.column_data(cf, true, column)?;
+        }
+        if let Some(counter) = counter {
+            self.path_in(cf, None, Some(&counter.name))?;
+        }
+        for counter in counter_super.iter().flat_map(|super_column| &super_column.columns) {
+            let name = counter_super.as_ref().map(|super_column| &super_column.name);
+            self.path_in(cf, name, Some(&counter.name))?;
+        }
+        Ok(())
+    }
+
+    /// Seconds to live, given or those of the column family.
+    fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
+        match ttl_s {
+            Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
+            Some(seconds) if seconds > TTL_MAX_S => {
+                Err(Error::invalid(format!("ttl is too large. requested ({seconds}) maximum ({TTL_MAX_S})")))
+            }
+            Some(seconds) => self.expires_in_time(cf, seconds, ""),
+            None => {
+                cf.default_ttl_s().map_or(Ok(()), |seconds| self.expires_in_time(cf, seconds, "default "))
+            }
+        }
+    }
+
+    /// 2.1 notes the second at which a column expires in 31 bits, and refuses one that does not fit.
+    fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
+        if !self.behaviour.writes.expiry_has_31_bits || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "Request on table {}.{} with {which}ttl of {ttl_s} seconds exceeds maximum supported expiration date of \
+             2038-01-19T03:14:06+00:00. In order to avoid this use a lower TTL, change the expiration date overflow \
+             policy or upgrade to a version where this limitation is fixed. See CASSANDRA-14092 for more details.",
+            cf.keyspace, cf.name
+        )))
+    }
+
+    /// A column's time to live, value and timestamp. Its name is known to be good.
+    pub fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
+        self.ttl(cf, column.ttl_s)?;
+        let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
+        if column.timestamp.is_none() {
+            return Err(Error::invalid("Column timestamp is required"));
+        }
+        let definition = cf.column_metadata.get(&column.name);
+        let of_table = cf.table.as_deref().map(|table| table_cells::value_validator(table, &column.name));
+        let of_column = || definition.map_or(&cf.default_validator, |definition| &definition.validator);
+        let validator = of_table.as_ref().unwrap_or_else(of_column);
+        let validator = marshal::at(&**validator, self.behaviour.release);
+        if let Err(error) = validator.validate(value) {
+            let place = format!("[{}][{}]", cf.keyspace, cf.name);
+            let name = self.comparator(cf, in_super).to_text(&column.name);
+            let in_hex = format!("[{}] = [{}]", hex(&column.name), hex(value));
+            return Err(Error::invalid(texts::invalid_value(
+                self.behaviour,
+                &place,
+                &name,
+                &in_hex,
+                &error.0,
+            )));
+        }
+        let index = definition.and_then(|definition| definition.index.as_ref());
+        if let Some(index) = index.filter(|_| value.len() > NAME_BYTES_MAX) {
+            return Err(Error::invalid(format!(
+                "Can't index column value of size {} for index {} in CF {} of KS {}",
+                value.len(),
+                index.name.as_deref().unwrap_or("null"),
+                cf.name,
+                cf.keyspace
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a batch deletes in a column family that is known (0.7 and later).
+    fn deletion_in(&self, cf: &CfDef, deletion: &Deletion) -> Result<(), Error> {
+        if let Some(super_column) = &deletion.super_column {
+            self.names(cf, None, std::slice::from_ref(super_column))?;
+        }
+        if let Some(predicate) = &deletion.predicate {
+            if predicate.column_names.is_none() && predicate.slice_range.is_none() {
+                return Err(Error::invalid(
+                    "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
+                ));
+            }
+            if let Some(range) = &predicate.slice_range {
+                self.range(cf, deletion.super_column.is_some(), range)?;
+            }
+            if let Some(names) = &predicate.column_names {
+                self.names(cf, deletion.super_column.as_ref(), names)?;
+            }
+            if predicate.slice_range.is_some() && !self.behaviour.writes.deletes_slices {
+                return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
+            }
+        }
+        if !cf.is_super() && deletion.super_column.is_some() {
+            let what = texts::deletion_of_super(self.behaviour);
+            return Err(super_on_standard(&what, cf.keyspace.as_bytes(), cf.name.as_bytes(), deletion));
+        }
+        if deletion.timestamp.is_none() && !cf.is_counter() {
+            return Err(Error::invalid(format!(
+                "Deletion timestamp is not optional for non commutative column family {}",
+                cf.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a batch deletes (to 0.6). 0.6 looks the column family up without asking whether the keyspace is there.
+    fn deletion(&self, family: &NamedFamily<'_>, deletion: &Deletion) -> Result<(), Error> {
+        let (keyspace, name) = (family.keyspace, family.name);
+        let cf = self.find(keyspace, name);
+        let Some(predicate) = &deletion.predicate else {
+            if deletion.super_column.is_some() && !cf.is_some_and(|cf| cf.is_super()) {
+                return Err(super_on_standard("deletion of super_column", keyspace, name, deletion));
+            }
+            // 0.6 asks for the column family of a row deletion only when it writes.
+            return Ok(());
+        };
+        if predicate.column_names.is_none() && predicate.slice_range.is_none() {
+            return Err(Error::invalid(
+                "A SlicePredicate must be given a list of Columns, a SliceRange, or both",
+            ));
+        }
+        if let (None, Some(super_column)) = (cf, &deletion.super_column) {
+            measure("supercolumn", super_column)?;
+            return Err(Error::invalid(format!(
+                "supercolumn specified to ColumnFamily {} containing normal columns",
+                text_of(name)
+            )));
+        }
+        let cf = family.cf()?;
+        if let Some(range) = &predicate.slice_range {
+            self.range(cf, deletion.super_column.is_some(), range)?;
+        }
+        if let Some(names) = &predicate.column_names {
+            self.names(cf, deletion.super_column.as_ref(), names)?;
+        }
+        if predicate.slice_range.is_some() {
+            return Err(Error::invalid("Deletion does not yet support SliceRange predicates."));
+        }
+        Ok(())
+    }
+}
+
+fn super_on_standard(what: &str, keyspace: &[u8], family: &[u8], deletion: &Deletion) -> Error {
+    Error::invalid(format!(
+        "{what} is not possible on a standard ColumnFamily (KeySpace={} ColumnFamily={} \
+         Deletion=Deletion(timestamp:{}, super_column:{}))",
+        text_of(keyspace),
+        text_of(family),
+        deletion.timestamp.unwrap_or_default(),
+        deletion.super_column.as_deref().map(spaced_hex).unwrap_or_default()
+    ))
+}
+
+/// Bytes as Java's generated code prints them: `0A FF`.
+fn spaced_hex(bytes: &[u8]) -> String {
+    let shown: Vec<String> = bytes.iter().take(64).map(|byte| format!("{byte:02X}")).collect();
+    shown.join(" ")
+}
