@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::syntax::TableName;
 use super::values::TypeScope;
 use super::{CqlError, system};
-use crate::compat::features::{Claim, Language};
+use crate::compat::features::{Claim, ConsistencyLevel, Language};
 use crate::compat::{Behaviour, Line, texts};
-use crate::db::{Access, Database, User};
+use crate::db::{Access, Database, Request, User};
 use crate::marshal::{CqlType, Types};
 use crate::schema::{CfDef, KeyspaceDef, TableDef};
 use crate::util::Release;
@@ -52,6 +52,14 @@ impl<'a> QueryState<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// What an operation of the statement runs under, with the schema as it is now.
+    pub fn request<'k>(&self, keyspace: &'k str, consistency: ConsistencyLevel) -> Request<'k>
+    where
+        'a: 'k,
+    {
+        self.database.request(keyspace.as_bytes(), consistency, self.behaviour)
     }
 
     /// The keyspace that a statement means.

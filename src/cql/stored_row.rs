@@ -14,8 +14,8 @@ use crate::schema::{CfDef, Layout, TableDef};
 pub async fn stored_row(state: &QueryState<'_>, name: &TableName, key: &Bytes) -> Result<String, CqlError> {
     let table = state.table(name)?;
     let predicate = Predicate::Range(SliceRange::all());
-    let at = (ConsistencyLevel::One, state.behaviour);
-    let found = state.database.read_cells(&table.cf, key.clone(), None, predicate, at).await?;
+    let request = state.request(&table.cf.keyspace, ConsistencyLevel::One);
+    let found = request.reads().read_cells(&table.cf, key.clone(), None, predicate).await?;
     let is_composite = table.def.partition_key.len() > 1;
     let mut text = format!(
         "row key {}  {}\n",

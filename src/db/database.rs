@@ -5,6 +5,7 @@ use std::hash::RandomState;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use parking_lot::RwLock;
 
 use super::Error;
@@ -13,11 +14,11 @@ use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
 use super::validate::Validation;
-use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
 use crate::marshal::Types;
+use crate::model::{Predicate, ReadCommand};
 use crate::partitioner::PartitionerRef;
-use crate::schema::Catalog;
+use crate::schema::{Catalog, CfDef};
 use crate::storage::{RemoteCql, Store};
 use crate::util::Clock;
 
@@ -123,6 +124,30 @@ impl Database {
         self.catalog.load()
     }
 
+    /// The types that a schema may name.
+    pub fn types(&self) -> &Types {
+        &self.parts.types
+    }
+
+    /// What gives row keys their tokens.
+    pub fn partitioner(&self) -> &PartitionerRef {
+        &self.parts.partitioner
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.parts.clock
+    }
+
+    /// A timestamp of now, in microseconds; never the same twice.
+    pub fn next_micros(&self) -> i64 {
+        self.parts.clock.next_micros()
+    }
+
+    /// The second of now, by which cells expire.
+    pub fn now_s(&self) -> i32 {
+        self.parts.clock.now_s()
+    }
+
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.parts.store
     }
@@ -180,40 +205,24 @@ impl Database {
         Validation { catalog, behaviour, clock: &self.parts.clock }
     }
 
-    /// The second up to which tombstones of a column family are forgotten.
-    pub(super) fn gc_before(&self, gc_grace_s: i32) -> i32 {
-        self.parts.clock.now_s().saturating_sub(gc_grace_s)
-    }
-
-    /// Whether this one node is enough. A keyspace that wants more replicas than there are nodes answers as
-    /// one did whose other nodes were down. A cluster behind us counts for itself.
-    pub(super) fn check_replicas(
+    /// A read of one row, as of now.
+    pub(super) fn command(
         &self,
-        catalog: &Catalog,
-        keyspace: &[u8],
-        consistency: ConsistencyLevel,
-        is_write: bool,
-        behaviour: &Behaviour,
-    ) -> Result<(), Error> {
-        if self.store().capabilities().checks_consistency {
-            return Ok(());
+        cf: &Arc<CfDef>,
+        super_column: Option<Bytes>,
+        predicate: Predicate,
+        behaviour: &'static Behaviour,
+    ) -> ReadCommand {
+        let now_s = self.now_s();
+        ReadCommand {
+            // The second up to which tombstones of the column family are forgotten.
+            gc_before: now_s.saturating_sub(cf.gc_grace_s),
+            now_s,
+            cf: cf.clone(),
+            super_column,
+            predicate,
+            behaviour,
+            with_tombstones: false,
         }
-        let name = std::str::from_utf8(keyspace).unwrap_or_default();
-        let replicas = catalog.keyspace(name).map_or(1, |keyspace| keyspace.replication_factor);
-        let required = match consistency {
-            _ if replicas < 1 => 1,
-            // These name a number of nodes, not of copies.
-            ConsistencyLevel::Two | ConsistencyLevel::Three => consistency.required(replicas),
-            _ if is_write && behaviour.writes.writes_ignore_missing_replicas => 1,
-            consistency => consistency.required(replicas),
-        };
-        if required <= 1 && replicas >= 1 {
-            return Ok(());
-        }
-        let why = format!(
-            "Cannot achieve consistency level {consistency}: it needs {required} of {replicas} replicas, and this is the \
-             only node"
-        );
-        Err(Error::Unavailable { why, required, alive: replicas.clamp(0, 1) })
     }
 }

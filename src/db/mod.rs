@@ -7,7 +7,9 @@ mod error;
 mod index;
 mod login;
 mod read;
+mod request;
 mod reserved;
+mod ring_order;
 mod schema;
 mod table_cells;
 mod traces;
@@ -22,13 +24,15 @@ pub use args::{
 pub use database::{Database, DatabaseParts};
 pub use describe::{ColumnFamilyDescription, TokenRange, cql_version};
 pub use error::Error;
-pub use index::INDEX_KEYS;
+pub use index::{INDEX_KEYS, IndexReads, Indexes};
 pub use login::{
     Access, Authenticator, Credential, Hasher, LoginGuard, PasswordMode, Permission, PermissionSet, Resource,
     Role, RoleKeeper, Roles, SimpleAuthenticator, User,
 };
-pub use read::{GetResult, MultiSliceRequest};
+pub use read::{GetResult, MultiSliceRequest, Ranges, Reads};
+pub use request::Request;
 pub use reserved::is_reserved;
+pub use ring_order::RingOrder;
 pub use schema::{CfRequest, ColumnRequest, KsRequest, check_families, described_keyspace};
 pub use traces::{Trace, TraceEvent};
-pub use write::{CasOutcome, CasRequest};
+pub use write::{CasOutcome, CasRequest, Writes};

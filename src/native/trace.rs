@@ -46,7 +46,7 @@ impl<'a> Tracer<'a> {
             command: "QUERY",
             request,
             parameters: BTreeMap::new(),
-            started_at_ms: database.now_ms(),
+            started_at_ms: database.clock().now_ms(),
             duration_us: 0,
             events: Vec::new(),
         };

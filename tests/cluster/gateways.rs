@@ -123,7 +123,11 @@ fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
         other.truncate(name.as_bytes(), PEOPLE.as_bytes(), level()).await.unwrap();
         let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
         let (parent, predicate) = (parent(), everything());
-        let left = one.get_range_slices(name.as_bytes(), &parent, &predicate, &all, QUORUM, level()).await;
+        let left = one
+            .request(name.as_bytes(), QUORUM, level())
+            .ranges()
+            .get_range_slices(&parent, &predicate, &all)
+            .await;
         assert_eq!(left.unwrap().len(), 0);
         other.drop_keyspace(&name, level()).await.unwrap();
         one.refresh_schema().await.unwrap();
@@ -141,15 +145,25 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
         let state = if at % 3 == 0 { "CA" } else { "UT" };
         let born = if at % 2 == 0 { "1970" } else { "1980" };
         let row = batch(key, &[column("state", state), column("born", born)]);
-        one.atomic_batch_mutate(name, vec![row], QUORUM, level()).await.unwrap();
+        one.request(name, QUORUM, level()).writes().atomic_batch_mutate(vec![row]).await.unwrap();
     }
     let (parent, predicate) = (parent(), everything());
-    let rows = other.multiget_slice(name, &keys, &parent, &predicate, QUORUM, level()).await.unwrap();
+    let rows = other
+        .request(name, QUORUM, level())
+        .reads()
+        .multiget_slice(&keys, &parent, &predicate)
+        .await
+        .unwrap();
     assert!(rows.iter().map(|(key, _)| key).eq(&keys), "the rows come in another order");
     assert!(rows.iter().all(|(_, columns)| columns.len() == 2), "a write is missing");
 
     let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
-    let scanned = other.get_range_slices(name, &parent, &predicate, &all, QUORUM, level()).await.unwrap();
+    let scanned = other
+        .request(name, QUORUM, level())
+        .ranges()
+        .get_range_slices(&parent, &predicate, &all)
+        .await
+        .unwrap();
     assert_eq!(scanned.len(), ROWS);
     let meets = |row: &&Row| {
         value(row, "state").is_some_and(|state| state == "UT")
@@ -163,7 +177,11 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
         let expressions = vec![is("born", "1970"), is("state", "UT")];
         let start_key = found.last().cloned().unwrap_or_default();
         let clause = IndexClause { expressions, start_key, count: 7 };
-        let rows = other.get_indexed_slices(name, &parent, &clause, &predicate, QUORUM, level()).await;
+        let rows = other
+            .request(name, QUORUM, level())
+            .index_reads()
+            .get_indexed_slices(&parent, &clause, &predicate)
+            .await;
         let keys: Vec<Bytes> = rows.unwrap().into_iter().map(|row| row.key).collect();
         let more = if found.is_empty() { &keys[..] } else { &keys[1..] };
         if more.is_empty() {
@@ -173,7 +191,12 @@ async fn write_and_read(one: &Database, other: &Database, name: &[u8]) {
     }
     assert_eq!(found, expected);
     let filtered = KeyRange { row_filter: vec![is("state", "UT"), is("born", "1970")], ..all };
-    let rows = other.get_range_slices(name, &parent, &predicate, &filtered, QUORUM, level()).await.unwrap();
+    let rows = other
+        .request(name, QUORUM, level())
+        .ranges()
+        .get_range_slices(&parent, &predicate, &filtered)
+        .await
+        .unwrap();
     assert!(rows.iter().map(|row| &row.key).eq(&expected));
 }
 
@@ -185,15 +208,17 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
         expected,
         updates: vec![column("state", value)],
         serial_consistency: ConsistencyLevel::Serial,
-        commit_consistency: QUORUM,
+    };
+    let cas = async |database: &Arc<Database>, request| {
+        database.request(name, QUORUM, level()).writes().cas(request).await
     };
     // Of two that meet, one may end with nobody knowing what has become of it. That row says nothing.
     let mut rows = (0..20).map(|number| Bytes::from(format!("locked{number}")));
     let (key, outcomes) = loop {
         let key = rows.next().unwrap();
         let (first, second) = tokio::join!(
-            one.cas(name, request(&key, Vec::new(), "first"), level()),
-            other.cas(name, request(&key, Vec::new(), "second"), level()),
+            cas(one, request(&key, Vec::new(), "first")),
+            cas(other, request(&key, Vec::new(), "second")),
         );
         match (first, second) {
             (Ok(first), Ok(second)) => break (key, [first, second]),
@@ -205,12 +230,10 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == CasOutcome::Applied).count(), 1, "{outcomes:?}");
     let (winner, loser) =
         if outcomes[0] == CasOutcome::Applied { ("first", "second") } else { ("second", "first") };
-    let refused =
-        other.cas(name, request(&key, vec![column("state", loser)], "third"), level()).await.unwrap();
+    let refused = cas(other, request(&key, vec![column("state", loser)], "third")).await.unwrap();
     let CasOutcome::Refused(current) = refused else { panic!("{loser} was written") };
     assert_eq!(current[0].value, winner);
-    let applied =
-        one.cas(name, request(&key, vec![column("state", winner)], "third"), level()).await.unwrap();
+    let applied = cas(one, request(&key, vec![column("state", winner)], "third")).await.unwrap();
     assert_eq!(applied, CasOutcome::Applied);
 }
 

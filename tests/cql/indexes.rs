@@ -93,18 +93,18 @@ async fn write(database: &Database, chance: &mut Chance) {
     match chance.below(10) {
         0 => {
             let path = ColumnPath { column_family: Bytes::from(CF), super_column: None, column: None };
-            database.remove(KS, key, path, timestamp, ONE, level()).await.unwrap();
+            database.request(KS, ONE, level()).writes().remove(key, path, timestamp).await.unwrap();
         }
         1 | 2 => {
             let column = Some(Bytes::from(name));
             let path = ColumnPath { column_family: Bytes::from(CF), super_column: None, column };
-            database.remove(KS, key, path, timestamp, ONE, level()).await.unwrap();
+            database.request(KS, ONE, level()).writes().remove(key, path, timestamp).await.unwrap();
         }
         kind => {
             let ttl_s = (kind < 5).then(|| 1 + chance.below(20) as i32);
             let column =
                 NewColumn { name: Bytes::from(name), value: Some(value), timestamp: Some(timestamp), ttl_s };
-            database.insert_column(KS, key, parent(), column, ONE, level()).await.unwrap();
+            database.request(KS, ONE, level()).writes().insert_column(key, parent(), column).await.unwrap();
         }
     }
 }
@@ -117,7 +117,12 @@ fn has(row: &Row, name: &str, value: &[u8]) -> bool {
 /// Asks the index for every value, and every row.
 async fn compare(database: &Database) {
     let range = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
-    let rows = database.get_range_slices(KS, &parent(), &everything(), &range, ONE, level()).await.unwrap();
+    let rows = database
+        .request(KS, ONE, level())
+        .ranges()
+        .get_range_slices(&parent(), &everything(), &range)
+        .await
+        .unwrap();
     let states = VALUES.iter().map(|state| ("state", Bytes::from(*state)));
     let births = (0..3i64).map(|birth| ("birth", Bytes::copy_from_slice(&birth.to_be_bytes())));
     for (name, value) in states.chain(births) {
@@ -128,8 +133,11 @@ async fn compare(database: &Database) {
         };
         let ask = async |start_key: Bytes, count: i32| {
             let clause = IndexClause { expressions: vec![expression.clone()], start_key, count };
-            let asked =
-                database.get_indexed_slices(KS, &parent(), &clause, &everything(), ONE, level()).await;
+            let asked = database
+                .request(KS, ONE, level())
+                .index_reads()
+                .get_indexed_slices(&parent(), &clause, &everything())
+                .await;
             asked.unwrap()
         };
         let expected: Vec<Row> = rows.iter().filter(|row| has(row, name, &value)).cloned().collect();
@@ -216,7 +224,7 @@ async fn truncating_and_dropping_empty_the_index_too() {
             ttl_s: None,
         };
         let key = Bytes::from("row1");
-        database.insert_column(KS, key, parent(), column, ONE, level()).await.unwrap();
+        database.request(KS, ONE, level()).writes().insert_column(key, parent(), column).await.unwrap();
     };
     insert().await;
     compare(&database).await;

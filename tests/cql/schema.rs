@@ -121,13 +121,14 @@ async fn write(database: &Database, at: i32, column: &str, element: Option<i32>,
     let cell = Cell::live(name, Bytes::from_static(value), 1);
     let families = vec![CfMutation { cf, changes: vec![Change::Cell { super_column: None, cell }] }];
     let mutations = vec![Mutation { key: Bytes::from_static(b"\0\0\0\x01"), families }];
-    database.apply_mutations("k", mutations, (ONE, level())).await.unwrap();
+    database.request(b"k", ONE, level()).writes().apply(mutations).await.unwrap();
 }
 
 /// The names in the row, each as its comparator shows it.
 async fn names(database: &Database, cf: &Arc<CfDef>, key: &'static [u8]) -> Vec<String> {
     let all = Predicate::Range(SliceRange::all());
-    let read = database.read_cells(cf, Bytes::from_static(key), None, all, (ONE, level())).await.unwrap();
+    let request = database.request(b"k", ONE, level());
+    let read = request.reads().read_cells(cf, Bytes::from_static(key), None, all).await.unwrap();
     let RowColumns::Cells(cells) = read else { return Vec::new() };
     cells.iter().map(|cell| cf.comparator.to_text(&cell.name)).collect()
 }

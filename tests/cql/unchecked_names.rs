@@ -49,14 +49,19 @@ fn delete(name: &str) -> MutationRequest {
 /// What 0.6 says of a batch that changes one row.
 fn batch(database: &Database, of: &str, key: &str, requests: Vec<MutationRequest>) -> String {
     let row = RowBatch { key: bytes(key), families: vec![(bytes(of), requests)] };
-    told(wait(database.batch_mutate(KEYSPACE.as_bytes(), vec![row], ONE, Behaviour::of(Release::V0_6))))
+    told(wait(
+        database
+            .request(KEYSPACE.as_bytes(), ONE, Behaviour::of(Release::V0_6))
+            .writes()
+            .batch_mutate(vec![row]),
+    ))
 }
 
 /// What a release counts in a super column.
 fn count(database: &Database, of: &str, (key, name): (&str, impl Into<Bytes>), release: Release) -> String {
     let parent = ColumnParent { column_family: bytes(of), super_column: Some(name.into()) };
     let behaviour = Behaviour::of(release);
-    told(wait(database.get_count(KEYSPACE.as_bytes(), &bytes(key), &parent, ONE, behaviour)))
+    told(wait(database.request(KEYSPACE.as_bytes(), ONE, behaviour).reads().get_count(&bytes(key), &parent)))
 }
 
 fn told<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {

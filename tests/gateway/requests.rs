@@ -78,7 +78,12 @@ fn everything() -> SlicePredicate {
 
 async fn insert(database: &Database, key: &str, name: &'static str, value: &'static str) {
     let key = Bytes::copy_from_slice(key.as_bytes());
-    database.insert_column(KS, key, parent(), column(name, value), QUORUM, level()).await.unwrap();
+    database
+        .request(KS, QUORUM, level())
+        .writes()
+        .insert_column(key, parent(), column(name, value))
+        .await
+        .unwrap();
 }
 
 fn batch(key: &'static str) -> RowBatch {
@@ -105,7 +110,11 @@ async fn those_that(
     (start_key, count): (&str, i32),
 ) -> Vec<String> {
     let clause = IndexClause { expressions, start_key: Bytes::copy_from_slice(start_key.as_bytes()), count };
-    let rows = database.get_indexed_slices(KS, &parent(), &clause, &everything(), ONE, level()).await;
+    let rows = database
+        .request(KS, ONE, level())
+        .index_reads()
+        .get_indexed_slices(&parent(), &clause, &everything())
+        .await;
     keys_of(&rows.unwrap())
 }
 
@@ -115,22 +124,37 @@ async fn a_write_brings_no_entries_of_indexes_and_no_count_of_replicas() {
     let database = gateway(&cluster).await;
     insert(&database, "anna", "state", "UT").await;
     assert_eq!(cluster.said(), ["apply People at QUORUM"]);
-    database.batch_mutate(KS, vec![batch("bert")], ONE, level()).await.unwrap();
+    database.request(KS, ONE, level()).writes().batch_mutate(vec![batch("bert")]).await.unwrap();
     assert_eq!(cluster.said(), ["apply People at ONE"]);
-    database.atomic_batch_mutate(KS, vec![batch("carl"), batch("dora")], QUORUM, level()).await.unwrap();
+    database
+        .request(KS, QUORUM, level())
+        .writes()
+        .atomic_batch_mutate(vec![batch("carl"), batch("dora")])
+        .await
+        .unwrap();
     assert_eq!(cluster.said(), ["logged People People at QUORUM"]);
-    database.atomic_batch_mutate(KS, Vec::new(), QUORUM, level()).await.unwrap();
+    database.request(KS, QUORUM, level()).writes().atomic_batch_mutate(Vec::new()).await.unwrap();
     assert_eq!(cluster.said(), [""; 0]);
     // The cluster says how many are up, not we.
     let unavailable = StoreError::Unavailable { why: "one is down".to_owned(), required: 3, alive: 2 };
     cluster.fail_with(unavailable);
     let key = Bytes::from("anna");
     let all = ConsistencyLevel::All;
-    let error = database.get_slice(KS, &key, &parent(), &everything(), all, level()).await.unwrap_err();
+    let error = database
+        .request(KS, all, level())
+        .reads()
+        .get_slice(&key, &parent(), &everything())
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::Unavailable { required: 3, alive: 2, .. }), "{error:?}");
     // What never made sense is refused as before.
     let any = ConsistencyLevel::Any;
-    let error = database.get_slice(KS, &key, &parent(), &everything(), any, level()).await.unwrap_err();
+    let error = database
+        .request(KS, any, level())
+        .reads()
+        .get_slice(&key, &parent(), &everything())
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), "ANY ConsistencyLevel is only supported for writes");
 }
 
@@ -162,9 +186,8 @@ async fn a_conditional_update_is_the_cluster_s() {
         expected: expected.iter().map(|(name, value)| column(name, value)).collect(),
         updates: vec![column("state", value)],
         serial_consistency: ConsistencyLevel::Serial,
-        commit_consistency: QUORUM,
     };
-    let cas = async |request| database.cas(KS, request, level()).await.unwrap();
+    let cas = async |request| database.request(KS, QUORUM, level()).writes().cas(request).await.unwrap();
     assert_eq!(cas(request(&[], "UT")).await, CasOutcome::Applied);
     assert_eq!(cluster.said(), ["cas at SERIAL then QUORUM"]);
     let CasOutcome::Refused(found) = cas(request(&[], "CA")).await else { panic!("applied twice") };
@@ -173,7 +196,8 @@ async fn a_conditional_update_is_the_cluster_s() {
     assert_eq!(cas(request(&[("state", "UT")], "CA")).await, CasOutcome::Applied);
     let refused = request(&[], "UT");
     let refused = CasRequest { serial_consistency: QUORUM, ..refused };
-    assert!(matches!(database.cas(KS, refused, level()).await, Err(Error::InvalidRequest(_))));
+    let refused = database.request(KS, QUORUM, level()).writes().cas(refused).await;
+    assert!(matches!(refused, Err(Error::InvalidRequest(_))));
 }
 
 #[tokio::test]
@@ -188,12 +212,12 @@ async fn columns_are_counted_page_by_page() {
         MutationRequest { insert: Some(insert), deletion: None }
     });
     let batch = RowBatch { key: key.clone(), families: vec![(Bytes::from(CF), mutations.collect())] };
-    database.batch_mutate(KS, vec![batch], QUORUM, level()).await.unwrap();
+    database.request(KS, QUORUM, level()).writes().batch_mutate(vec![batch]).await.unwrap();
     let count = async |(start, finish): (&'static str, &'static str), reversed, count| {
         let [start, finish] = [start, finish].map(|name| Bytes::from_static(name.as_bytes()));
         let range = RequestedRange { start, finish, reversed, count };
         let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
-        database.count_slice(KS, &key, &parent(), &predicate, ONE, level()).await.unwrap()
+        database.request(KS, ONE, level()).reads().count_slice(&key, &parent(), &predicate).await.unwrap()
     };
     let all = ("", "");
     assert_eq!(count(all, false, i32::MAX).await, columns);
@@ -206,7 +230,7 @@ async fn columns_are_counted_page_by_page() {
     assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
 
     let old = Behaviour::of(Release::V0_6);
-    assert_eq!(database.get_count(KS, &key, &parent(), ONE, old).await.unwrap(), 4_500);
+    assert_eq!(database.request(KS, ONE, old).reads().get_count(&key, &parent()).await.unwrap(), 4_500);
     assert_eq!(cluster.columns_most.load(Ordering::SeqCst), 2_000);
 }
 
@@ -220,14 +244,19 @@ async fn many_rows_are_read_side_by_side_and_answered_in_order() {
     }
     let expected = keys.clone();
     keys.reverse();
-    let rows = database.multiget_slice(KS, &keys, &parent(), &everything(), ONE, level()).await.unwrap();
+    let rows = database
+        .request(KS, ONE, level())
+        .reads()
+        .multiget_slice(&keys, &parent(), &everything())
+        .await
+        .unwrap();
     assert_eq!(rows.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), expected);
     assert!(rows.iter().all(|(_, columns)| columns.len() == 1));
     assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
 
     let path =
         ColumnPath { column_family: Bytes::from(CF), super_column: None, column: Some(Bytes::from("state")) };
-    let found = database.multiget(KS, &keys, &path, ONE, level()).await.unwrap();
+    let found = database.request(KS, ONE, level()).reads().multiget(&keys, &path).await.unwrap();
     assert!(found.iter().map(|(key, _)| key).eq(&expected) && found.iter().all(|(_, found)| found.is_some()));
     assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
 
@@ -236,7 +265,12 @@ async fn many_rows_are_read_side_by_side_and_answered_in_order() {
     assert_eq!(cluster.reads_most.swap(0, Ordering::SeqCst), CLUSTER_ROWS_AT_ONCE);
 
     cluster.fail_with(StoreError::Overloaded("full".to_owned()));
-    let error = database.multiget_slice(KS, &keys, &parent(), &everything(), ONE, level()).await.unwrap_err();
+    let error = database
+        .request(KS, ONE, level())
+        .reads()
+        .multiget_slice(&keys, &parent(), &everything())
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::Overloaded(_)), "{error:?}");
 }
 
@@ -250,7 +284,12 @@ async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page
         insert(&database, &key, "born", if at % 2 == 0 { "1970" } else { "1980" }).await;
     }
     let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 100);
-    let scanned = database.get_range_slices(KS, &parent(), &everything(), &all, ONE, level()).await.unwrap();
+    let scanned = database
+        .request(KS, ONE, level())
+        .ranges()
+        .get_range_slices(&parent(), &everything(), &all)
+        .await
+        .unwrap();
     let value = |row: &Row, name: &str| match &row.columns {
         RowColumns::Cells(cells) => {
             cells.iter().find(|cell| cell.name == name).map(|cell| cell.value.clone())
@@ -280,15 +319,23 @@ async fn rows_that_meet_conditions_are_found_by_the_cluster_s_index_page_by_page
     cluster.said();
 
     let filtered = KeyRange { row_filter: vec![is("state", "UT"), is("born", "1970")], ..all.clone() };
-    let rows =
-        database.get_range_slices(KS, &parent(), &everything(), &filtered, ONE, level()).await.unwrap();
+    let rows = database
+        .request(KS, ONE, level())
+        .ranges()
+        .get_range_slices(&parent(), &everything(), &filtered)
+        .await
+        .unwrap();
     assert_eq!(keys_of(&rows), both);
     assert_eq!(cluster.said(), ["index from key , 100 keys"]);
 
     // Without a condition that the index answers, every row is looked at.
     let filtered = KeyRange { row_filter: vec![is("born", "1970")], ..all };
-    let rows =
-        database.get_range_slices(KS, &parent(), &everything(), &filtered, ONE, level()).await.unwrap();
+    let rows = database
+        .request(KS, ONE, level())
+        .ranges()
+        .get_range_slices(&parent(), &everything(), &filtered)
+        .await
+        .unwrap();
     assert_eq!(keys_of(&rows), expected(&[of_1970]));
     assert_eq!(cluster.said(), [""; 0]);
 }

@@ -168,7 +168,11 @@ async fn insert(database: &Database, name: &'static str) -> Result<(), thriftsto
     };
     let value = (Bytes::from("what is new"), 1);
     let behaviour = Behaviour::of(Release::V0_6);
-    database.insert(b"Releases", "guitar".into(), path, value, ConsistencyLevel::One, behaviour).await
+    database
+        .request(b"Releases", ConsistencyLevel::One, behaviour)
+        .writes()
+        .insert("guitar".into(), path, value)
+        .await
 }
 
 async fn names(database: &Database, start: &str, finish: &str, reversed: bool, count: i32) -> Vec<String> {
@@ -178,8 +182,11 @@ async fn names(database: &Database, start: &str, finish: &str, reversed: bool, c
     let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
     let behaviour = Behaviour::of(Release::V0_6);
     let key = Bytes::from("guitar");
-    let columns =
-        database.get_slice(b"Releases", &key, &parent, &predicate, ConsistencyLevel::One, behaviour).await;
+    let columns = database
+        .request(b"Releases", ConsistencyLevel::One, behaviour)
+        .reads()
+        .get_slice(&key, &parent, &predicate)
+        .await;
     let RowColumns::Cells(cells) = columns.unwrap() else { panic!("a Standard row has cells") };
     cells.iter().map(|cell| String::from_utf8_lossy(&cell.name).into_owned()).collect()
 }

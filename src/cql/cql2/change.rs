@@ -37,7 +37,7 @@ pub async fn run(
         changes.statements.first().filter(|_| !changes.is_batch).and_then(|change| change.using.consistency);
     let level = own.or(changes.using.consistency).unwrap_or(ConsistencyLevel::One);
     for (keyspace, rows) in batches {
-        state.database.batch_mutate(keyspace.as_bytes(), rows, level, state.behaviour).await?;
+        state.request(&keyspace, level).writes().batch_mutate(rows).await?;
     }
     Ok(Cql2Outcome::Void)
 }

@@ -153,7 +153,8 @@ impl Reader<'_> {
             return Ok(());
         };
         let database = self.state.database;
-        if finish.is_empty() || (database.token(start), start) <= (database.token(finish), finish) {
+        let ring = database.ring_order();
+        if finish.is_empty() || (ring.token(start), start) <= (ring.token(finish), finish) {
             return Ok(());
         }
         Err(CqlError::invalid(match database.partitioner().class_name().ends_with("RandomPartitioner") {
@@ -223,10 +224,8 @@ impl Reader<'_> {
     /// Rows in the order in which they are asked for, those that are not there too. LIMIT does not count them, as on
     /// the old servers.
     async fn rows_by_key(&self, keys: &[Bytes], predicate: &SlicePredicate) -> Result<Vec<Row>, CqlError> {
-        let (database, behaviour) = (self.state.database, self.state.behaviour);
-        let (keyspace, level) = (self.family.keyspace(), self.select.consistency);
-        let found =
-            database.multiget_slice(keyspace, keys, &self.parent(), predicate, level, behaviour).await?;
+        let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
+        let found = request.reads().multiget_slice(keys, &self.parent(), predicate).await?;
         let found: HashMap<Bytes, RowColumns> = found.into_iter().collect();
         let row = |key: &Bytes| {
             let columns = found.get(key).cloned().unwrap_or_else(|| RowColumns::Cells(Vec::new()));
@@ -236,9 +235,8 @@ impl Reader<'_> {
     }
 
     async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>, CqlError> {
-        let (database, behaviour) = (self.state.database, self.state.behaviour);
-        let (keyspace, level) = (self.family.keyspace(), self.select.consistency);
-        Ok(database.get_range_slices(keyspace, &self.parent(), predicate, range, level, behaviour).await?)
+        let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
+        Ok(request.ranges().get_range_slices(&self.parent(), predicate, range).await?)
     }
 
     async fn rows_of_range(

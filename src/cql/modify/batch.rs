@@ -124,8 +124,7 @@ async fn run_steps(
     }
     let warning = if kind == BatchKind::Unlogged { gathered.warning() } else { None };
     for (keyspace, mutations) in gathered.keyspaces {
-        let level = (options.consistency, state.behaviour);
-        state.database.apply_mutations(&keyspace, mutations, level).await?;
+        state.request(&keyspace, options.consistency).writes().apply(mutations).await?;
     }
     Ok(warning.map_or(Outcome::Void, Outcome::Warned))
 }

@@ -217,8 +217,8 @@ impl<'p> Request<'p> {
         }
         let cf = self.table.cf.clone();
         let mutation = Mutation::of(self.key.clone(), cf, changes);
-        let level = (options.consistency, state.behaviour);
-        state.database.apply_mutations(&self.table.cf.keyspace, vec![mutation], level).await?;
+        let request = state.request(&self.table.cf.keyspace, options.consistency);
+        request.writes().apply(vec![mutation]).await?;
         Ok(())
     }
 

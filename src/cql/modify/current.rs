@@ -27,8 +27,8 @@ async fn read(
     predicate: Predicate,
     consistency: ConsistencyLevel,
 ) -> Result<Vec<Cell>, CqlError> {
-    let level = (consistency, state.behaviour);
-    let columns = state.database.read_cells(&table.cf, key.clone(), super_column, predicate, level).await?;
+    let request = state.request(&table.cf.keyspace, consistency);
+    let columns = request.reads().read_cells(&table.cf, key.clone(), super_column, predicate).await?;
     Ok(match columns {
         RowColumns::Cells(cells) => cells,
         RowColumns::Supers(_) => Vec::new(),

@@ -190,8 +190,8 @@ impl ModifyPlan {
         };
         let mutations = rows.into_iter().filter(|(_, changes): &(_, Vec<_>)| !changes.is_empty());
         let mutations = mutations.map(mutation).collect();
-        let level = (options.consistency, state.behaviour);
-        state.database.apply_mutations(&self.table.cf.keyspace, mutations, level).await?;
+        let request = state.request(&self.table.cf.keyspace, options.consistency);
+        request.writes().apply(mutations).await?;
         Ok(Outcome::Void)
     }
 

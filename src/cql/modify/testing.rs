@@ -137,9 +137,9 @@ impl Bench {
     pub async fn cells(&self, table: &str, key: &str, super_column: Option<&str>) -> Vec<Cell> {
         let cf = self.database.catalog().column_family("k", table).unwrap().clone();
         let predicate = Predicate::Range(SliceRange::all());
-        let level = (ConsistencyLevel::One, self.behaviour);
         let super_column = super_column.map(unhex);
-        let read = self.database.read_cells(&cf, unhex(key), super_column, predicate, level).await.unwrap();
+        let request = self.database.request(b"k", ConsistencyLevel::One, self.behaviour);
+        let read = request.reads().read_cells(&cf, unhex(key), super_column, predicate).await.unwrap();
         let RowColumns::Cells(cells) = read else { panic!("super columns") };
         cells
     }

@@ -113,9 +113,8 @@ impl Walk<'_> {
         super_column: Option<Bytes>,
         predicate: Predicate,
     ) -> Result<RowColumns, CqlError> {
-        let levels = (self.bound.options.consistency, self.state.behaviour);
-        let database = self.state.database;
-        Ok(database.read_cells(&self.cf, key.clone(), super_column, predicate, levels).await?)
+        let reads = self.request.reads();
+        Ok(reads.read_cells(&self.cf, key.clone(), super_column, predicate).await?)
     }
 
     fn comparator(&self) -> &dyn AbstractType {

@@ -25,7 +25,7 @@ impl Walk<'_> {
         let is_meant = |key: &Bytes| match &partitions {
             Partitions::Keys(keys) => keys.contains(key),
             Partitions::Range(None) => false,
-            Partitions::Range(Some(range)) => range.holds(&self.state.database.token(key)),
+            Partitions::Range(Some(range)) => range.holds(&self.state.database.ring_order().token(key)),
         };
         let mut rows = system::rows(self.state, &self.cf, wanted);
         if self.is_reversed {
@@ -60,7 +60,7 @@ impl Walk<'_> {
 
     /// Leaves out what earlier pages had: rows come by their places, backwards if need be.
     fn skip(&self, rows: &mut Vec<SystemRow>, resume: &PagingState) {
-        let ring = self.state.database.ring_position(&resume.key);
+        let ring = self.state.database.ring_order().position(&resume.key);
         let clustering: Option<Vec<Bytes>> = resume.position.as_ref().map(|position| {
             let parts = components(&position.name).unwrap_or_default();
             let parts = parts.into_iter().map(Bytes::copy_from_slice).collect();

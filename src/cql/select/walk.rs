@@ -16,6 +16,7 @@ use super::rows::{CellColumns, Row};
 use super::selection::Projection;
 use super::token::token_before;
 use crate::cql::{CqlError, QueryState};
+use crate::db::Request;
 use crate::model::{Bounds, Predicate, SliceRange};
 use crate::partitioner::TokenForm;
 use crate::schema::CfDef;
@@ -48,6 +49,7 @@ pub(super) struct ByIndex {
 
 pub(super) struct Walk<'a> {
     pub state: &'a QueryState<'a>,
+    pub request: Request<'a>,
     pub bound: Bound<'a>,
     pub cf: Arc<CfDef>,
     pub cells: &'a CellColumns,
@@ -203,11 +205,11 @@ impl Walk<'_> {
     }
 
     async fn range(&mut self, range: TokenRange, resume: Option<PagingState>) -> Result<(), CqlError> {
-        let (database, behaviour) = (self.state.database, self.state.behaviour);
+        let ring = self.state.database.ring_order();
         let mut bounds = range.bounds.clone();
         let mut seen: Option<Bytes> = None;
         if let Some(resume) = resume {
-            if !range.holds(&database.token(&resume.key)) {
+            if !range.holds(&ring.token(&resume.key)) {
                 return Err(foreign_state());
             }
             self.rest_of_partition(&resume).await?;
@@ -217,7 +219,6 @@ impl Walk<'_> {
             }
             seen = Some(resume.key);
         }
-        let levels = (self.bound.options.consistency, behaviour);
         while !self.is_full() {
             let left = if self.tests.is_empty() { self.want - self.count } else { usize::MAX };
             // One more shows whether there is a next page, and one has been seen before.
@@ -225,7 +226,8 @@ impl Walk<'_> {
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
             let before = (meter::mark(), self.answered_memory);
-            let page = database.scan_cells(&self.cf, (bounds.clone(), max_rows), predicate, levels).await?;
+            let ranges = self.request.ranges();
+            let page = ranges.scan_cells(&self.cf, bounds.clone(), max_rows, predicate).await?;
             let mut counted = before.0.since();
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
@@ -235,11 +237,11 @@ impl Walk<'_> {
                 let of_row = row.columns.memory().min(counted);
                 meter::release(of_row);
                 counted -= of_row;
-                let token = database.token(&row.key);
+                let token = ring.token(&row.key);
                 if range.is_past(&token) || self.is_full() {
                     return Ok(());
                 }
-                let is_seen = |seen: &Bytes| (database.token(seen), seen) >= (token.clone(), &row.key);
+                let is_seen = |seen: &Bytes| (ring.token(seen), seen) >= (token.clone(), &row.key);
                 if !range.holds(&token) || seen.as_ref().is_some_and(is_seen) {
                     continue;
                 }
@@ -262,8 +264,9 @@ impl Walk<'_> {
     /// What is left of a stretch after a key: with the keys of its token, of which some may come after it, and without.
     fn rest(&self, bounds: &Bounds, key: &Bytes) -> (Option<Bounds>, Option<Bounds>) {
         let database = self.state.database;
-        let after = database.rest_of_range(bounds, key, self.state.behaviour);
-        let token = database.token(key);
+        let ring = database.ring_order();
+        let after = ring.after_key(bounds, key, self.state.behaviour.release);
+        let token = ring.token(key);
         let before = match database.partitioner().token_form() {
             TokenForm::Fixed(_) => token_before(&token),
             TokenForm::IsKey | TokenForm::Variable => None,
@@ -282,8 +285,7 @@ impl Walk<'_> {
         index: ByIndex,
         resume: Option<PagingState>,
     ) -> Result<(), CqlError> {
-        let database = self.state.database;
-        let levels = (self.bound.options.consistency, self.state.behaviour);
+        let ring = self.state.database.ring_order();
         let mut after = None;
         if let Some(resume) = resume {
             self.rest_of_partition(&resume).await?;
@@ -293,20 +295,20 @@ impl Walk<'_> {
             let asked = (&index.column, &index.value[..]);
             let page = (after.as_ref(), PARTITIONS_PER_PAGE);
             let before = (meter::mark(), self.answered_memory);
-            let keys = database.indexed_keys(&self.cf, asked, page, levels).await?;
+            let keys = self.request.index_reads().indexed_keys(&self.cf, asked, page).await?;
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
                 if self.is_full() {
                     return Ok(());
                 }
-                if !range.holds(&database.token(key)) {
+                if !range.holds(&ring.token(key)) {
                     continue;
                 }
                 let before = self.count;
                 self.partition(key.clone(), None, None).await?;
                 if self.count == before {
                     // Nothing there has the value: perhaps nothing has it any more.
-                    database.remove_stale_entries(&self.cf, asked, key, levels).await?;
+                    self.request.index_reads().remove_stale_entries(&self.cf, asked, key).await?;
                 }
             }
             self.holds_only_answers(before);

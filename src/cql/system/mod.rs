@@ -94,7 +94,7 @@ fn placed(state: &QueryState<'_>, def: &TableDef, mut row: Row) -> SystemRow {
     let key = values.first().cloned().flatten().unwrap_or_default();
     let clustering = values[keys..keys + def.clustering.len()].iter().cloned();
     let clustering = sorting(def, clustering.map(Option::unwrap_or_default).collect());
-    SystemRow { place: (state.database.ring_position(&key), clustering), values }
+    SystemRow { place: (state.database.ring_order().position(&key), clustering), values }
 }
 
 /// The bytes by which clustering columns sort: those of texts are their own, and of time UUIDs the time comes first. There

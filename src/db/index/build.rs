@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::indexes::Indexes;
 use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::features::releases::NEWEST;
@@ -42,58 +43,43 @@ pub(in crate::db) enum Unfinished {
     Asked,
 }
 
-impl Database {
+impl Indexes<'_> {
     /// Whether reads cannot rely on an index yet.
     pub(in crate::db) fn is_being_built(&self, index: &CfDef) -> bool {
-        self.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
+        self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 
     /// Whether some index is not complete.
     pub(in crate::db) fn is_building(&self) -> bool {
-        !self.building.read().is_empty()
+        !self.database.building.read().is_empty()
     }
 
-    /// Builds an index in the background. `before` is the schema without it: a request that still has it may
-    /// write without an entry, and is waited for.
-    pub(in crate::db) fn start_building(
-        self: &Arc<Self>,
-        cf: Arc<CfDef>,
-        column: Bytes,
-        before: Option<Weak<Catalog>>,
-        unfinished: Unfinished,
-    ) {
-        let Some(index) = cf.index_families.get(&column).cloned() else { return };
-        self.building.write().insert(build_note(&index), unfinished);
-        // Held weakly: who closes the database need not wait for the pause. The next start goes on.
-        let database = Arc::downgrade(self);
-        // Where nobody runs tasks the index stays unfinished, and reads do without it.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
-            if unfinished == Unfinished::Asked {
-                tokio::time::sleep(BUILD_AFTER).await;
+    /// Adds the entries of the cells of a row.
+    async fn add_entries_of_row(
+        &self,
+        cf: &Arc<CfDef>,
+        key: Bytes,
+        columns: RowColumns,
+        behaviour: &'static Behaviour,
+    ) -> Result<(), Error> {
+        let RowColumns::Cells(cells) = columns else { return Ok(()) };
+        for cell in cells {
+            let change = Change::Cell { super_column: None, cell };
+            for (index_key, family) in self.entries_of(cf, &key, &change) {
+                let mutation = Mutation { key: index_key, families: vec![family] };
+                self.database.store().apply(vec![mutation], behaviour, ConsistencyLevel::One).await?;
             }
-            while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
-                tokio::time::sleep(ASK_EVERY).await;
-            }
-            let Some(database) = database.upgrade() else { return };
-            match database.build(&cf, &column, &index).await {
-                Ok(()) => tracing::info!("the index {}.{} is built", index.keyspace, index.name),
-                Err(error) => {
-                    tracing::error!(
-                        "the index {}.{} is not built, reads do without it: {error}",
-                        index.keyspace,
-                        index.name
-                    );
-                }
-            }
-        });
+        }
+        Ok(())
     }
 
+    /// Adds the entries of the rows that are there.
     async fn build(&self, cf: &Arc<CfDef>, column: &Bytes, index: &Arc<CfDef>) -> Result<(), Error> {
         let behaviour = Behaviour::of(NEWEST);
         let mut bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
         loop {
             let is_defined = self
+                .database
                 .catalog()
                 .column_family(&cf.keyspace, &cf.name)
                 .is_some_and(|cf| cf.index_families.contains_key(column));
@@ -105,42 +91,60 @@ impl Database {
                 Some(_) => Predicate::Range(SliceRange::all()),
                 None => Predicate::Names(vec![column.clone()]),
             };
-            let read = self.command(cf, None, predicate, behaviour);
+            let read = self.database.command(cf, None, predicate, behaviour);
             let command =
                 RangeCommand { bounds: bounds.clone(), max_rows: ROWS_PER_STEP, read, skip_empty: false };
-            let page = self.store().scan(command, ConsistencyLevel::One).await?;
+            let page = self.database.store().scan(command, ConsistencyLevel::One).await?;
             let Some(last) = page.last().map(|row| row.key.clone()) else { break };
             let is_last_page = page.len() < ROWS_PER_STEP;
             for row in page {
-                self.index_row(cf, row.key, row.columns, behaviour).await?;
+                self.add_entries_of_row(cf, row.key, row.columns, behaviour).await?;
             }
-            match self.after_key(&bounds, &last, behaviour) {
+            match self.database.ring_order().after_key(&bounds, &last, behaviour.release) {
                 Some(after) if !is_last_page => bounds = after,
                 _ => break,
             }
             tokio::task::yield_now().await;
         }
         let note = build_note(index);
-        self.store().note(vec![(note.clone(), None)]).await?;
-        self.building.write().remove(&note);
+        self.database.store().note(vec![(note.clone(), None)]).await?;
+        self.database.building.write().remove(&note);
         Ok(())
     }
+}
 
-    async fn index_row(
-        &self,
-        cf: &Arc<CfDef>,
-        key: Bytes,
-        columns: RowColumns,
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        let RowColumns::Cells(cells) = columns else { return Ok(()) };
-        for cell in cells {
-            let change = Change::Cell { super_column: None, cell };
-            for (index_key, family) in self.index_entries(cf, &key, &change) {
-                let mutation = Mutation { key: index_key, families: vec![family] };
-                self.store().apply(vec![mutation], behaviour, ConsistencyLevel::One).await?;
+/// Builds an index in the background. `before` is the schema without it: a request that still has it may write without an
+/// entry, and is waited for.
+pub(in crate::db) fn start_building(
+    database: &Arc<Database>,
+    cf: Arc<CfDef>,
+    column: Bytes,
+    before: Option<Weak<Catalog>>,
+    unfinished: Unfinished,
+) {
+    let Some(index) = cf.index_families.get(&column).cloned() else { return };
+    database.building.write().insert(build_note(&index), unfinished);
+    // Held weakly: who closes the database need not wait for the pause. The next start goes on.
+    let database = Arc::downgrade(database);
+    // Where nobody runs tasks the index stays unfinished, and reads do without it.
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    runtime.spawn(async move {
+        if unfinished == Unfinished::Asked {
+            tokio::time::sleep(BUILD_AFTER).await;
+        }
+        while before.as_ref().is_some_and(|before| before.strong_count() > 0) {
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+        let Some(database) = database.upgrade() else { return };
+        match database.indexes().build(&cf, &column, &index).await {
+            Ok(()) => tracing::info!("the index {}.{} is built", index.keyspace, index.name),
+            Err(error) => {
+                tracing::error!(
+                    "the index {}.{} is not built, reads do without it: {error}",
+                    index.keyspace,
+                    index.name
+                );
             }
         }
-        Ok(())
-    }
+    });
 }

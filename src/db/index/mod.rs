@@ -1,10 +1,14 @@
 //! Secondary indexes: their entries, their construction, and reads by conditions.
 
 mod build;
-mod indexed_reads;
+mod filter;
+mod index_reads;
 mod indexes;
 mod lookup;
+mod stale_entries;
 mod table_index;
 
-pub(super) use build::{Unfinished, build_note};
+pub(super) use build::{Unfinished, build_note, start_building};
+pub use index_reads::IndexReads;
+pub use indexes::Indexes;
 pub use table_index::INDEX_KEYS;

@@ -7,12 +7,12 @@
 
 use bytes::Bytes;
 
+use super::Reads;
 use super::unchecked_slice::UncheckedSlice;
-use crate::compat::Behaviour;
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::rules::CountBy;
+use crate::db::Error;
 use crate::db::args::{ColumnParent, RequestedRange, SlicePredicate};
-use crate::db::{Database, Error};
 use crate::model::{Predicate, ReadCommand, SliceRange};
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;
@@ -26,32 +26,29 @@ const LONG_COUNT: usize = 512;
 /// Columns that are read at a time where they are only counted.
 const COUNTED_AT_ONCE: usize = 2_000;
 
-impl Database {
+impl Reads<'_> {
     /// How many columns a slice of a row has.
     pub async fn count_slice(
         &self,
-        keyspace: &[u8],
         key: &Bytes,
         parent: &ColumnParent,
         predicate: &SlicePredicate,
-        consistency: ConsistencyLevel,
-        behaviour: &'static Behaviour,
     ) -> Result<i32, Error> {
-        let count_by = behaviour.reads.count_by;
+        let count_by = self.request.behaviour.reads.count_by;
         if predicate.column_names.is_some() || count_by == CountBy::Slice {
-            let length = self.slice_length(keyspace, key, parent, predicate, consistency, behaviour).await?;
+            let length = self.slice_length(key, parent, predicate).await?;
             return Ok(count_of(length));
         }
         let all =
             RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: i32::MAX };
         let mut range = predicate.slice_range.clone().unwrap_or(all);
         if count_by == CountBy::UncheckedPages {
-            return self.count_unchecked(keyspace, key, parent, &range, consistency, behaviour).await;
+            return self.count_unchecked(key, parent, &range).await;
         }
         let asked = range.count;
         range.count = asked.max(PAGE_MIN);
         let predicate = SlicePredicate { column_names: None, slice_range: Some(range) };
-        let length = self.slice_length(keyspace, key, parent, &predicate, consistency, behaviour).await?;
+        let length = self.slice_length(key, parent, &predicate).await?;
         Ok(if length == 0 { 0 } else { count_of(length).min(asked) })
     }
 
@@ -59,29 +56,25 @@ impl Database {
     /// bounds may be any.
     async fn count_unchecked(
         &self,
-        keyspace: &[u8],
         key: &Bytes,
         parent: &ColumnParent,
         range: &RequestedRange,
-        consistency: ConsistencyLevel,
-        behaviour: &'static Behaviour,
     ) -> Result<i32, Error> {
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.family(keyspace, &parent.column_family)?;
+        let checks = self.request.validation();
+        let cf = checks.family(self.request.keyspace, &parent.column_family)?;
         let super_column = parent.super_column.clone().filter(|_| cf.is_super());
         let range = checks.read_unchecked(cf, range)?;
         let slice = UncheckedSlice::of(&checks, cf, super_column.clone(), &range);
         if range.count == 0 {
             return Ok(0);
         }
-        let consistency = read_level(consistency);
-        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
+        let consistency = read_level(self.request.consistency);
+        self.request.check_replicas(consistency, false)?;
         if checks.key(key, None).is_err() {
             // No row has such a key.
             return Ok(0);
         }
-        let read = |super_column, range| self.command(cf, super_column, Predicate::Range(range), behaviour);
+        let read = |super_column, range| self.request.command(cf, super_column, Predicate::Range(range));
         if slice.is_in_name() && slice.is_between_names() {
             // What is wrong with it still is its count or its direction.
             let Ok(range) = checks.range(cf, super_column.is_some(), &range) else { return Ok(0) };
@@ -111,7 +104,7 @@ impl Database {
                 range.start = last.clone();
             }
             let before = meter::mark();
-            let page = self.store().read(key.clone(), command.clone(), consistency).await?;
+            let page = self.request.store().read(key.clone(), command.clone(), consistency).await?;
             before.restore();
             meter::breathe(page.len()).await?;
             let (first, end) = page.ends();
@@ -130,7 +123,7 @@ impl Database {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> Result<usize, Error> {
-        let counted = self.store().count(key.clone(), command, consistency).await?;
+        let counted = self.request.store().count(key.clone(), command, consistency).await?;
         meter::breathe(ROW_WORK + counted.min(LONG_COUNT)).await?;
         Ok(counted)
     }
@@ -154,8 +147,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::db::DatabaseParts;
+    use crate::compat::Behaviour;
     use crate::db::args::{ColumnPath, NewColumn};
+    use crate::db::{Database, DatabaseParts};
     use crate::marshal::{Types, push_component};
     use crate::partitioner;
     use crate::schema::{Catalog, CfDef, ColumnType, KeyspaceDef};
@@ -209,7 +203,8 @@ mod tests {
             let name = Bytes::copy_from_slice(name);
             let column = NewColumn { name, value: Some(Bytes::new()), timestamp: Some(1), ttl_s: None };
             let parent = Family::parent(super_column);
-            self.database.insert_column(b"Ks", KEY, parent, column, ONE, level()).await.unwrap();
+            let request = self.database.request(b"Ks", ONE, level());
+            request.writes().insert_column(KEY, parent, column).await.unwrap();
         }
 
         async fn remove(&self, super_column: Option<&[u8]>, name: Option<&[u8]>) {
@@ -218,7 +213,7 @@ mod tests {
                 super_column: super_column.map(Bytes::copy_from_slice),
                 column: name.map(Bytes::copy_from_slice),
             };
-            self.database.remove(b"Ks", KEY, path, 2, ONE, level()).await.unwrap();
+            self.database.request(b"Ks", ONE, level()).writes().remove(KEY, path, 2).await.unwrap();
         }
 
         /// What get_count answers of a row: a number, or why not.
@@ -237,9 +232,9 @@ mod tests {
                 range.reversed = reversed;
                 let slice_range = Some(range.clone());
                 let predicate = SlicePredicate { column_names: None, slice_range };
-                let counted =
-                    self.database.count_slice(b"Ks", &key, &parent, &predicate, consistency, level());
-                answers.push(counted.await.map_err(|error| error.to_string()));
+                let request = self.database.request(b"Ks", consistency, level());
+                let counted = request.reads().count_slice(&key, &parent, &predicate).await;
+                answers.push(counted.map_err(|error| error.to_string()));
                 (range.start, range.finish) = (range.finish, range.start);
             }
             assert_eq!(answers[0], answers[1], "the way back is another");

@@ -3,27 +3,27 @@
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::compat::features::ConsistencyLevel;
-use crate::db::{Database, Error};
+use super::Reads;
+use crate::db::Error;
 use crate::model::{ReadCommand, RowColumns};
 use crate::storage::within_limit;
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
-impl Database {
+impl Reads<'_> {
     /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
     /// that is too large.
     pub(in crate::db) async fn read_each(
         &self,
         keys: Vec<Bytes>,
         command: &ReadCommand,
-        consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
-        let Some(at_once) = self.store().capabilities().concurrent_reads else {
-            return self.read_in_turn(keys, command, consistency).await;
+        let Some(at_once) = self.request.store().capabilities().concurrent_reads else {
+            return self.read_in_turn(keys, command).await;
         };
         let read = |key: Bytes| async move {
-            let columns = self.store().read(key.clone(), command.clone(), consistency).await?;
+            let columns =
+                self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
             Ok::<_, Error>((key, columns))
         };
         meter::charge(memory_of(keys.len()))?;
@@ -39,19 +39,18 @@ impl Database {
     }
 
     /// Counts the same columns in many rows, in the order of the keys. The first failure ends it.
-    pub(in crate::db) async fn count_each(
+    pub(super) async fn count_each(
         &self,
         keys: Vec<Bytes>,
         command: &ReadCommand,
-        consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, usize)>, Error> {
-        if self.store().capabilities().concurrent_reads.is_some() {
-            let rows = self.read_each(keys, command, consistency).await?;
+        if self.request.store().capabilities().concurrent_reads.is_some() {
+            let rows = self.read_each(keys, command).await?;
             return Ok(rows.into_iter().map(|(key, columns)| (key, columns.len())).collect());
         }
         let mut counts = Vec::with_capacity(keys.len());
         for key in keys {
-            let count = self.count_columns(&key, command.clone(), consistency).await?;
+            let count = self.count_columns(&key, command.clone(), self.request.consistency).await?;
             counts.push((key, count));
         }
         Ok(counts)
@@ -61,12 +60,12 @@ impl Database {
         &self,
         keys: Vec<Bytes>,
         command: &ReadCommand,
-        consistency: ConsistencyLevel,
     ) -> Result<Vec<(Bytes, RowColumns)>, Error> {
         meter::charge(memory_of(keys.len()))?;
         let mut rows = Vec::with_capacity(keys.len());
         for key in keys {
-            let mut columns = self.store().read(key.clone(), command.clone(), consistency).await?;
+            let mut columns =
+                self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
             // The store has counted what they take.
             columns.detach();
             meter::breathe(ROW_WORK + columns.len()).await?;

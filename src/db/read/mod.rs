@@ -4,10 +4,12 @@ mod cells;
 mod counts;
 mod many_rows;
 mod multi_slice;
+mod pages;
 mod ranges;
 mod reads;
 mod unchecked_slice;
 mod validate;
 
 pub use multi_slice::MultiSliceRequest;
-pub use reads::GetResult;
+pub use ranges::Ranges;
+pub use reads::{GetResult, Reads};

@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 
 use bytes::Bytes;
 
-use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
+use super::Reads;
+use crate::db::Error;
 use crate::db::args::ColumnParent;
-use crate::db::{Database, Error};
 use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 
 /// What get_multi_slice asks. An empty bound is open.
@@ -20,23 +19,16 @@ pub struct MultiSliceRequest {
     pub count: i32,
 }
 
-impl Database {
+impl Reads<'_> {
     /// The columns that lie in any of the slices, each once, at most `count`.
-    pub async fn get_multi_slice(
-        &self,
-        keyspace: &[u8],
-        request: MultiSliceRequest,
-        consistency: ConsistencyLevel,
-        behaviour: &'static Behaviour,
-    ) -> Result<Vec<Cell>, Error> {
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
-        let cf = checks.family(keyspace, &request.column_parent.column_family)?;
+    pub async fn get_multi_slice(&self, request: MultiSliceRequest) -> Result<Vec<Cell>, Error> {
+        let checks = self.request.validation();
+        let cf = checks.family(self.request.keyspace, &request.column_parent.column_family)?;
         if cf.is_super() {
             return Err(Error::invalid("get_multi_slice does not support super columns"));
         }
         checks.parent_in(cf, &request.column_parent)?;
-        checks.read_consistency(keyspace, consistency)?;
+        self.check_consistency()?;
         let comparator = checks.comparator(cf, false);
         let mut slices = Vec::with_capacity(request.slices.len());
         for (at, (start, finish)) in request.slices.iter().enumerate() {
@@ -58,7 +50,7 @@ impl Database {
             slices.push((start.clone(), finish.clone()));
         }
         checks.key(&request.key, Some(cf))?;
-        self.check_replicas(&catalog, keyspace, consistency, false, behaviour)?;
+        self.request.check_replicas_to_read()?;
         let in_order = |a: &[u8], b: &[u8]| {
             let order = comparator.compare(a, b);
             if request.reversed { order.reverse() } else { order }
@@ -72,8 +64,9 @@ impl Database {
                 break;
             }
             let range = SliceRange { start, finish, reversed: request.reversed, count: left };
-            let command = self.command(cf, None, Predicate::Range(range), behaviour);
-            let read = self.store().read(request.key.clone(), command, consistency).await?;
+            let command = self.request.command(cf, None, Predicate::Range(range));
+            let read =
+                self.request.store().read(request.key.clone(), command, self.request.consistency).await?;
             if let RowColumns::Cells(cells) = read {
                 left -= cells.len().min(left);
                 found.extend(cells);

@@ -14,7 +14,7 @@ use super::limits::{check_families, check_keyspaces};
 use super::notes::{KeyspaceRecord, changed_notes, noted_in_full};
 use super::request::{CfRequest, KsRequest};
 use crate::compat::{Behaviour, texts};
-use crate::db::index::{Unfinished, build_note};
+use crate::db::index::{Unfinished, build_note, start_building};
 use crate::db::login::Resource;
 use crate::db::reserved::SYSTEM_KEYSPACE;
 use crate::db::{Database, Error};
@@ -84,7 +84,7 @@ impl Database {
             for (column, index) in &cf.index_families {
                 let note = build_note(index);
                 if notes.iter().any(|(name, _)| *name == note) {
-                    self.start_building(cf.clone(), column.clone(), None, Unfinished::Avoided);
+                    start_building(self, cf.clone(), column.clone(), None, Unfinished::Avoided);
                 }
             }
         }
@@ -287,7 +287,7 @@ impl Database {
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
-            self.start_building(new.clone(), column, Some(before.clone()), unfinished);
+            start_building(self, new.clone(), column, Some(before.clone()), unfinished);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::change::{ASK_EVERY, PATIENCE};
 use super::limits::check_keyspaces;
 use super::request::KsRequest;
 use crate::compat::Behaviour;
-use crate::db::index::{Unfinished, build_note};
+use crate::db::index::{Unfinished, build_note, start_building};
 use crate::db::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
@@ -103,7 +103,7 @@ impl Database {
             self.drop_indexes(&cf, vec![index], &before).await?;
         }
         for (cf, column) in &added {
-            self.start_building(cf.clone(), column.clone(), Some(before.clone()), Unfinished::Asked);
+            start_building(self, cf.clone(), column.clone(), Some(before.clone()), Unfinished::Asked);
         }
         Ok(true)
     }
@@ -111,7 +111,7 @@ impl Database {
     /// Waits until all indexes are complete, but not for ever.
     pub async fn until_built(&self) {
         let started = Instant::now();
-        while self.is_building() && started.elapsed() < PATIENCE {
+        while self.indexes().is_building() && started.elapsed() < PATIENCE {
             tokio::time::sleep(ASK_EVERY).await;
         }
     }

@@ -33,7 +33,7 @@ impl Database {
         consistency: ConsistencyLevel,
     ) -> Result<(), Error> {
         if self.store().capabilities().indexes.is_none() {
-            self.add_index_entries(&mut mutations);
+            self.indexes().add_entries(&mut mutations);
         }
         Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
     }

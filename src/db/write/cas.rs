@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::Writes;
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
 use crate::db::args::NewColumn;
 use crate::db::validate::Validation;
-use crate::db::{Database, Error};
+use crate::db::{Database, Error, Request};
 use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::{CasAnswer, CasCommand};
 
-/// What a conditional update asks.
+/// What a conditional update asks. It is committed at the consistency level of its request.
 #[derive(Debug, Clone)]
 pub struct CasRequest {
     pub key: Bytes,
@@ -22,7 +23,6 @@ pub struct CasRequest {
     pub expected: Vec<NewColumn>,
     pub updates: Vec<NewColumn>,
     pub serial_consistency: ConsistencyLevel,
-    pub commit_consistency: ConsistencyLevel,
 }
 
 /// What became of a conditional update.
@@ -33,23 +33,18 @@ pub enum CasOutcome {
     Refused(Vec<Cell>),
 }
 
-impl Database {
+impl Writes<'_> {
     /// Writes columns if the row is as expected. Such updates of one row wait for each other; plain writes do
     /// not wait for them, as in the old servers. The server gives the timestamp. A cluster decides by itself.
-    pub async fn cas(
-        &self,
-        keyspace: &[u8],
-        request: CasRequest,
-        behaviour: &'static Behaviour,
-    ) -> Result<CasOutcome, Error> {
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
+    pub async fn cas(&self, request: CasRequest) -> Result<CasOutcome, Error> {
+        let Request { keyspace, consistency: commit_consistency, behaviour, .. } = *self.request;
+        let checks = self.request.validation();
         let cf = checks.family_and_key(keyspace, &request.column_family, &request.key, false)?;
-        checks.cas(cf, &request)?;
-        if request.commit_consistency == ConsistencyLevel::EachQuorum {
-            checks.needs_data_centres(keyspace, request.commit_consistency)?;
+        checks.cas(cf, &request, commit_consistency)?;
+        if commit_consistency == ConsistencyLevel::EachQuorum {
+            checks.needs_data_centres(keyspace, commit_consistency)?;
         }
-        self.check_replicas(&catalog, keyspace, request.serial_consistency, true, behaviour)?;
+        self.request.check_replicas(request.serial_consistency, true)?;
 
         let names = request.expected.iter().map(|column| column.name.clone()).collect();
         let predicate = if request.expected.is_empty() {
@@ -57,31 +52,32 @@ impl Database {
         } else {
             Predicate::Names(names)
         };
-        let command = self.command(cf, None, predicate, behaviour);
-        if let Some(store) = self.store().capabilities().conditional_updates {
+        let command = self.request.command(cf, None, predicate);
+        if let Some(store) = self.request.store().capabilities().conditional_updates {
             let command = self.cas_command(cf, command, request);
             return Ok(match store.compare_and_set(command).await? {
                 CasAnswer::Applied => CasOutcome::Applied,
                 CasAnswer::Refused(current) => CasOutcome::Refused(current),
             });
         }
-        let _turn = self.cas_turn(&request.key).await;
-        let read = self.store().read(request.key.clone(), command, request.serial_consistency).await?;
+        let _turn = self.request.database.cas_turn(&request.key).await;
+        let read =
+            self.request.store().read(request.key.clone(), command, request.serial_consistency).await?;
         let RowColumns::Cells(current) = read else { return Ok(CasOutcome::Refused(Vec::new())) };
         if !is_as_expected(cf, &current, &request.expected, behaviour) {
             return Ok(CasOutcome::Refused(current));
         }
         let changes = self.cas_changes(cf, request.updates);
         let mutation = Mutation::of(request.key, cf.clone(), changes);
-        self.apply(&catalog, keyspace, vec![mutation], request.commit_consistency, behaviour).await?;
+        self.apply(vec![mutation]).await?;
         Ok(CasOutcome::Applied)
     }
 
     fn cas_changes(&self, cf: &CfDef, updates: Vec<NewColumn>) -> Vec<Change> {
-        let timestamp = Some(self.parts.clock.next_micros());
+        let timestamp = Some(self.request.database.next_micros());
         let updates = updates.into_iter();
         updates
-            .map(|column| self.column_change(cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
+            .map(|column| self.changes().column(cf, None, NewColumn { timestamp, ttl_s: None, ..column }))
             .collect()
     }
 
@@ -95,10 +91,12 @@ impl Database {
             mutation: Mutation::of(request.key.clone(), cf.clone(), changes),
             key: request.key,
             serial_consistency: request.serial_consistency,
-            commit_consistency: request.commit_consistency,
+            commit_consistency: self.request.consistency,
         }
     }
+}
 
+impl Database {
     /// Waits until no other conditional update of the row is under way.
     pub(crate) async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
         use std::hash::BuildHasher;
@@ -122,7 +120,12 @@ fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviou
 
 impl Validation<'_> {
     /// What is updated, what is expected, and the levels.
-    fn cas(&self, cf: &CfDef, request: &CasRequest) -> Result<(), Error> {
+    fn cas(
+        &self,
+        cf: &CfDef,
+        request: &CasRequest,
+        commit_consistency: ConsistencyLevel,
+    ) -> Result<(), Error> {
         if cf.is_super() {
             return Err(Error::invalid("CAS does not support supercolumns"));
         }
@@ -139,11 +142,11 @@ impl Validation<'_> {
         if !request.serial_consistency.is_serial() {
             return Err(Error::invalid(texts::not_serial(self.behaviour)));
         }
-        if request.commit_consistency.is_serial() {
+        if commit_consistency.is_serial() {
             return Err(Error::invalid(format!(
                 "{} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
                  accepted but I don't care how many replicas commit it for non-SERIAL reads\"",
-                request.commit_consistency
+                commit_consistency
             )));
         }
         Ok(())

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
+use super::Writes;
 use crate::compat::Behaviour;
-use crate::compat::features::ConsistencyLevel;
+use crate::db::Error;
 use crate::db::validate::Validation;
-use crate::db::{Database, Error};
 use crate::marshal::{AbstractType, PACKAGE};
 use crate::model::{Change, Mutation, Predicate, SliceRange};
 use crate::util::Release;
@@ -58,14 +58,13 @@ fn super_name(change: &mut Change) -> Option<&mut Bytes> {
     }
 }
 
-impl Database {
+impl Writes<'_> {
     /// Settles what a batch of 0.6 deletes under names that are none. It measures them, and compares them with the other
     /// super columns of the row, those of the batch and those that are there.
-    pub(in crate::db) async fn settle_unchecked_names(
+    pub(super) async fn settle_unchecked_names(
         &self,
         checks: &Validation<'_>,
         Mutation { key, families }: &mut Mutation,
-        consistency: ConsistencyLevel,
     ) -> Result<(), Error> {
         for family in families.iter_mut().filter(|family| family.cf.is_super()) {
             let cf = &family.cf;
@@ -77,9 +76,11 @@ impl Database {
                     Compared::Unlike => {}
                     Compared::Fails => {
                         let first = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
-                        let mut command = self.command(cf, None, first, checks.behaviour);
+                        let mut command = self.request.command(cf, None, first);
                         command.with_tombstones = true;
-                        if count > 1 || self.count_columns(key, command, consistency).await? > 0 {
+                        let reads = self.request.reads();
+                        let consistency = self.request.consistency;
+                        if count > 1 || reads.count_columns(key, command, consistency).await? > 0 {
                             return Err(why);
                         }
                     }

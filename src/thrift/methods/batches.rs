@@ -30,7 +30,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let families = types::insert_map(&mut call.args.required(3)?, call.behaviour.release)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
-        call.database.batch_insert(keyspace, key, families, consistency, call.behaviour).await?;
+        call.request(keyspace, consistency).writes().batch_insert(key, families).await?;
         Ok(())
     })
 }
@@ -55,7 +55,7 @@ fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
         let rows = types::mutation_map(&mut call.args.required(2)?, call.behaviour.release)?;
         let rows = rows.into_iter().map(|(key, families)| RowBatch { key, families }).collect();
         let consistency = call.args.required_consistency(3, call.behaviour)?;
-        call.database.batch_mutate(keyspace, rows, consistency, call.behaviour).await?;
+        call.request(keyspace, consistency).writes().batch_mutate(rows).await?;
         Ok(())
     })
 }

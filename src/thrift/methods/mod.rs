@@ -21,10 +21,10 @@ use super::args::Args;
 use super::dialect::Session;
 use super::failure::Failure;
 use super::wire::{TType, Writer};
-use crate::compat::features::{Family, Language};
+use crate::compat::features::{ConsistencyLevel, Family, Language};
 use crate::compat::{Behaviour, Span, texts};
 use crate::cql::PreparedStatements;
-use crate::db::{self, Access, Database};
+use crate::db::{self, Access, Database, Request};
 use crate::util::KeyMap;
 use crate::util::meter::RequestKind;
 
@@ -44,7 +44,15 @@ pub struct Call<'a> {
     pub out: &'a mut BytesMut,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// What the call runs under, with the schema as it is now.
+    pub fn request<'k>(&self, keyspace: &'k [u8], consistency: ConsistencyLevel) -> Request<'k>
+    where
+        'a: 'k,
+    {
+        self.database.request(keyspace, consistency, self.behaviour)
+    }
+
     /// Whether the answer may depend on which keyspaces exist: not before the login, where one is required.
     pub fn may_see_keyspaces(&self) -> bool {
         self.session.has_logged_in() || !self.database.requires_login()

@@ -37,8 +37,8 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
         let bounds = (bound(3)?.unwrap_or_default(), bound(4)?.unwrap_or_default());
         let count = call.args.i32(5)?;
         // Its level has no effect, and must be one all the same.
-        call.args.required_consistency(6, call.behaviour)?;
-        let keys = call.database.get_key_range(keyspace, family, bounds, count, call.behaviour).await?;
+        let consistency = call.args.required_consistency(6, call.behaviour)?;
+        let keys = call.request(keyspace, consistency).ranges().get_key_range(family, bounds, count).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
         for key in &keys {
@@ -107,10 +107,8 @@ async fn range_slices(
     let parent = types::column_parent(&mut call.args.required(2)?)?;
     let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
     let consistency = call.args.required_consistency(consistency_at, call.behaviour)?;
-    let rows = call
-        .database
-        .get_range_slices(keyspace, &parent, &predicate, &range, consistency, call.behaviour)
-        .await?;
+    let rows =
+        call.request(keyspace, consistency).ranges().get_range_slices(&parent, &predicate, &range).await?;
     let release = call.behaviour.release;
     results::write_rows(&mut call.writer(), &rows, release);
     Ok(())

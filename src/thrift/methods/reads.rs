@@ -48,7 +48,7 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
-        let found = call.database.get(keyspace, &key, &path, consistency, call.behaviour).await?;
+        let found = call.request(keyspace, consistency).reads().get(&key, &path).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -80,7 +80,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
         let keys = types::byte_strings(&mut call.args.required(2)?)?;
         let path = types::column_path(&mut call.args.required(3)?)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
-        let rows = call.database.multiget(keyspace, &keys, &path, consistency, call.behaviour).await?;
+        let rows = call.request(keyspace, consistency).reads().multiget(&keys, &path).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::Struct, rows.len());
@@ -122,7 +122,7 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.required_consistency(5, call.behaviour)?;
         let columns =
-            call.database.get_slice(keyspace, &key, &parent, &predicate, consistency, call.behaviour).await?;
+            call.request(keyspace, consistency).reads().get_slice(&key, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);
@@ -157,10 +157,8 @@ fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let predicate = types::slice_predicate(&mut call.args.required(4)?)?;
         let consistency = call.args.required_consistency(5, call.behaviour)?;
-        let rows = call
-            .database
-            .multiget_slice(keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let rows =
+            call.request(keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
@@ -194,7 +192,7 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
         let (keyspace, key) = (call.args.raw(1)?, call.args.bytes(2)?);
         let parent = types::column_parent(&mut call.args.required(3)?)?;
         let consistency = call.args.required_consistency(4, call.behaviour)?;
-        let count = call.database.get_count(keyspace, &key, &parent, consistency, call.behaviour).await?;
+        let count = call.request(keyspace, consistency).reads().get_count(&key, &parent).await?;
         call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
         Ok(())
     })

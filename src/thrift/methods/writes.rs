@@ -1,6 +1,7 @@
 //! insert and remove, as 0.4 to 0.6 have them.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
+use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Span, only};
 use crate::thrift::types;
 use crate::thrift::wire::TType;
@@ -32,7 +33,7 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(3)?)?;
         let written = (call.args.bytes(4)?, call.args.i64(5)?);
         let consistency = call.args.required_consistency(6, call.behaviour)?;
-        call.database.insert(keyspace, key, path, written, consistency, call.behaviour).await?;
+        call.request(keyspace, consistency).writes().insert(key, path, written).await?;
         Ok(())
     })
 }
@@ -63,10 +64,10 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let consistency = call.args.consistency(5, true, call.behaviour);
         if consistency.is_err() && call.behaviour.wire.removal_level_is_read_last {
             // 0.6 does not require this one, so a number that means nothing is met after all else.
-            call.database.check_removal(keyspace, &key, &path, call.behaviour)?;
+            call.request(keyspace, ConsistencyLevel::One).writes().check_removal(&key, &path)?;
         }
         let consistency = consistency?;
-        call.database.remove(keyspace, key, path, timestamp, consistency, call.behaviour).await?;
+        call.request(keyspace, consistency).writes().remove(key, path, timestamp).await?;
         Ok(())
     })
 }

@@ -247,11 +247,11 @@ impl Case {
     async fn compare_cells(&self, key: &Values) {
         let table = &self.model.table;
         let cf = self.database().catalog().column_family("k", "t").unwrap().clone();
-        let level = (ConsistencyLevel::One, Behaviour::of(Release::V2_1));
+        let behaviour = Behaviour::of(Release::V2_1);
+        let request = self.database().request(b"k", ConsistencyLevel::One, behaviour);
         let row_key = Bytes::from(table.row_key(key));
         let all = Predicate::Range(SliceRange::all());
-        let RowColumns::Cells(cells) =
-            self.database().read_cells(&cf, row_key, None, all, level).await.unwrap()
+        let RowColumns::Cells(cells) = request.reads().read_cells(&cf, row_key, None, all).await.unwrap()
         else {
             panic!("super columns")
         };
@@ -374,8 +374,8 @@ fn stale_entries_go_when_they_are_found() {
 async fn partitions_in_index(database: &Arc<Database>, value: i32) -> usize {
     let cf = database.catalog().column_family("k", "u").unwrap().clone();
     let asked = (&Bytes::from_static(b"v"), &value.to_be_bytes()[..]);
-    let level = (ConsistencyLevel::One, Behaviour::of(Release::V2_1));
-    database.indexed_keys(&cf, asked, (None, 10), level).await.unwrap().len()
+    let request = database.request(b"k", ConsistencyLevel::One, Behaviour::of(Release::V2_1));
+    request.index_reads().indexed_keys(&cf, asked, (None, 10)).await.unwrap().len()
 }
 
 async fn query(database: &Arc<Database>, text: &str) -> Vec<Row> {

@@ -54,7 +54,7 @@ fn get_column(mut call: Call<'_>) -> CallFuture<'_> {
         let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
         let path = TextPath::parse(call.args.bytes(3)?);
         let path = path.column(call.database.is_super(&table, &path.family, call.behaviour)?)?;
-        let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
+        let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
         let GetResult::Column(cell) = found else { return Err(Error::NotFound.into()) };
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -106,7 +106,7 @@ fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
         let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
         let parent = TextPath::parse(call.args.bytes(3)?).parent()?;
         let consistency = ConsistencyLevel::One;
-        let count = call.database.get_count(&table, &key, &parent, consistency, call.behaviour).await?;
+        let count = call.request(&table, consistency).reads().get_count(&key, &parent).await?;
         call.writer().field_i32(0, i32::try_from(count).unwrap_or(i32::MAX));
         Ok(())
     })
@@ -130,8 +130,7 @@ async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> R
         .into());
     }
     let consistency = ConsistencyLevel::One;
-    let columns =
-        call.database.get_slice(&table, &key, &parent, &predicate, consistency, call.behaviour).await?;
+    let columns = call.request(&table, consistency).reads().get_slice(&key, &parent, &predicate).await?;
     // An absent row has none of either kind.
     let RowColumns::Cells(mut cells) = columns else { return Ok(Vec::new()) };
     if parent.super_column.is_some() {

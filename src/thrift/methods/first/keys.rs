@@ -1,6 +1,7 @@
 //! get_key_range of 0.3.
 
 use super::{INVALID, TABLE, data, i32_or};
+use crate::compat::features::ConsistencyLevel;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
 use crate::thrift::wire::TType;
 use crate::util::meter::RequestKind;
@@ -24,7 +25,7 @@ fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
         let bound = |id: i16| call.args.optional(id).map(|mut reader| reader.bytes()).transpose();
         let bounds = (bound(2)?.unwrap_or_default(), bound(3)?.unwrap_or_default());
         let count = i32_or(&call, 4, 1000)?;
-        let keys = call.database.get_table_keys(&table, bounds, count, call.behaviour).await?;
+        let keys = call.request(&table, ConsistencyLevel::One).ranges().get_table_keys(bounds, count).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, keys.len());
         for key in &keys {

@@ -46,7 +46,7 @@ fn get_super_column(mut call: Call<'_>) -> CallFuture<'_> {
         let path = TextPath::parse(call.args.bytes(3)?);
         check_super(&call, &path)?;
         let path = path.super_column()?;
-        let found = call.database.get(&table, &key, &path, ConsistencyLevel::One, call.behaviour).await?;
+        let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
         let GetResult::Super(mut found) = found else { return Err(Error::NotFound.into()) };
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -88,8 +88,7 @@ async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperC
         .into());
     }
     let consistency = ConsistencyLevel::One;
-    let columns =
-        call.database.get_slice(&table, &key, &parent, &predicate, consistency, call.behaviour).await?;
+    let columns = call.request(&table, consistency).reads().get_slice(&key, &parent, &predicate).await?;
     // An absent row has none of either kind.
     let RowColumns::Supers(supers) = columns else { return Ok(Vec::new()) };
     Ok(supers)

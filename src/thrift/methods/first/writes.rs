@@ -73,7 +73,7 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
         let path = TextPath::parse(call.args.bytes(3)?).written()?;
         let written = (call.args.bytes(4)?, timestamp(&call, 5)?);
         let consistency = consistency(&call, 6)?;
-        call.database.insert(&table, key, path, written, consistency, call.behaviour).await?;
+        call.request(&table, consistency).writes().insert(key, path, written).await?;
         Ok(())
     })
 }
@@ -84,7 +84,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let path = TextPath::parse(call.args.bytes(3)?);
         let path = path.removed(call.database.is_super(&table, &path.family, call.behaviour)?)?;
         let (timestamp, consistency) = (timestamp(&call, 4)?, consistency(&call, 5)?);
-        call.database.remove(&table, key, path, timestamp, consistency, call.behaviour).await?;
+        call.request(&table, consistency).writes().remove(key, path, timestamp).await?;
         Ok(())
     })
 }
@@ -99,9 +99,7 @@ fn batch_insert(call: Call<'_>) -> CallFuture<'_> {
             }
         }
         let consistency = consistency(&call, 2)?;
-        call.database
-            .batch_insert(&batch.table, batch.key, row.families, consistency, call.behaviour)
-            .await?;
+        call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
         Ok(())
     })
 }
@@ -118,9 +116,7 @@ fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
             }
         }
         let consistency = consistency(&call, 2)?;
-        call.database
-            .batch_insert(&batch.table, batch.key, row.families, consistency, call.behaviour)
-            .await?;
+        call.request(&batch.table, consistency).writes().batch_insert(batch.key, row.families).await?;
         Ok(())
     })
 }

@@ -36,7 +36,7 @@ fn add(call: Call<'_>) -> CallFuture<'_> {
         let column = types::counter_column(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, true, call.behaviour)?;
         let keyspace = call.keyspace_to_write(&parent.column_family)?;
-        call.database.add(&keyspace, key, parent, column, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().add(key, parent, column).await?;
         Ok(())
     })
 }
@@ -47,7 +47,7 @@ fn remove_counter(call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(2)?)?;
         let consistency = call.args.consistency(3, true, call.behaviour)?;
         let keyspace = call.keyspace_to_write(&path.column_family)?;
-        call.database.remove_counter(&keyspace, key, path, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().remove_counter(key, path).await?;
         Ok(())
     })
 }

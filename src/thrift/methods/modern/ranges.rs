@@ -59,8 +59,9 @@ fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let rows = call
-            .database
-            .get_range_slices(&keyspace, &parent, &predicate, &range, consistency, call.behaviour)
+            .request(&keyspace, consistency)
+            .ranges()
+            .get_range_slices(&parent, &predicate, &range)
             .await?;
         let release = call.behaviour.release;
         results::write_rows(&mut call.writer(), &rows, release);
@@ -75,10 +76,8 @@ fn get_paged_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let start = call.args.bytes(3)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&family)?;
-        let rows = call
-            .database
-            .get_paged_slice(&keyspace, &family, &range, start, consistency, call.behaviour)
-            .await?;
+        let rows =
+            call.request(&keyspace, consistency).ranges().get_paged_slice(&family, &range, start).await?;
         let release = call.behaviour.release;
         results::write_rows(&mut call.writer(), &rows, release);
         Ok(())
@@ -93,8 +92,9 @@ fn get_indexed_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
         let rows = call
-            .database
-            .get_indexed_slices(&keyspace, &parent, &clause, &predicate, consistency, call.behaviour)
+            .request(&keyspace, consistency)
+            .index_reads()
+            .get_indexed_slices(&parent, &clause, &predicate)
             .await?;
         let release = call.behaviour.release;
         results::write_rows(&mut call.writer(), &rows, release);

@@ -62,7 +62,7 @@ fn get(mut call: Call<'_>) -> CallFuture<'_> {
         let path = types::column_path(&mut call.args.required(2)?)?;
         let consistency = call.args.consistency(3, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&path.column_family)?;
-        let found = call.database.get(&keyspace, &key, &path, consistency, call.behaviour).await?;
+        let found = call.request(&keyspace, consistency).reads().get(&key, &path).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_struct(0);
@@ -78,10 +78,8 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
-        let columns = call
-            .database
-            .get_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let columns =
+            call.request(&keyspace, consistency).reads().get_slice(&key, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);
@@ -114,10 +112,8 @@ impl Slices {
 fn multiget_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
-        let rows = call
-            .database
-            .multiget_slice(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let rows =
+            call.request(&keyspace, consistency).reads().multiget_slice(&keys, &parent, &predicate).await?;
         let release = call.behaviour.release;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::List, rows.len());
@@ -136,10 +132,8 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(3)?)?;
         let consistency = call.args.consistency(4, false, call.behaviour)?;
         let keyspace = call.keyspace_to_read(&parent.column_family)?;
-        let count = call
-            .database
-            .count_slice(&keyspace, &key, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let count =
+            call.request(&keyspace, consistency).reads().count_slice(&key, &parent, &predicate).await?;
         call.writer().field_i32(0, count);
         Ok(())
     })
@@ -148,10 +142,8 @@ fn get_count(mut call: Call<'_>) -> CallFuture<'_> {
 fn multiget_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let Slices { keyspace, keys, parent, predicate, consistency } = Slices::of(&call)?;
-        let counts = call
-            .database
-            .multiget_count(&keyspace, &keys, &parent, &predicate, consistency, call.behaviour)
-            .await?;
+        let counts =
+            call.request(&keyspace, consistency).reads().multiget_count(&keys, &parent, &predicate).await?;
         let mut writer = call.writer();
         writer.field_map(0, TType::String, TType::I32, counts.len());
         for (key, count) in &counts {
@@ -169,7 +161,7 @@ fn get_multi_slice(mut call: Call<'_>) -> CallFuture<'_> {
         let consistency = consistency_of(number, release)
             .ok_or_else(|| Failure::missing("consistency_level", "MultiSliceRequest"))?;
         let keyspace = call.keyspace_to_read(&request.column_parent.column_family)?;
-        let cells = call.database.get_multi_slice(&keyspace, request, consistency, call.behaviour).await?;
+        let cells = call.request(&keyspace, consistency).reads().get_multi_slice(request).await?;
         let mut writer = call.writer();
         writer.field_begin(TType::List, 0);
         results::write_columns(&mut writer, &RowColumns::Cells(cells), release);

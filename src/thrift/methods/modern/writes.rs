@@ -72,7 +72,7 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
         let column = types::column(&mut call.args.required(3)?, call.behaviour.release)?;
         let consistency = call.args.consistency(4, true, call.behaviour)?;
         let keyspace = call.keyspace_to_write(&parent.column_family)?;
-        call.database.insert_column(&keyspace, key, parent, column, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().insert_column(key, parent, column).await?;
         Ok(())
     })
 }
@@ -93,7 +93,7 @@ fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel), Fa
 fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, rows, consistency) = batch(&call)?;
-        call.database.batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().batch_mutate(rows).await?;
         Ok(())
     })
 }
@@ -101,7 +101,7 @@ fn batch_mutate(call: Call<'_>) -> CallFuture<'_> {
 fn atomic_batch_mutate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, rows, consistency) = batch(&call)?;
-        call.database.atomic_batch_mutate(&keyspace, rows, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().atomic_batch_mutate(rows).await?;
         Ok(())
     })
 }
@@ -115,10 +115,10 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let keyspace = call.keyspace_to_write(&path.column_family)?;
         if consistency.is_err() {
             // The interface has a default for this one, so a number that means nothing is met after all else.
-            call.database.check_removal(&keyspace, &key, &path, call.behaviour)?;
+            call.request(&keyspace, ConsistencyLevel::One).writes().check_removal(&key, &path)?;
         }
         let consistency = consistency?;
-        call.database.remove(&keyspace, key, path, timestamp, consistency, call.behaviour).await?;
+        call.request(&keyspace, consistency).writes().remove(key, path, timestamp).await?;
         Ok(())
     })
 }
@@ -132,12 +132,12 @@ fn cas(mut call: Call<'_>) -> CallFuture<'_> {
             expected: columns(3)?.unwrap_or_default(),
             updates: columns(4)?.unwrap_or_default(),
             serial_consistency: call.args.consistency_or(5, 9, call.behaviour)?,
-            commit_consistency: call.args.consistency_or(6, 2, call.behaviour)?,
         };
+        let consistency = call.args.consistency_or(6, 2, call.behaviour)?;
         let keyspace = call.keyspace_to_write(&request.column_family)?;
         // A refusal tells what is there.
         call.keyspace_to_read(&request.column_family)?;
-        let outcome = call.database.cas(&keyspace, request, call.behaviour).await?;
+        let outcome = call.request(&keyspace, consistency).writes().cas(request).await?;
         let mut writer = call.writer();
         writer.field_struct(0);
         match outcome {

@@ -1,0 +1,59 @@
+//! get_indexed_slices: rows that meet conditions.
+
+use bytes::Bytes;
+
+use super::filter::Filter;
+use crate::db::args::{ColumnParent, IndexClause, IndexExpression, SlicePredicate};
+use crate::db::{Error, Request};
+use crate::model::{Bounds, ReadCommand, Row, RowColumns};
+use crate::storage::StoreError;
+
+/// Reads by secondary indexes.
+#[derive(Clone, Copy)]
+pub struct IndexReads<'a> {
+    pub(super) request: &'a Request<'a>,
+}
+
+impl<'a> IndexReads<'a> {
+    pub(in crate::db) fn new(request: &'a Request<'a>) -> IndexReads<'a> {
+        IndexReads { request }
+    }
+
+    /// Rows that meet all conditions, in ring order from a key on (0.7 and later).
+    pub async fn get_indexed_slices(
+        &self,
+        parent: &ColumnParent,
+        clause: &IndexClause,
+        predicate: &SlicePredicate,
+    ) -> Result<Vec<Row>, Error> {
+        let checks = self.request.validation();
+        let cf = checks.written_family(self.request.keyspace, &parent.column_family, false)?;
+        checks.parent_in(cf, parent)?;
+        let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
+        checks.index_clause(cf, clause)?;
+        self.request.reads().check_consistency()?;
+        self.request.check_replicas_to_read()?;
+        let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
+        // Cassandra fails inside, whatever it finds.
+        let max_rows = usize::try_from(clause.count)
+            .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
+        let read = self.request.command(cf, parent.super_column.clone(), predicate);
+        self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
+    }
+
+    /// Rows of a range that meet all conditions, by an index where one helps.
+    pub(in crate::db) async fn rows_that_meet(
+        &self,
+        expressions: &[IndexExpression],
+        bounds: Bounds,
+        max_rows: usize,
+        read: ReadCommand,
+    ) -> Result<Vec<Row>, Error> {
+        Filter { request: self.request, expressions, max_rows, read, found: Vec::new() }.rows(bounds).await
+    }
+
+    /// Reads a row of an index, or a row that an index lists.
+    pub(super) async fn read(&self, key: Bytes, command: ReadCommand) -> Result<RowColumns, StoreError> {
+        self.request.store().read(key, command, self.request.consistency).await
+    }
+}

@@ -1,0 +1,103 @@
+//! Removes index entries whose rows do not have the value any more.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::index_reads::IndexReads;
+use super::indexes::index_key;
+use super::table_index;
+use crate::compat::features::ConsistencyLevel;
+use crate::db::ring_order::RingOrder;
+use crate::db::{Error, Request};
+use crate::model::{Cell, Change, Mutation, Predicate, RowColumns, SliceRange};
+use crate::schema::CfDef;
+use crate::storage::StoreError;
+
+/// Entries of one partition that are looked at in one go.
+const STALE_PAGE: usize = 256;
+
+impl IndexReads<'_> {
+    /// Waits for the writes of a row that are under way: who has seen an entry sees its column after that.
+    pub(super) async fn await_writes(&self, row: &Bytes) -> Result<(), StoreError> {
+        let nothing = Mutation { key: row.clone(), families: Vec::new() };
+        self.request.store().apply(vec![nothing], self.request.behaviour, ConsistencyLevel::Zero).await
+    }
+
+    /// Takes a stale entry away. A newer one of the same name stays; an older write of the column loses to what the
+    /// column holds. A failure leaves the entry for another time.
+    pub(super) async fn remove_entry(&self, (index, key): (&Arc<CfDef>, &Bytes), entry: &Cell) {
+        let dead = Cell::tombstone(entry.name.clone(), entry.timestamp, self.request.database.now_s());
+        let change = Change::Cell { super_column: None, cell: dead };
+        let mutation = Mutation::of(key.clone(), index.clone(), vec![change]);
+        // Nobody waits for the disk: an entry that comes back is found again.
+        let Request { behaviour, .. } = *self.request;
+        if let Err(error) =
+            self.request.store().apply(vec![mutation], behaviour, ConsistencyLevel::Zero).await
+        {
+            tracing::debug!("a stale index entry stays: {error}");
+        }
+    }
+
+    /// Takes away the entries of a row or partition for a value that its cells do not have any more.
+    pub async fn remove_stale_entries(
+        &self,
+        cf: &Arc<CfDef>,
+        (column, value): (&Bytes, &[u8]),
+        row: &Bytes,
+    ) -> Result<(), Error> {
+        let Some((definition, index)) = cf.column_metadata.get(column).zip(cf.index_families.get(column))
+        else {
+            return Ok(());
+        };
+        if self.request.store().capabilities().indexes.is_some() {
+            // The store's own have none.
+            return Ok(());
+        }
+        let ring = self.request.database.ring_order();
+        let key = index_key(definition, value);
+        let command = self.request.command(index, None, entries_of_row(ring, cf, row));
+        let RowColumns::Cells(entries) = self.read(key.clone(), command).await? else {
+            return Ok(());
+        };
+        let cell_name = |entry: &Cell| match cf.table {
+            None => column.clone(),
+            Some(_) => entry.name.slice(ring.partition_prefix(row).len()..),
+        };
+        if let Err(error) = self.await_writes(row).await {
+            // Reads go on where nothing can be written.
+            tracing::debug!("stale index entries stay: {error}");
+            return Ok(());
+        }
+        let names = Predicate::Names(entries.iter().map(cell_name).collect());
+        let command = self.request.command(cf, None, names);
+        let RowColumns::Cells(cells) = self.read(row.clone(), command).await? else {
+            return Ok(());
+        };
+        let is_held = |entry: &&Cell| {
+            let name = cell_name(entry);
+            let mut of_name = cells.iter().filter(|cell| cell.is_live() && cell.name == name);
+            of_name.any(|cell| match &cf.table {
+                None => index_key(definition, &cell.value) == key,
+                Some(table) => {
+                    let values = table_index::indexed_values(cf, table, row, cell);
+                    values.into_iter().any(|(of, value)| of.name == *column && index_key(of, &value) == key)
+                }
+            })
+        };
+        for entry in entries.iter().filter(|entry| !is_held(entry)) {
+            self.remove_entry((index, &key), entry).await;
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a row in an index. Those of a partition that name no cell, which an earlier program has written, are not
+/// among them.
+fn entries_of_row(ring: RingOrder<'_>, cf: &CfDef, row: &Bytes) -> Predicate {
+    if cf.table.is_none() {
+        return Predicate::Names(vec![ring.row_name(row)]);
+    }
+    let (start, finish) = (Bytes::from(ring.partition_prefix(row)), ring.after_partition(row));
+    Predicate::Range(SliceRange { start, finish, count: STALE_PAGE, ..SliceRange::all() })
+}

@@ -1,0 +1,138 @@
+//! get_paged_slice: columns of row after row.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::db::{Error, Request};
+use crate::marshal::{self, AbstractType, MarshalError};
+use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
+use crate::schema::CfDef;
+use crate::util::limits::NAME_BYTES_MAX;
+use crate::util::meter;
+
+/// Rows that a scan of unknown length asks the store for at a time.
+const ROWS_PER_PAGE: usize = 256;
+
+/// Columns of a row that are looked through at a time; more than one, since each page begins with the last of the one
+/// before.
+const NAMES_PER_PAGE: usize = 1000;
+
+/// A walk over columns of many rows.
+pub(super) struct Pages<'a> {
+    pub request: &'a Request<'a>,
+    pub cf: Arc<CfDef>,
+    pub columns_left: usize,
+    pub found: Vec<Row>,
+}
+
+impl Pages<'_> {
+    fn command(&self, start: Bytes, count: usize) -> ReadCommand {
+        let range = SliceRange { start, count, ..SliceRange::all() };
+        self.request.command(&self.cf, None, Predicate::Range(range))
+    }
+
+    /// Reads the rows of a range, of the first one from a column on.
+    pub async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
+        // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
+        // one that the range names.
+        let mut start = start_column;
+        if self.request.behaviour.reads.page_start_is_of_named_row
+            && !self.begins_with_its_key(&bounds).await?
+        {
+            start = Bytes::new();
+        }
+        let mut columns = self.columns_left;
+        if !self.is_name(&start) {
+            match self.first_from(&bounds, &start).await? {
+                Some(name) => start = name,
+                // The row is told all the same.
+                None => (start, columns) = (Bytes::new(), 0),
+            }
+        }
+        let ring = self.request.database.ring_order();
+        let mut max_rows = 1;
+        while self.columns_left > 0 {
+            let read = self.command(std::mem::take(&mut start), columns);
+            let command = RangeCommand { bounds: bounds.clone(), max_rows, read, skip_empty: false };
+            let page = self.request.store().scan(command, self.request.consistency).await?;
+            let Some(last) = page.last().map(|row| row.key.clone()) else { break };
+            let is_last_page = page.len() < max_rows;
+            let found: usize = page.iter().map(|row| row.columns.len()).sum();
+            let columns_per_row = found.div_ceil(page.len()).max(1);
+            self.take(page);
+            columns = self.columns_left;
+            // As many as will do if they are like those before: what is too much has been read for nothing.
+            max_rows = (self.columns_left / columns_per_row).clamp(1, ROWS_PER_PAGE);
+            match ring.after_key(&bounds, &last, self.request.behaviour.release) {
+                Some(after) if !is_last_page => bounds = after,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the first row of a range is the row of the key that the range begins with.
+    async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
+        let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
+            return Ok(false);
+        };
+        let before = meter::mark();
+        let first = self.first_row(bounds, self.command(Bytes::new(), self.columns_left)).await?;
+        before.restore();
+        Ok(first.is_some_and(|row| row.key == *start))
+    }
+
+    async fn first_row(&self, bounds: &Bounds, read: ReadCommand) -> Result<Option<Row>, Error> {
+        let command = RangeCommand { bounds: bounds.clone(), max_rows: 1, read, skip_empty: false };
+        Ok(self.request.store().scan(command, self.request.consistency).await?.into_iter().next())
+    }
+
+    fn comparator(&self) -> &dyn AbstractType {
+        marshal::at(&*self.cf.comparator, self.request.behaviour.release)
+    }
+
+    fn is_name(&self, start: &[u8]) -> bool {
+        start.len() <= NAME_BYTES_MAX && self.comparator().validate(start).is_ok()
+    }
+
+    /// The first column of the first row that does not come before a start that is no name. No release checks the start:
+    /// it is compared with the names that are there. `None`: all of them come before it.
+    async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
+        let failed = |error: MarshalError| Error::invalid(error.0);
+        let comparator = self.comparator();
+        let mut from = Bytes::new();
+        loop {
+            let read = self.command(from, NAMES_PER_PAGE);
+            let before = meter::mark();
+            let Some(row) = self.first_row(bounds, read).await? else { return Ok(None) };
+            before.restore();
+            meter::check()?;
+            let names: Vec<Bytes> = match row.columns {
+                RowColumns::Cells(cells) => cells.into_iter().map(|cell| cell.name).collect(),
+                RowColumns::Supers(supers) => supers.into_iter().map(|one| one.name).collect(),
+            };
+            for name in &names {
+                if comparator.compare_unchecked(start, name).map_err(failed)?.is_le() {
+                    return Ok(Some(name.clone()));
+                }
+            }
+            match names.last() {
+                Some(last) if names.len() == NAMES_PER_PAGE => from = last.clone(),
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// Keeps rows up to the number of columns that is left.
+    fn take(&mut self, page: Vec<Row>) {
+        for mut row in page {
+            if self.columns_left == 0 {
+                return;
+            }
+            row.columns.truncate(self.columns_left);
+            self.columns_left -= row.columns.len();
+            self.found.push(row);
+        }
+    }
+}

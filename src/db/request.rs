@@ -1,0 +1,112 @@
+//! What a call or statement runs under. It is made once, where the call or statement enters the database.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::database::CatalogNow;
+use super::index::IndexReads;
+use super::read::{Ranges, Reads};
+use super::validate::Validation;
+use super::write::Writes;
+use super::{Database, Error};
+use crate::compat::Behaviour;
+use crate::compat::features::ConsistencyLevel;
+use crate::model::{Predicate, ReadCommand};
+use crate::schema::CfDef;
+use crate::storage::Store;
+
+/// The keyspace, consistency level and release of a call or statement, and the schema as of its start.
+///
+/// A change of the schema waits for requests that have the schema from before, so a request that waits for such a change
+/// must not be held meanwhile.
+pub struct Request<'a> {
+    pub(super) database: &'a Database,
+    pub(super) keyspace: &'a [u8],
+    pub(super) consistency: ConsistencyLevel,
+    pub(super) behaviour: &'static Behaviour,
+    pub(super) catalog: CatalogNow,
+}
+
+impl Database {
+    /// Begins a request with the schema as it is now.
+    pub fn request<'a>(
+        &'a self,
+        keyspace: &'a [u8],
+        consistency: ConsistencyLevel,
+        behaviour: &'static Behaviour,
+    ) -> Request<'a> {
+        Request { database: self, keyspace, consistency, behaviour, catalog: self.catalog() }
+    }
+}
+
+impl Request<'_> {
+    /// Reads of rows by their keys.
+    pub fn reads(&self) -> Reads<'_> {
+        Reads::new(self)
+    }
+
+    /// Reads of ranges of rows.
+    pub fn ranges(&self) -> Ranges<'_> {
+        Ranges::new(self)
+    }
+
+    /// Writes.
+    pub fn writes(&self) -> Writes<'_> {
+        Writes::new(self)
+    }
+
+    /// Reads by secondary indexes.
+    pub fn index_reads(&self) -> IndexReads<'_> {
+        IndexReads::new(self)
+    }
+
+    pub(super) fn store(&self) -> &dyn Store {
+        &**self.database.store()
+    }
+
+    /// The checks of the release against the request's schema.
+    pub(super) fn validation(&self) -> Validation<'_> {
+        self.database.validation(&self.catalog, self.behaviour)
+    }
+
+    /// A read of one row, as of now.
+    pub(super) fn command(
+        &self,
+        cf: &Arc<CfDef>,
+        super_column: Option<Bytes>,
+        predicate: Predicate,
+    ) -> ReadCommand {
+        self.database.command(cf, super_column, predicate, self.behaviour)
+    }
+
+    /// Checks that one node is enough for a read at the request's consistency level.
+    pub(super) fn check_replicas_to_read(&self) -> Result<(), Error> {
+        self.check_replicas(self.consistency, false)
+    }
+
+    /// Whether this one node is enough. A keyspace that wants more replicas than there are nodes answers as
+    /// one did whose other nodes were down. A cluster behind us counts for itself.
+    pub(super) fn check_replicas(&self, consistency: ConsistencyLevel, is_write: bool) -> Result<(), Error> {
+        if self.store().capabilities().checks_consistency {
+            return Ok(());
+        }
+        let name = std::str::from_utf8(self.keyspace).unwrap_or_default();
+        let replicas = self.catalog.keyspace(name).map_or(1, |keyspace| keyspace.replication_factor);
+        let required = match consistency {
+            _ if replicas < 1 => 1,
+            // These name a number of nodes, not of copies.
+            ConsistencyLevel::Two | ConsistencyLevel::Three => consistency.required(replicas),
+            _ if is_write && self.behaviour.writes.writes_ignore_missing_replicas => 1,
+            consistency => consistency.required(replicas),
+        };
+        if required <= 1 && replicas >= 1 {
+            return Ok(());
+        }
+        let why = format!(
+            "Cannot achieve consistency level {consistency}: it needs {required} of {replicas} replicas, and this is the \
+             only node"
+        );
+        Err(Error::Unavailable { why, required, alive: replicas.clamp(0, 1) })
+    }
+}

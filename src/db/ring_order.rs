@@ -1,0 +1,149 @@
+//! The order of rows in the ring: their tokens, the names of rows in indexes, and the parts of a range.
+
+use bytes::Bytes;
+
+use super::Database;
+use crate::model::Bounds;
+use crate::partitioner::{Partitioner, TokenForm};
+use crate::util::Release;
+
+/// The order that a partitioner gives rows.
+#[derive(Clone, Copy)]
+pub struct RingOrder<'a> {
+    partitioner: &'a dyn Partitioner,
+}
+
+/// A part of the ring by tokens: from (with the token itself, or after it), and to, inclusive.
+pub(super) struct RingRange {
+    pub from: Option<(Vec<u8>, bool)>,
+    pub to: Option<Vec<u8>>,
+}
+
+impl Database {
+    /// The order of rows.
+    pub fn ring_order(&self) -> RingOrder<'_> {
+        RingOrder { partitioner: &*self.parts.partitioner }
+    }
+}
+
+impl RingOrder<'_> {
+    /// The stored token of a row key.
+    pub fn token(&self, key: &[u8]) -> Vec<u8> {
+        let mut token = Vec::new();
+        self.partitioner.token(key, &mut token);
+        token
+    }
+
+    /// Bytes that sort as rows of these keys do in the ring.
+    pub fn position(&self, key: &[u8]) -> Vec<u8> {
+        let mut position = self.token(key);
+        position.extend_from_slice(key);
+        position
+    }
+
+    /// What is left of a range after a row of it; `None` when nothing is.
+    pub fn after_key(&self, bounds: &Bounds, key: &Bytes, release: Release) -> Option<Bounds> {
+        let token = self.token(key);
+        let minimum = self.partitioner.minimum_token(release);
+        let end = match bounds {
+            Bounds::Keys { end, .. } if end.is_empty() => minimum,
+            Bounds::Keys { end, .. } => self.token(end),
+            Bounds::KeyToToken { end, .. } => end.clone().unwrap_or(minimum),
+            Bounds::Tokens { end, .. } => end.clone(),
+        };
+        (token != end).then_some(Bounds::Tokens { start: token, end })
+    }
+
+    /// A range that passes the ring's end, in two.
+    pub(super) fn parts(&self, bounds: Bounds, release: Release) -> Vec<Bounds> {
+        let minimum = self.partitioner.minimum_token(release);
+        match bounds {
+            Bounds::Tokens { start, end } if end <= start && end != minimum => {
+                vec![Bounds::Tokens { start, end: minimum.clone() }, Bounds::Tokens { start: minimum, end }]
+            }
+            whole => vec![whole],
+        }
+    }
+
+    /// The parts of the ring that bounds mean, in order.
+    pub(super) fn ranges(&self, bounds: &Bounds, release: Release) -> Vec<RingRange> {
+        let from_key = |start: &Bytes| (!start.is_empty()).then(|| (self.token(start), true));
+        match bounds {
+            Bounds::Keys { start, end } => {
+                vec![RingRange { from: from_key(start), to: (!end.is_empty()).then(|| self.token(end)) }]
+            }
+            Bounds::KeyToToken { start, end } => {
+                vec![RingRange { from: from_key(start), to: end.clone() }]
+            }
+            Bounds::Tokens { start, end } => {
+                let minimum = self.partitioner.minimum_token(release);
+                let from = Some((start.clone(), false));
+                if *end == minimum {
+                    vec![RingRange { from, to: None }]
+                } else if start < end {
+                    vec![RingRange { from, to: Some(end.clone()) }]
+                } else {
+                    vec![RingRange { from, to: None }, RingRange { from: None, to: Some(end.clone()) }]
+                }
+            }
+        }
+    }
+
+    /// A row's name in an index: names sort as the rows do in the ring.
+    pub(super) fn row_name(&self, key: &[u8]) -> Bytes {
+        let mut name = self.token(key);
+        match self.partitioner.token_form() {
+            TokenForm::IsKey => {}
+            TokenForm::Fixed(_) => name.extend_from_slice(key),
+            TokenForm::Variable => {
+                name = escaped(&name);
+                name.extend_from_slice(key);
+            }
+        }
+        name.into()
+    }
+
+    /// Where the names of rows of a token begin.
+    pub(super) fn row_names_from(&self, token: &[u8]) -> Bytes {
+        match self.partitioner.token_form() {
+            TokenForm::Variable => escaped(token).into(),
+            TokenForm::IsKey | TokenForm::Fixed(_) => Bytes::copy_from_slice(token),
+        }
+    }
+
+    /// The prefix of the entries of a partition's cells: the partition in ring order, such that no prefix is the prefix of
+    /// another.
+    pub(super) fn partition_prefix(&self, key: &[u8]) -> Vec<u8> {
+        let mut prefix = self.token(key);
+        match self.partitioner.token_form() {
+            // The token contains the key.
+            TokenForm::IsKey => return escaped(&prefix),
+            TokenForm::Fixed(_) => {}
+            TokenForm::Variable => prefix = escaped(&prefix),
+        }
+        prefix.extend(escaped(key));
+        prefix
+    }
+
+    /// Where the entries of the partitions after one begin.
+    pub(super) fn after_partition(&self, key: &[u8]) -> Bytes {
+        let mut prefix = self.partition_prefix(key);
+        // It ends with two zeros, and no other has a zero and a one in their place.
+        prefix.pop();
+        prefix.push(1);
+        prefix.into()
+    }
+}
+
+/// Token bytes such that a longer token sorts after its own prefix, whatever follows.
+fn escaped(token: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(token.len() + 2);
+    for byte in token {
+        out.push(*byte);
+        if *byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.extend_from_slice(&[0, 0]);
+    out
+}

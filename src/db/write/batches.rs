@@ -1,0 +1,160 @@
+//! Batches: changes of many columns and rows.
+
+use bytes::Bytes;
+
+use super::Writes;
+use crate::compat::features::ConsistencyLevel;
+use crate::db::args::{ColumnOrSuper, MutationRequest, RowBatch};
+use crate::db::validate::Validation;
+use crate::db::{Error, Request};
+use crate::model::{CfMutation, Change, DeletionTime, Mutation};
+use crate::util::trimmed;
+
+impl Writes<'_> {
+    /// Writes columns of one row, in any of its column families (to 0.6).
+    pub async fn batch_insert(
+        &self,
+        key: Bytes,
+        families: Vec<(Bytes, Vec<ColumnOrSuper>)>,
+    ) -> Result<(), Error> {
+        let Request { keyspace, behaviour, .. } = *self.request;
+        let checks = self.request.validation();
+        checks.key(&key, None)?;
+        for (family, inserts) in &families {
+            let family = checks.named_family(keyspace, family);
+            for insert in inserts {
+                checks.column_or_super(&family, insert)?;
+            }
+        }
+        // The old servers assert this after their checks, and fail inside.
+        let is_both = |insert: &ColumnOrSuper| insert.column.is_some() && insert.super_column.is_some();
+        if families.iter().flat_map(|(_, inserts)| inserts).any(is_both) {
+            return Err(Error::invalid(
+                "a ColumnOrSuperColumn of batch_insert is a Column or a SuperColumn, and not both",
+            ));
+        }
+        checks.keyspace_of_row(keyspace)?;
+        let key = if behaviour.writes.batch_insert_trims_key { trimmed(&key) } else { key };
+        let as_mutation = |insert| MutationRequest { insert: Some(insert), deletion: None };
+        let families = families
+            .into_iter()
+            .map(|(family, inserts)| (family, inserts.into_iter().map(as_mutation).collect()))
+            .collect();
+        let row = self.row_mutation(&checks, RowBatch { key, families })?;
+        self.apply(row.into_iter().collect()).await
+    }
+
+    /// Changes many rows. All are checked before any is written.
+    pub async fn batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
+        self.batch(rows, true).await
+    }
+
+    /// Changes many rows, all of them or none (1.2 and later). Counters cannot be among them.
+    pub async fn atomic_batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
+        self.batch(rows, false).await
+    }
+
+    async fn batch(&self, rows: Vec<RowBatch>, may_count: bool) -> Result<(), Error> {
+        let Request { keyspace, consistency, behaviour, .. } = *self.request;
+        let checks = self.request.validation();
+        let mut mutations = Vec::with_capacity(rows.len());
+        for row in rows {
+            if behaviour.writes.batch_is_checked_by_family {
+                let counts = checks.modern_batch_row(keyspace, &row, consistency)?;
+                if counts && !may_count {
+                    return Err(Error::invalid("Counter mutations are not allowed in atomic batches"));
+                }
+            } else {
+                checks.batch_row(keyspace, &row)?;
+                checks.keyspace_of_row(keyspace)?;
+            }
+            mutations.extend(self.row_mutation(&checks, row)?);
+        }
+        if behaviour.writes.batch_checks_level {
+            checks.write_consistency(keyspace, consistency)?;
+        } else {
+            for mutation in &mut mutations {
+                self.settle_unchecked_names(&checks, mutation).await?;
+            }
+        }
+        match self.request.store().capabilities().logged_batches {
+            // Our own store applies all of them or none in any case.
+            Some(batches) if !may_count && !mutations.is_empty() => {
+                Ok(batches.apply_logged(mutations, behaviour, consistency).await?)
+            }
+            _ => self.apply(mutations).await,
+        }
+    }
+
+    /// The mutation of a checked row; `None` when it changes nothing.
+    fn row_mutation(&self, checks: &Validation<'_>, row: RowBatch) -> Result<Option<Mutation>, Error> {
+        let leaves_rows = checks.behaviour.writes.batch_leaves_empty_rows
+            && !self.request.store().capabilities().drops_empty_rows;
+        let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
+        for (family, requests) in row.families {
+            // What writes nothing is not looked at: to 0.7 its column family need not even exist.
+            if !leaves_rows && !requests.iter().any(MutationRequest::writes_anything) {
+                continue;
+            }
+            let cf = checks.family(self.request.keyspace, &family)?;
+            let mut changes = Vec::with_capacity(requests.len());
+            for request in requests {
+                self.changes().add_changes(cf, request, &mut changes);
+            }
+            if changes.is_empty() && leaves_rows {
+                // 2.1 writes the row all the same, and scans return it with no columns.
+                changes.push(Change::DeleteRow { deletion: DeletionTime::LIVE });
+            }
+            if !changes.is_empty() {
+                families.push(CfMutation { cf: cf.clone(), changes });
+            }
+        }
+        Ok((!families.is_empty()).then_some(Mutation { key: row.key, families }))
+    }
+}
+
+impl Validation<'_> {
+    /// One row of a batch: the key, then each element (to 0.7).
+    fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<(), Error> {
+        self.key(&row.key, None)?;
+        for (family, changes) in &row.families {
+            let named = self.named_family(keyspace, family);
+            for change in changes {
+                self.mutation(&named, change)?;
+            }
+            if let Some(cf) = self.find(keyspace, family) {
+                self.key(&row.key, Some(cf))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a row belongs is looked up by its keyspace's replication, even when nothing of it is written. To 0.5
+    /// there is but one for all keyspaces.
+    fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<(), Error> {
+        if self.behaviour.schema.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
+    }
+
+    /// One row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether
+    /// there are counters among them.
+    fn modern_batch_row(
+        &self,
+        keyspace: &[u8],
+        row: &RowBatch,
+        consistency: ConsistencyLevel,
+    ) -> Result<bool, Error> {
+        let mut counts = false;
+        for (family, changes) in &row.families {
+            let cf = self.family(keyspace, family)?;
+            self.key(&row.key, Some(cf))?;
+            if cf.is_counter() {
+                self.counter_consistency(cf, consistency)?;
+                counts |= !changes.is_empty() || self.behaviour.writes.batch_counts_empty_rows;
+            }
+            for change in changes {
+                self.mutation_in(cf, change)?;
+            }
+        }
+        Ok(counts)
+    }
+}
