@@ -51,7 +51,7 @@ impl Data {
             Some(_) => Data::in_memory(args, types)?,
             None => Data::of_server(args, types)?,
         };
-        let loaded = data.database.load_schema().await;
+        let loaded = data.database.stored_schema().load().await;
         loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
         if let Some(file) = &args.schema {
             data.run_script(file).await?;

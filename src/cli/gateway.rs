@@ -57,7 +57,7 @@ async fn open_once(
 
 /// Reads the schema that gateways share, and makes its tables, once the cluster has enough nodes for it.
 pub async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
-    until_reached(PAUSE, may_load_later, async || database.load_schema().await).await
+    until_reached(PAUSE, may_load_later, async || database.stored_schema().load().await).await
 }
 
 /// Tries until it works, or until it fails for a reason that does not pass by itself.

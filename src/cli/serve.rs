@@ -165,7 +165,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         () = stop.wait(), if is_gateway => return Ok(()),
     }
     log_schema(&database);
-    let watching = database.watch_schema();
+    let watching = database.stored_schema().watch();
 
     let ports = Ports::bind(&addresses)?;
     let shutdown = Shutdown::new();
@@ -202,7 +202,8 @@ fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addr
 }
 
 async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), String> {
-    let loaded = if is_gateway { gateway::load_schema(database).await } else { database.load_schema().await };
+    let loaded =
+        if is_gateway { gateway::load_schema(database).await } else { database.stored_schema().load().await };
     loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))
 }
 

@@ -10,7 +10,7 @@ use super::difference::{Difference, Kind};
 use super::tally::Tally;
 use super::verify::{SLACK_S, difference_of};
 use super::walk::Walk;
-use crate::db::Database;
+use crate::db::Restore;
 use crate::marshal::AbstractType;
 use crate::model::{CellKind, Change, DeletionTime};
 use crate::partitioner::PartitionerRef;
@@ -71,7 +71,7 @@ impl Stream {
         let is_kept = |deletion: &DeletionTime| deletion.local_deletion_time > gc_before;
         match change {
             Change::Cell { super_column, cell } => {
-                let cell = cell.at(now_s, Database::restoring_behaviour());
+                let cell = cell.at(now_s, Restore::behaviour());
                 (!cell.is_purgeable(gc_before)).then_some(Change::Cell { super_column, cell })
             }
             Change::DeleteRow { deletion } => is_kept(&deletion).then_some(Change::DeleteRow { deletion }),

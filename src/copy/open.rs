@@ -86,7 +86,7 @@ async fn over(
     let described = Vec::new();
     let side =
         Side { name, pages, database: Some(database.clone()), described, partitioner: Some(partitioner) };
-    let loaded = database.load_schema().await;
+    let loaded = database.stored_schema().load().await;
     loaded.map_err(|error| {
         CopyError::of(&side, format!("cannot read the schema that clients made: {error}"))
     })?;

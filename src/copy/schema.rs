@@ -86,7 +86,8 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
         let Some(families) = missing.get(&keyspace.name) else { continue };
         let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
         database
-            .adopt(keyspace, families)
+            .restore()
+            .define(keyspace, families)
             .await
             .map_err(|error| CopyError::Schema(format!("{} lacks {}: {error}", to.name, names.join(", "))))?;
         tracing::info!("made in {}: {}", to.name, names.join(", "));

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::pages::{PageFuture, Pages};
 use crate::compat::features::ConsistencyLevel;
-use crate::db::Database;
+use crate::db::Restore;
 use crate::model::{Bounds, Cell, Predicate, RangeCommand, ReadCommand, Row, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::Store;
@@ -30,7 +30,7 @@ impl StorePages {
             cf: cf.clone(),
             super_column,
             predicate,
-            behaviour: Database::restoring_behaviour(),
+            behaviour: Restore::behaviour(),
             with_tombstones: false,
             gc_before: now_s.saturating_sub(cf.gc_grace_s),
             now_s,

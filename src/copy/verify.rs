@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::difference::{Difference, Kind};
 use super::{CopyError, Side};
 use crate::compat::features::releases::NEWEST;
-use crate::db::Database;
+use crate::db::Restore;
 use crate::marshal::{self, StoredOrder};
 use crate::model::{Cell, CellKind, Change, Predicate, SliceRange};
 use crate::schema::CfDef;
@@ -61,7 +61,7 @@ impl Lookup {
         let mut groups: Vec<(Option<Bytes>, Vec<Cell>)> = Vec::new();
         for change in changes {
             let Change::Cell { super_column, cell } = change else { continue };
-            let cell = cell.at(now_s, Database::restoring_behaviour());
+            let cell = cell.at(now_s, Restore::behaviour());
             if !cell.is_live() {
                 continue;
             }

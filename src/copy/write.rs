@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::open::CONSISTENCY;
 use super::{CopyError, Side};
-use crate::db::{Database, Error};
+use crate::db::{Database, Error, Restore};
 use crate::model::{Cell, CellKind, Change, Mutation, Predicate};
 use crate::schema::CfDef;
 use crate::storage::RowPiece;
@@ -73,7 +73,7 @@ impl Writer {
     fn as_written(&self, change: Change) -> Change {
         match change {
             Change::Cell { super_column, cell } if !self.to.can_dump() => {
-                let cell = cell.at(self.clock.now_s(), Database::restoring_behaviour());
+                let cell = cell.at(self.clock.now_s(), Restore::behaviour());
                 Change::Cell { super_column, cell }
             }
             change => change,
@@ -114,13 +114,13 @@ impl Writer {
     ) -> Result<(), CopyError> {
         let mut pause = FIRST_PAUSE;
         for _ in 1..TRIES {
-            match self.database.restore(mutations.clone(), CONSISTENCY).await {
+            match self.database.restore().write(mutations.clone(), CONSISTENCY).await {
                 Err(error) if may_try_again(&error) => tokio::time::sleep(pause).await,
                 outcome => return outcome.map_err(|error| CopyError::of(&self.to, error)),
             }
             pause *= 2;
         }
-        let outcome = self.database.restore(mutations, CONSISTENCY).await;
+        let outcome = self.database.restore().write(mutations, CONSISTENCY).await;
         outcome.map_err(|error| CopyError::of(&self.to, error))
     }
 }

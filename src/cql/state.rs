@@ -47,7 +47,7 @@ impl<'a> QueryState<'a> {
             Some(user) => user
                 .check(access, self.behaviour.release)
                 .map_err(|refusal| CqlError::Unauthorized(refusal.to_string())),
-            None if self.database.requires_login() => {
+            None if self.database.logins().are_required() => {
                 Err(CqlError::Unauthorized(texts::not_logged_in(self.behaviour)))
             }
             None => Ok(()),

@@ -8,13 +8,11 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use parking_lot::RwLock;
 
-use super::Error;
 use super::index::Unfinished;
 use super::login::{Authenticator, LoginGuard, RoleKeeper};
 use super::schema::{FamilyIds, SchemaEvents, SchemaVersion, SharedSchema};
 use super::traces::Traces;
-use super::validate::Validation;
-use crate::compat::{Behaviour, texts};
+use crate::compat::Behaviour;
 use crate::marshal::Types;
 use crate::model::{Predicate, ReadCommand};
 use crate::partitioner::PartitionerRef;
@@ -138,6 +136,20 @@ impl Database {
         &self.parts.clock
     }
 
+    pub fn cluster_name(&self) -> &str {
+        &self.parts.cluster_name
+    }
+
+    /// The node's token, and its address.
+    pub fn token_and_endpoint(&self) -> (String, String) {
+        (self.parts.token.clone(), self.parts.endpoint.clone())
+    }
+
+    /// The requests that were traced last.
+    pub fn traces(&self) -> &Traces {
+        &self.traces
+    }
+
     /// A timestamp of now, in microseconds; never the same twice.
     pub fn next_micros(&self) -> i64 {
         self.parts.clock.next_micros()
@@ -157,37 +169,6 @@ impl Database {
         self.parts.store.capabilities().cql
     }
 
-    /// Whether a keyspace can be chosen. 1.0 and later quote its name.
-    pub fn check_keyspace(&self, keyspace: &[u8], behaviour: &'static Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        self.validation(&catalog, behaviour).keyspace(keyspace).map_err(|_| {
-            let name = String::from_utf8_lossy(keyspace);
-            Error::unknown(texts::unknown_keyspace_to_use(behaviour, &name))
-        })
-    }
-
-    /// Whether a column family is there.
-    pub fn check_family(
-        &self,
-        keyspace: &[u8],
-        family: &[u8],
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        let catalog = self.catalog();
-        self.validation(&catalog, behaviour).defined(keyspace, family)
-    }
-
-    /// Whether a column family is one of super columns; an error when it is not there.
-    pub fn is_super(
-        &self,
-        keyspace: &[u8],
-        family: &[u8],
-        behaviour: &'static Behaviour,
-    ) -> Result<bool, Error> {
-        let catalog = self.catalog();
-        Ok(self.validation(&catalog, behaviour).family(keyspace, family)?.is_super())
-    }
-
     /// A version-1 UUID of now.
     pub fn new_time_uuid(&self) -> [u8; 16] {
         // The node's number is of no importance, and the clock never gives one moment twice.
@@ -195,14 +176,6 @@ impl Database {
         let moment =
             uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
         *uuid::Uuid::new_v1(moment, &[1, 0, 0, 0, 0, 1]).as_bytes()
-    }
-
-    pub(super) fn validation<'a>(
-        &'a self,
-        catalog: &'a Catalog,
-        behaviour: &'static Behaviour,
-    ) -> Validation<'a> {
-        Validation { catalog, behaviour, clock: &self.parts.clock }
     }
 
     /// A read of one row, as of now.

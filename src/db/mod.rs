@@ -22,17 +22,20 @@ pub use args::{
     SlicePredicate,
 };
 pub use database::{Database, DatabaseParts};
-pub use describe::{ColumnFamilyDescription, TokenRange, cql_version};
+pub use describe::{ColumnFamilyDescription, Describe, TokenRange, cql_version};
 pub use error::Error;
 pub use index::{INDEX_KEYS, IndexReads, Indexes};
 pub use login::{
-    Access, Authenticator, Credential, Hasher, LoginGuard, PasswordMode, Permission, PermissionSet, Resource,
-    Role, RoleKeeper, Roles, SimpleAuthenticator, User,
+    Access, Authenticator, Credential, Hasher, LoginGuard, Logins, PasswordMode, Permission, PermissionSet,
+    Resource, Role, RoleKeeper, Roles, SimpleAuthenticator, User,
 };
 pub use read::{GetResult, MultiSliceRequest, Ranges, Reads};
 pub use request::Request;
 pub use reserved::is_reserved;
 pub use ring_order::RingOrder;
-pub use schema::{CfRequest, ColumnRequest, KsRequest, check_families, described_keyspace};
-pub use traces::{Trace, TraceEvent};
+pub use schema::{
+    CfRequest, ColumnRequest, KsRequest, Restore, SchemaChanges, StoredSchema, check_families,
+    described_keyspace,
+};
+pub use traces::{Trace, TraceEvent, Traces};
 pub use write::{CasOutcome, CasRequest, Writes};

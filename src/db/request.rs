@@ -67,7 +67,7 @@ impl Request<'_> {
 
     /// The checks of the release against the request's schema.
     pub(super) fn validation(&self) -> Validation<'_> {
-        self.database.validation(&self.catalog, self.behaviour)
+        Validation::new(self.database, &self.catalog, self.behaviour)
     }
 
     /// A read of one row, as of now.

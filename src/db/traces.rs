@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::Database;
 use crate::util::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
 
 /// A traced request. Ids are version 1 UUIDs.
@@ -38,12 +37,12 @@ pub struct TraceEvent {
 #[derive(Debug, Default)]
 pub struct Traces(Mutex<VecDeque<Arc<Trace>>>);
 
-impl Database {
+impl Traces {
     /// Keeps a trace. Texts are cut, and the oldest trace goes when there are too many.
-    pub fn keep_trace(&self, mut trace: Trace) {
+    pub fn keep(&self, mut trace: Trace) {
         trace.parameters.values_mut().for_each(cut);
         trace.events.iter_mut().for_each(|event| cut(&mut event.activity));
-        let mut traces = self.traces.0.lock();
+        let mut traces = self.0.lock();
         if traces.len() >= TRACES_MAX {
             traces.pop_front();
         }
@@ -51,8 +50,8 @@ impl Database {
     }
 
     /// The traces that are kept.
-    pub fn traces(&self) -> Vec<Arc<Trace>> {
-        self.traces.0.lock().iter().cloned().collect()
+    pub fn all(&self) -> Vec<Arc<Trace>> {
+        self.0.lock().iter().cloned().collect()
     }
 }
 
@@ -71,7 +70,7 @@ fn cut(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::DatabaseParts;
+    use crate::db::{Database, DatabaseParts};
     use crate::partitioner;
     use crate::schema::Catalog;
     use crate::storage::EmbeddedStore;
@@ -84,7 +83,7 @@ mod tests {
         let store = Arc::new(EmbeddedStore::in_memory(random.clone(), &catalog, clock.clone()).unwrap());
         let database = Database::new(DatabaseParts::new(catalog, store, random, clock));
         for number in 0..=TRACES_MAX {
-            database.keep_trace(Trace {
+            database.traces().keep(Trace {
                 id: [0; 16],
                 client: IpAddr::from([127, 0, 0, 1]),
                 command: "QUERY",
@@ -95,7 +94,7 @@ mod tests {
                 events: Vec::new(),
             });
         }
-        let traces = database.traces();
+        let traces = database.traces().all();
         assert_eq!((traces.len(), traces[0].started_at_ms), (TRACES_MAX, 1), "the oldest is gone");
         assert_eq!(traces[0].parameters["query"], format!("{}...", "x".repeat(TRACE_TEXT_BYTES_MAX)));
     }

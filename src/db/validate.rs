@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::args::{ColumnParent, ColumnPath};
 use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
-use super::{Error, table_cells};
+use super::{Database, Error, table_cells};
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
 use crate::marshal::{self, AbstractType};
@@ -36,6 +36,14 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 impl<'a> Validation<'a> {
+    pub(super) fn new(
+        database: &'a Database,
+        catalog: &'a Catalog,
+        behaviour: &'static Behaviour,
+    ) -> Validation<'a> {
+        Validation { catalog, behaviour, clock: database.clock() }
+    }
+
     pub fn keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
         let name = str::from_utf8(keyspace).unwrap_or_default();
         match self.catalog.keyspace(name) {

@@ -154,7 +154,7 @@ impl Handshake {
             }
             self.compression = Some(compression);
         }
-        if service.database.requires_login() {
+        if service.database.logins().are_required() {
             self.phase = Phase::LoggingIn;
             let mut answer = BytesMut::new();
             BodyWriter::new(&mut answer, version).string(AUTHENTICATOR);
@@ -170,8 +170,9 @@ impl Handshake {
         credentials: Vec<Credential>,
     ) -> Result<(), NativeError> {
         let release = service.behaviour().release;
-        let login = service.database.authenticate(&credentials, release);
-        let user = service.database.guarded(Some(self.identity.address), &credentials, login).await?;
+        let logins = service.database.logins();
+        let login = logins.authenticate(&credentials, release);
+        let user = logins.guarded(Some(self.identity.address), &credentials, login).await?;
         self.identity.log_in(user);
         self.phase = Phase::Ready;
         Ok(())

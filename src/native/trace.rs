@@ -115,7 +115,7 @@ impl<'a> Tracer<'a> {
         let Open { database, started, mut trace, .. } = self.open?;
         trace.duration_us = micros(started);
         let id = trace.id;
-        database.keep_trace(trace);
+        database.traces().keep(trace);
         Some(id)
     }
 }

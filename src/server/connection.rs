@@ -63,7 +63,7 @@ impl Connection {
         let share = budget.share(place.give_way());
         Connection {
             link: ClientLink::new(stream, limits, place, share),
-            needs_login: service.database.requires_login(),
+            needs_login: service.database.logins().are_required(),
             service,
             session: Session::from_address(peer.ip()),
             input: BytesMut::with_capacity(BUFFER_BYTES),

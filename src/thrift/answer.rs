@@ -97,7 +97,7 @@ fn check_login(
     } else {
         session.has_logged_in() || before_login::is_answered(method, args)
     };
-    if !is_open && service.database.requires_login() {
+    if !is_open && service.database.logins().are_required() {
         let text = texts::not_logged_in(method.releases.first());
         return Err(Failure::Failed(db::Error::invalid(text)));
     }
@@ -199,7 +199,7 @@ async fn run_on_newest(
     out: &mut BytesMut,
 ) -> Result<(), Failure> {
     let (database, statements, language) = (&service.database, &*service.statements, service.compat.language);
-    if database.shares_schema() {
+    if database.stored_schema().is_shared() {
         let start = out.len();
         let call = Call { database, statements, session, args, behaviour, language, out };
         match meter::within(method.kind, (method.run)(call)).await {
@@ -207,7 +207,7 @@ async fn run_on_newest(
             outcome => return outcome,
         }
         out.truncate(start);
-        database.refresh_schema().await?;
+        database.stored_schema().refresh().await?;
     }
     let call = Call { database, statements, session, args, behaviour, language, out };
     meter::within(method.kind, (method.run)(call)).await

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::cluster_support;
@@ -16,7 +17,7 @@ use copy_support::{
 };
 use thriftstore::copy::{OpenOptions, Place};
 use thriftstore::cql::Outcome;
-use thriftstore::db::Database;
+use thriftstore::db::{Database, Restore};
 use thriftstore::marshal::Types;
 use thriftstore::model::Mutation;
 use thriftstore::util::Clock;
@@ -41,10 +42,10 @@ async fn clear() {
         creates: false,
     };
     let side = thriftstore::copy::open(&Place::Cluster(None), &opened).await.unwrap();
-    let database: &Database = side.database.as_ref().unwrap();
+    let database: &Arc<Database> = side.database.as_ref().unwrap();
     for keyspace in ["K", "made"] {
         if database.catalog().keyspace(keyspace).is_some() {
-            database.drop_keyspace(keyspace, Database::restoring_behaviour()).await.unwrap();
+            database.schema_changes(Restore::behaviour()).drop_keyspace(keyspace).await.unwrap();
         }
     }
     side.close().await.unwrap();

@@ -33,7 +33,7 @@ async fn gateway() -> Arc<Database> {
     let clock = Arc::new(Clock::system());
     let parts = DatabaseParts::new(Arc::new(Catalog::default()), store, Arc::new(Murmur3Partitioner), clock);
     let database = Arc::new(Database::new(parts));
-    database.load_schema().await.unwrap();
+    database.stored_schema().load().await.unwrap();
     database
 }
 
@@ -113,14 +113,14 @@ fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
     let name = own_name("Gateways");
     runtime().block_on(async {
         let (one, other) = (gateway().await, gateway().await);
-        one.add_keyspace(keyspace(&name), level()).await.unwrap();
-        other.refresh_schema().await.unwrap();
+        one.schema_changes(level()).add_keyspace(keyspace(&name)).await.unwrap();
+        other.stored_schema().refresh().await.unwrap();
         assert_eq!(one.schema_version(), other.schema_version());
         write_and_read(&one, &other, name.as_bytes()).await;
         conditions(&one, &other, name.as_bytes()).await;
         change_both(&one, &other, &name).await;
 
-        other.truncate(name.as_bytes(), PEOPLE.as_bytes(), level()).await.unwrap();
+        other.schema_changes(level()).truncate(name.as_bytes(), PEOPLE.as_bytes()).await.unwrap();
         let all = KeyRange::of_keys(Bytes::new(), Bytes::new(), 1000);
         let (parent, predicate) = (parent(), everything());
         let left = one
@@ -129,8 +129,8 @@ fn two_gateways_serve_one_schema_and_leave_to_the_ring_what_is_its_own() {
             .get_range_slices(&parent, &predicate, &all)
             .await;
         assert_eq!(left.unwrap().len(), 0);
-        other.drop_keyspace(&name, level()).await.unwrap();
-        one.refresh_schema().await.unwrap();
+        other.schema_changes(level()).drop_keyspace(&name).await.unwrap();
+        one.stored_schema().refresh().await.unwrap();
         assert!(one.catalog().keyspace(&name).is_none());
         for gateway in [one, other] {
             gateway.store().close().await.unwrap();
@@ -239,14 +239,15 @@ async fn conditions(one: &Arc<Database>, other: &Arc<Database>, name: &[u8]) {
 
 /// Changes of the keyspace through both gateways at the same time.
 async fn change_both(one: &Arc<Database>, other: &Arc<Database>, name: &str) {
+    let (of_one, of_other) = (one.schema_changes(level()), other.schema_changes(level()));
     let (first, second) = tokio::join!(
-        one.add_column_family(family(name, "First"), level()),
-        other.add_column_family(family(name, "Second"), level()),
+        of_one.add_column_family(family(name, "First")),
+        of_other.add_column_family(family(name, "Second")),
     );
     first.unwrap();
     second.unwrap();
-    one.drop_column_family(name, "Second", level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).drop_column_family(name, "Second").await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     for gateway in [one, other] {
         let catalog = gateway.catalog();
         let families = &catalog.keyspace(name).unwrap().column_families;

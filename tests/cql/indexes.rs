@@ -39,7 +39,7 @@ async fn open(directory: &Path, clock: &Arc<Clock>) -> Arc<Database> {
         EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
     let database =
         Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock.clone())));
-    database.load_schema().await.unwrap();
+    database.stored_schema().load().await.unwrap();
     database
 }
 
@@ -68,7 +68,7 @@ async fn make_schema(database: &Arc<Database>, is_indexed: bool) {
         column_families: vec![family(is_indexed)],
         ..KsRequest::default()
     };
-    database.add_keyspace(keyspace, level()).await.unwrap();
+    database.schema_changes(level()).add_keyspace(keyspace).await.unwrap();
 }
 
 fn parent() -> ColumnParent {
@@ -192,18 +192,18 @@ async fn an_index_over_data_that_are_there_is_built_while_they_change() {
     for _ in 0..300 {
         write(&database, &mut chance).await;
     }
-    database.update_column_family(family(true), level()).await.unwrap();
+    database.schema_changes(level()).update_column_family(family(true)).await.unwrap();
     for _ in 0..20 {
         write(&database, &mut chance).await;
         compare(&database).await;
     }
     // Dropped and made again, it has forgotten nothing and invented nothing.
-    database.update_column_family(family(false), level()).await.unwrap();
+    database.schema_changes(level()).update_column_family(family(false)).await.unwrap();
     for _ in 0..50 {
         write(&database, &mut chance).await;
     }
-    database.update_column_family(family(true), level()).await.unwrap();
-    database.until_built().await;
+    database.schema_changes(level()).update_column_family(family(true)).await.unwrap();
+    database.indexes().until_built().await;
     compare(&database).await;
     stores::let_go(database).await;
     let database = open(directory.path(), &clock).await;
@@ -228,11 +228,11 @@ async fn truncating_and_dropping_empty_the_index_too() {
     };
     insert().await;
     compare(&database).await;
-    database.truncate(KS, CF.as_bytes(), level()).await.unwrap();
+    database.schema_changes(level()).truncate(KS, CF.as_bytes()).await.unwrap();
     compare(&database).await;
     insert().await;
     compare(&database).await;
-    database.drop_keyspace("Indexed", level()).await.unwrap();
+    database.schema_changes(level()).drop_keyspace("Indexed").await.unwrap();
     make_schema(&database, true).await;
     compare(&database).await;
 }

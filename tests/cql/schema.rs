@@ -35,7 +35,7 @@ async fn open(directory: &Path) -> Arc<Database> {
     let store =
         EmbeddedStore::open(stores::options(directory), random.clone(), &catalog, clock.clone()).unwrap();
     let database = Arc::new(Database::new(DatabaseParts::new(catalog, Arc::new(store), random, clock)));
-    database.load_schema().await.unwrap();
+    database.stored_schema().load().await.unwrap();
     database
 }
 
@@ -141,7 +141,7 @@ async fn declarations_are_there_after_a_restart() {
         for statement in [keyspace(), table("wide", false), table("dense", true), add_set(), index("s")] {
             run(&database, statement).await;
         }
-        database.until_built().await;
+        database.indexes().until_built().await;
         let catalog = database.catalog();
         database.store().close().await.unwrap();
         stores::let_go(database).await;
@@ -188,7 +188,7 @@ async fn indexes_lead_to_partitions_whenever_they_are_made() {
     write(&database, 1, "s", Some(7), b"").await;
     run(&database, index("v")).await;
     run(&database, index("s")).await;
-    database.until_built().await;
+    database.indexes().until_built().await;
     write(&database, 2, "v", None, b"after").await;
     let cf = family(&database, "wide");
     let entries = async |column: &'static [u8], key: &'static [u8]| {

@@ -110,7 +110,7 @@ impl Run {
             ..DatabaseParts::new(catalog, store, partitioner, self.clock.clone())
         });
         let database = Arc::new(database.with_roles(keeper));
-        self.runtime.block_on(database.load_schema()).unwrap();
+        self.runtime.block_on(database.stored_schema().load()).unwrap();
         self.database = Some(database);
     }
 
@@ -128,7 +128,7 @@ impl Run {
         let credentials = [("username", name), ("password", password)]
             .map(|(key, value)| (key.into(), Bytes::copy_from_slice(value.as_bytes())));
         let database = self.database.as_ref().unwrap();
-        match self.runtime.block_on(database.authenticate(&credentials, self.behaviour.release)) {
+        match self.runtime.block_on(database.logins().authenticate(&credentials, self.behaviour.release)) {
             Ok(user) => self.user = user,
             Err(error) => return format!("login: {error}\n"),
         }
@@ -152,7 +152,7 @@ impl Run {
                 let (name, password) = rest.split_once(' ').unwrap();
                 return self.log_in(name, password);
             }
-            "settle" => self.runtime.block_on(self.database.as_ref().unwrap().until_built()),
+            "settle" => self.runtime.block_on(self.database.as_ref().unwrap().indexes().until_built()),
             "clock" => self.clock.advance_ms(rest.parse::<i64>().unwrap() * 1000),
             "release" => {
                 self.behaviour = Behaviour::of(rest.parse().unwrap());

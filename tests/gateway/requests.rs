@@ -58,7 +58,7 @@ async fn gateway(cluster: &Arc<Cluster>) -> Arc<Database> {
         column_families: vec![family(&["state"])],
         ..KsRequest::default()
     };
-    database.add_keyspace(keyspace, level()).await.unwrap();
+    database.schema_changes(level()).add_keyspace(keyspace).await.unwrap();
     cluster.said();
     database
 }
@@ -164,14 +164,14 @@ async fn indexes_are_not_built_emptied_or_dropped() {
     let database = gateway(&cluster).await;
     insert(&database, "anna", "born", "1970").await;
     cluster.said();
-    database.update_column_family(family(&["born"]), level()).await.unwrap();
+    database.schema_changes(level()).update_column_family(family(&["born"])).await.unwrap();
     assert_eq!(cluster.said(), ["alter People retained 0"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
     assert_eq!(those_that(&database, vec![is("born", "1970")], ("", 10)).await, ["anna"]);
     cluster.said();
-    database.truncate(KS, CF.as_bytes(), level()).await.unwrap();
+    database.schema_changes(level()).truncate(KS, CF.as_bytes()).await.unwrap();
     assert_eq!(cluster.said(), ["truncate People"]);
-    database.drop_column_family("Ks", CF, level()).await.unwrap();
+    database.schema_changes(level()).drop_column_family("Ks", CF).await.unwrap();
     assert_eq!(cluster.said(), ["drop People", "alter  retained 0"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
 }

@@ -142,28 +142,28 @@ async fn what_one_gateway_makes_the_other_serves_at_once() {
 async fn what_is_described_is_the_newest() {
     let (_, one, other) = two_gateways().await;
     let mut client = Client::of(&other);
-    one.add_keyspace(keyspace("Ks", &["First"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["First"])).await.unwrap();
     client.call("describe_keyspace", &fields([(1, text("Ks"))])).await;
     assert_eq!(defined(&other), ["Ks: First"]);
-    one.add_column_family(cf("Ks", "Second"), level()).await.unwrap();
+    one.schema_changes(level()).add_column_family(cf("Ks", "Second")).await.unwrap();
     client.call("describe_keyspaces", &fields([])).await;
     assert_eq!(defined(&other), ["Ks: First Second"]);
-    one.drop_column_family("Ks", "First", level()).await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "First").await.unwrap();
     let versions = client.call("describe_schema_versions", &fields([])).await;
     let Value::Map(_, _, versions) = versions.value() else { panic!("no map: {versions:?}") };
     assert_eq!(versions[0].0, text(one.schema_version()));
     assert_eq!(defined(&other), ["Ks: Second"]);
-    one.add_keyspace(keyspace("More", &[]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("More", &[])).await.unwrap();
     assert_eq!(client.call("describe_ring", &fields([(1, text("More"))])).await.value().items().len(), 1);
-    one.add_keyspace(keyspace("Most", &[]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Most", &[])).await.unwrap();
     client.call("get_string_list_property", &fields([(1, text("keyspaces"))])).await;
     assert_eq!(defined(&other), ["Ks: Second", "More: ", "Most: "]);
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
+async fn a_front_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_dropped() {
     let (cluster, one, other) = two_gateways().await;
-    let watching = other.watch_schema().unwrap();
+    let watching = other.stored_schema().watch().unwrap();
     let until = async |expected: &[&str]| {
         let began = Instant::now();
         while defined(&other) != expected {
@@ -171,9 +171,9 @@ async fn a_gateway_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_d
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    one.add_keyspace(keyspace("Ks", &["First", "Second"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["First", "Second"])).await.unwrap();
     until(&["Ks: First Second"]).await;
-    one.drop_column_family("Ks", "First", level()).await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "First").await.unwrap();
     until(&["Ks: Second"]).await;
     // What has not changed is not read again.
     let reads = cluster.note_reads.load(Ordering::SeqCst);
@@ -183,7 +183,7 @@ async fn a_gateway_that_is_asked_nothing_follows_by_itself_and_forgets_what_is_d
     cluster.fail_with(StoreError::Io("away".to_owned()));
     tokio::time::sleep(Duration::from_millis(1200)).await;
     *cluster.failure.lock() = None;
-    one.drop_keyspace("Ks", level()).await.unwrap();
+    one.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
     until(&[]).await;
     let slice = get_slice_args("Ks", b"k", parent("Second", None), everything(), calls::ONE);
     let refused = Client::of(&other).call("get_slice", &slice).await;
@@ -201,8 +201,8 @@ async fn a_local_store_has_nobody_to_follow() {
     let store = EmbeddedStore::in_memory(partitioner.clone(), &catalog, clock.clone()).unwrap();
     let parts = thriftstore::db::DatabaseParts::new(catalog, Arc::new(store), partitioner, clock);
     let database = Arc::new(Database::new(parts));
-    assert!(database.watch_schema().is_none());
-    database.refresh_schema().await.unwrap();
+    assert!(database.stored_schema().watch().is_none());
+    database.stored_schema().refresh().await.unwrap();
 }
 
 #[tokio::test]
@@ -245,24 +245,24 @@ async fn who_asks_for_the_unknown_is_not_told_that_it_is_not_there_when_nobody_c
 }
 
 #[tokio::test]
-async fn changes_of_one_keyspace_by_two_gateways_do_not_undo_one_another() {
+async fn changes_of_one_keyspace_by_two_fronts_do_not_undo_one_another() {
     let (_, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &[])).await.unwrap();
     let mut changes = tokio::task::JoinSet::new();
     for at in 0..6 {
         let gateway = if at % 2 == 0 { one.clone() } else { other.clone() };
         changes.spawn(async move {
-            gateway.add_column_family(cf("Ks", &format!("F{at}")), level()).await.unwrap();
+            gateway.schema_changes(level()).add_column_family(cf("Ks", &format!("F{at}"))).await.unwrap();
         });
     }
     while let Some(joined) = changes.join_next().await {
         joined.unwrap();
     }
-    let refused = other.add_column_family(cf("Ks", "F0"), level()).await.unwrap_err();
+    let refused = other.schema_changes(level()).add_column_family(cf("Ks", "F0")).await.unwrap_err();
     assert!(refused.to_string().contains("Cannot add already existing column family"), "{refused}");
-    one.drop_column_family("Ks", "F1", level()).await.unwrap();
-    other.drop_column_family("Ks", "F0", level()).await.unwrap();
-    one.refresh_schema().await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "F1").await.unwrap();
+    other.schema_changes(level()).drop_column_family("Ks", "F0").await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
     for gateway in [&one, &other] {
         assert_eq!(defined(gateway), ["Ks: F2 F3 F4 F5"]);
     }
@@ -275,17 +275,17 @@ async fn changes_of_one_keyspace_by_two_gateways_do_not_undo_one_another() {
 async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up() {
     let (cluster, one, other) = two_gateways().await;
     cluster.intruders.store(3, Ordering::SeqCst);
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     assert_eq!(cluster.intruders.load(Ordering::SeqCst), 0);
     cluster.intruders.store(usize::MAX, Ordering::SeqCst);
-    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::SchemaDisagreement(_)), "{error:?}");
     let mut client = Client::of(&other);
     client.call("set_keyspace", &fields([(1, text("Ks"))])).await.void();
     let reply = client.call("system_add_column_family", &fields([(1, cf_def("Ks", "G"))])).await;
     assert_eq!(reply.thrown(2), "");
     cluster.intruders.store(0, Ordering::SeqCst);
-    one.add_column_family(cf("Ks", "G"), level()).await.unwrap();
+    one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
 }
 
@@ -293,61 +293,61 @@ async fn a_change_that_others_come_in_between_of_is_made_again_and_then_given_up
 async fn a_change_whose_answer_is_lost_is_looked_for() {
     let (cluster, one, other) = two_gateways().await;
     *cluster.loses_answer.lock() = true;
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     assert!(!*cluster.loses_answer.lock());
     assert_eq!(cluster.said().last().unwrap(), "alter F retained 0");
-    other.refresh_schema().await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Ks: F"]);
     // Where it was not made, the client is told that it has timed out.
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
-    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_column_family_is_noted_only_once_it_has_its_table() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
     let version = cluster.notes_version();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
-    let error = one.add_column_family(cf("Ks", "G"), level()).await.unwrap_err();
+    let error = one.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap_err();
     assert!(matches!(error, Error::TimedOut(_)), "{error:?}");
     assert_eq!(cluster.notes_version(), version, "others could have seen it");
     *cluster.tables_failure.lock() = None;
-    other.add_column_family(cf("Ks", "G"), level()).await.unwrap();
-    one.refresh_schema().await.unwrap();
+    other.schema_changes(level()).add_column_family(cf("Ks", "G")).await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
 }
 
 #[tokio::test]
-async fn what_is_dropped_is_gone_for_all_gateways_or_for_none() {
+async fn what_is_dropped_is_gone_for_all_fronts_or_for_none() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
     // Nothing can be noted.
     cluster.fail_with(StoreError::TimedOut("no answer".to_owned()));
-    one.drop_column_family("Ks", "F", level()).await.unwrap_err();
+    one.schema_changes(level()).drop_column_family("Ks", "F").await.unwrap_err();
     *cluster.failure.lock() = None;
     for gateway in [&one, &other] {
-        gateway.refresh_schema().await.unwrap();
+        gateway.stored_schema().refresh().await.unwrap();
         assert_eq!(defined(gateway), ["Ks: F G"]);
     }
     // The table cannot be dropped.
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
-    one.drop_column_family("Ks", "F", level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "F").await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     for gateway in [&one, &other] {
         assert_eq!(defined(gateway), ["Ks: G"]);
     }
     assert!(cluster.tables.lock().contains("Ks.F"));
     // One of that name cannot be made over its data, by nobody.
     for gateway in [&one, &other] {
-        gateway.add_column_family(cf("Ks", "F"), level()).await.unwrap_err();
+        gateway.schema_changes(level()).add_column_family(cf("Ks", "F")).await.unwrap_err();
     }
     *cluster.tables_failure.lock() = None;
     cluster.said();
-    other.add_column_family(cf("Ks", "F"), level()).await.unwrap();
+    other.schema_changes(level()).add_column_family(cf("Ks", "F")).await.unwrap();
     assert_eq!(cluster.said(), ["drop F", "alter G retained 0", "alter F G retained 0"]);
-    one.refresh_schema().await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&one), ["Ks: F G"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
 }
@@ -355,34 +355,34 @@ async fn what_is_dropped_is_gone_for_all_gateways_or_for_none() {
 #[tokio::test]
 async fn a_keyspace_that_is_dropped_in_part_leaves_nothing_to_the_next_of_its_name() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
     *cluster.tables_failure.lock() = Some(StoreError::TimedOut("slow".to_owned()));
-    one.drop_keyspace("Ks", level()).await.unwrap();
+    one.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
     assert_eq!(defined(&one), [""; 0]);
     assert_eq!(cluster.note_names(), ["dropped/Ks", "dropped/Ks/F", "dropped/Ks/G"]);
     *cluster.tables_failure.lock() = None;
-    other.add_keyspace(keyspace("Ks", &["G"]), level()).await.unwrap();
+    other.schema_changes(level()).add_keyspace(keyspace("Ks", &["G"])).await.unwrap();
     assert_eq!(cluster.note_names(), ["dropped/Ks/F", "keyspace/Ks"]);
-    other.add_column_family(cf("Ks", "H"), level()).await.unwrap();
+    other.schema_changes(level()).add_column_family(cf("Ks", "H")).await.unwrap();
     // Any later drop takes away what is left.
-    one.drop_column_family("Ks", "H", level()).await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "H").await.unwrap();
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.G"]);
 }
 
 #[tokio::test]
-async fn what_one_gateway_drops_another_that_is_dropping_too_does_not_make_again() {
+async fn what_one_front_drops_another_that_is_dropping_too_does_not_make_again() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F", "G", "H"]), level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G", "H"])).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     let gateway = other.clone();
     *cluster.after_drop.lock() = Some(Box::pin(async move {
-        gateway.drop_column_family("Ks", "G", level()).await.unwrap();
+        gateway.schema_changes(level()).drop_column_family("Ks", "G").await.unwrap();
     }));
-    one.drop_column_family("Ks", "F", level()).await.unwrap();
+    one.schema_changes(level()).drop_column_family("Ks", "F").await.unwrap();
     assert_eq!(cluster.tables.lock().iter().cloned().collect::<Vec<_>>(), ["Ks.H"]);
     assert_eq!(cluster.note_names(), ["keyspace/Ks"]);
-    one.refresh_schema().await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
     for gateway in [&one, &other] {
         assert_eq!(defined(gateway), ["Ks: H"]);
     }
@@ -391,13 +391,13 @@ async fn what_one_gateway_drops_another_that_is_dropping_too_does_not_make_again
 #[tokio::test]
 async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
     let (_, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F", "G"]), level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F", "G"])).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     let family = |name: &str| other.catalog().column_family("Ks", name).unwrap().clone();
     let (same, changed) = (family("F"), family("G"));
     let with_comment = CfRequest { comment: Some("new".to_owned()), ..cf("Ks", "G") };
-    one.update_column_family(with_comment, level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).update_column_family(with_comment).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     assert!(Arc::ptr_eq(&family("F"), &same));
     assert!(!Arc::ptr_eq(&family("G"), &changed));
 }
@@ -405,15 +405,15 @@ async fn what_has_not_changed_of_a_keyspace_stays_the_same_in_memory() {
 #[tokio::test]
 async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cannot_read() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
     let late = cluster.gateway(Catalog::default()).await;
     assert_eq!(defined(&late), [""; 0]);
     for refused in [
-        late.add_keyspace(keyspace("Ks", &[]), level()).await,
-        other.add_column_family(cf("Ks", "G"), level()).await,
-        other.drop_column_family("Ks", "F", level()).await,
+        late.schema_changes(level()).add_keyspace(keyspace("Ks", &[])).await,
+        other.schema_changes(level()).add_column_family(cf("Ks", "G")).await,
+        other.schema_changes(level()).drop_column_family("Ks", "F").await,
     ] {
         let error = refused.unwrap_err();
         assert!(error.to_string().contains("this server cannot read"), "{error}");
@@ -424,13 +424,13 @@ async fn a_server_starts_beside_a_newer_one_and_does_not_write_over_what_it_cann
 #[tokio::test]
 async fn a_note_of_a_newer_server_takes_nothing_away() {
     let (cluster, one, other) = two_gateways().await;
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
-    one.add_keyspace(keyspace("More", &[]), level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("More", &[])).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     cluster.write_note("keyspace/Ks", br#"{"version":9}"#);
     cluster.write_note("keyspace/New", br#"{"version":9}"#);
-    one.drop_keyspace("More", level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).drop_keyspace("More").await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Ks: F"]);
 }
 
@@ -442,12 +442,15 @@ async fn what_the_configuration_defines_stays_and_cannot_be_changed() {
     configured.keyspaces.insert("Own".to_owned(), own);
     let one = cluster.gateway(configured.clone()).await;
     let other = cluster.gateway(configured).await;
-    one.add_keyspace(keyspace("Ks", &[]), level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &[])).await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Ks: ", "Own: "]);
-    assert!(matches!(other.drop_keyspace("Own", level()).await, Err(Error::InvalidRequest(_))));
-    one.drop_keyspace("Ks", level()).await.unwrap();
-    other.refresh_schema().await.unwrap();
+    assert!(matches!(
+        other.schema_changes(level()).drop_keyspace("Own").await,
+        Err(Error::InvalidRequest(_))
+    ));
+    one.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     assert_eq!(defined(&other), ["Own: "]);
     assert_eq!(one.schema_version(), other.schema_version());
 }
@@ -471,13 +474,13 @@ async fn users_and_their_rights_are_those_of_all_gateways() {
     let one = front_with_users(&cluster).await;
     let other = front_with_users(&cluster).await;
     let log_in = async |gateway: &Arc<Database>, name: &str, password: &str| {
-        gateway.authenticate(&credentials(name, password), Release::V2_1).await
+        gateway.logins().authenticate(&credentials(name, password), Release::V2_1).await
     };
     assert!(log_in(&other, "cassandra", "cassandra").await.unwrap().is_some());
-    one.add_keyspace(keyspace("Ks", &["F"]), level()).await.unwrap();
-    let salted_hash = Some(one.roles().unwrap().hash("secret").await.unwrap());
+    one.schema_changes(level()).add_keyspace(keyspace("Ks", &["F"])).await.unwrap();
+    let salted_hash = Some(one.logins().roles().unwrap().hash("secret").await.unwrap());
     let anna = Role { can_login: true, salted_hash, ..Role::default() };
-    one.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
+    one.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
 
     // A login is refused only after a look whether there is such a user by now.
     log_in(&other, "anna", "secret").await.unwrap();
@@ -493,49 +496,54 @@ async fn users_and_their_rights_are_those_of_all_gateways() {
             Ok(())
         }
     };
-    let (first, second) = tokio::join!(one.change_roles(grant("Ks")), other.change_roles(grant("Other")));
+    let (of_one, of_other) = (one.logins(), other.logins());
+    let (first, second) =
+        tokio::join!(of_one.change_roles(grant("Ks")), of_other.change_roles(grant("Other")));
     first.unwrap();
     second.unwrap();
-    one.refresh_schema().await.unwrap();
-    other.refresh_schema().await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
+    other.stored_schema().refresh().await.unwrap();
     for gateway in [&one, &other] {
         for keyspace in ["Ks", "Other"] {
-            let permits = gateway.roles().unwrap().permits("anna", Permission::Select, &resource(keyspace));
+            let permits =
+                gateway.logins().roles().unwrap().permits("anna", Permission::Select, &resource(keyspace));
             assert!(permits, "{keyspace}");
         }
     }
 
     // What was granted on what is dropped is gone everywhere.
-    other.drop_keyspace("Ks", level()).await.unwrap();
-    one.refresh_schema().await.unwrap();
-    assert!(!one.roles().unwrap().permits("anna", Permission::Select, &resource("Ks")));
-    assert!(one.roles().unwrap().permits("anna", Permission::Select, &resource("Other")));
+    other.schema_changes(level()).drop_keyspace("Ks").await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
+    assert!(!one.logins().roles().unwrap().permits("anna", Permission::Select, &resource("Ks")));
+    assert!(one.logins().roles().unwrap().permits("anna", Permission::Select, &resource("Other")));
 }
 
 #[tokio::test]
 async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
     let cluster = Cluster::new();
     let one = front_with_users(&cluster).await;
-    let salted_hash = Some(one.roles().unwrap().hash("secret").await.unwrap());
+    let salted_hash = Some(one.logins().roles().unwrap().hash("secret").await.unwrap());
     let anna = Role { can_login: true, salted_hash, ..Role::default() };
-    one.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
+    one.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await.unwrap();
     for name in ["role/anna", "role/cassandra"] {
         cluster.write_note(name, br#"{"version":9}"#);
     }
-    one.refresh_schema().await.unwrap();
+    one.stored_schema().refresh().await.unwrap();
     let late = front_with_users(&cluster).await;
     for gateway in [&one, &late] {
         for (name, password) in [("anna", "secret"), ("cassandra", "cassandra")] {
             let refused =
-                gateway.authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
+                gateway.logins().authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
             assert!(matches!(refused, Error::Authentication(_)), "{refused:?}");
         }
-        let written = gateway.change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
+        let written = gateway.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
         assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
     }
-    one.change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
-    late.refresh_schema().await.unwrap();
-    assert!(late.authenticate(&credentials("bert", "secret"), Release::V2_1).await.unwrap().is_some());
+    one.logins().change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
+    late.stored_schema().refresh().await.unwrap();
+    assert!(
+        late.logins().authenticate(&credentials("bert", "secret"), Release::V2_1).await.unwrap().is_some()
+    );
 }
 
 #[tokio::test]
@@ -544,5 +552,5 @@ async fn the_first_user_is_made_by_one_of_those_who_start_together() {
     cluster.intruders.store(1, Ordering::SeqCst);
     let one = front_with_users(&cluster).await;
     assert_eq!(cluster.note_names(), ["role/cassandra", "somebody's"]);
-    assert!(one.authenticate(&credentials("cassandra", "cassandra"), Release::V2_1).await.is_ok());
+    assert!(one.logins().authenticate(&credentials("cassandra", "cassandra"), Release::V2_1).await.is_ok());
 }

@@ -33,7 +33,7 @@ fn replay(name: &str) {
     let recording = Recording::of(name);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let service = service_of(&recording);
-    runtime.block_on(service.database.load_schema()).unwrap();
+    runtime.block_on(service.database.stored_schema().load()).unwrap();
     let differences = recording.differences_over(|style| in_process::client_of(&service, &runtime, style));
     assert_none(&differences);
 }

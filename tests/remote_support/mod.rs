@@ -98,7 +98,7 @@ impl Cluster {
         let partitioner = self.partitioner.clone();
         let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), partitioner, self.clock.clone());
         let database = Arc::new(make(parts));
-        database.load_schema().await.unwrap();
+        database.stored_schema().load().await.unwrap();
         database
     }
 

@@ -122,7 +122,7 @@ fn a_manifest_of_format_2_is_read_with_its_file_of_changes() {
     let clock = Arc::new(Clock::system());
     let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), configuration().partitioner, clock);
     let database = Arc::new(Database::new(parts));
-    wait(database.load_schema()).unwrap();
+    wait(database.stored_schema().load()).unwrap();
     let catalog = Catalog::clone(&database.catalog());
     wait(database.store().close()).unwrap();
     drop(database);

@@ -39,7 +39,7 @@ async fn open_on(directory: &Path, disk: Arc<dyn Disk>) -> Arc<Database> {
     let random = stores::partitioner("RandomPartitioner");
     let store = Arc::new(store_in(directory, disk));
     let database = Arc::new(Database::new(DatabaseParts::new(catalog, store, random, clock)));
-    database.load_schema().await.unwrap();
+    database.stored_schema().load().await.unwrap();
     database
 }
 
@@ -250,7 +250,7 @@ async fn make_families(database: &Arc<Database>, numbers: std::ops::Range<usize>
         } else {
             let request =
                 CfRequest { keyspace: "k".to_owned(), name: format!("f{number}"), ..CfRequest::default() };
-            database.add_column_family(request, level()).await.unwrap();
+            database.schema_changes(level()).add_column_family(request).await.unwrap();
         }
     }
 }
@@ -287,7 +287,7 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
     let version = database.schema_version();
     let count = setting("SCHEMA_FAMILIES");
     for number in (0..count).step_by(100) {
-        database.drop_column_family("k", &format!("f{number}"), level()).await.unwrap();
+        database.schema_changes(level()).drop_column_family("k", &format!("f{number}")).await.unwrap();
     }
     assert_ne!(database.schema_version(), version);
     let version = database.schema_version();
@@ -302,7 +302,7 @@ async fn one_more_column_family_writes_as_much_with_thousands_there_as_with_ten(
     let Outcome::Rows(found) = run(&database, "SELECT * FROM f1998").await.unwrap() else { panic!() };
     assert_eq!(found.rows.len(), 1);
     make_families(&database, 0..1).await;
-    database.drop_keyspace("k", level()).await.unwrap();
+    database.schema_changes(level()).drop_keyspace("k").await.unwrap();
     let names: Vec<String> =
         database.store().notes().await.unwrap().into_iter().map(|(name, _)| name).collect();
     assert!(names.iter().all(|name| !name.contains("/k")), "{names:?}");

@@ -17,7 +17,7 @@ const IN_FILES: &str = "the users of this server are kept in its passwd file and
 /// USE: the keyspace must be there, and nothing is asked about the right to what is in it.
 pub fn use_keyspace(state: &QueryState<'_>, keyspace: &str) -> Result<Outcome, CqlError> {
     if !system::is_system(keyspace) {
-        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+        state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
     }
     Ok(Outcome::Keyspace(keyspace.to_owned()))
 }
@@ -37,7 +37,7 @@ impl AccessRequest<'_> {
         &self,
         edit: impl FnMut(&mut Roles) -> Result<(), CqlError>,
     ) -> Result<Outcome, CqlError> {
-        self.state.database.change_roles(edit).await?;
+        self.state.database.logins().change_roles(edit).await?;
         Ok(Outcome::Void)
     }
 
@@ -72,7 +72,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
 /// Runs a statement of users, roles or permissions. Those of users have the words of 2.1, those of roles, which came
 /// with 2.2, its words.
 pub async fn run(state: &QueryState<'_>, statement: &AccessStatement) -> Result<Outcome, CqlError> {
-    let Some(keeper) = state.database.roles() else { return refuse(state, statement) };
+    let Some(keeper) = state.database.logins().roles() else { return refuse(state, statement) };
     let Some(user) = state.user else { return unauthorized(texts::not_logged_in(state.behaviour)) };
     let desk = AccessRequest { state, keeper, me: &user.name };
     match statement {

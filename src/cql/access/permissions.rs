@@ -15,7 +15,7 @@ pub enum Change {
 }
 
 fn not_without_authorizer(desk: &AccessRequest<'_>, operation: &str) -> Result<(), CqlError> {
-    if desk.state.database.enforces_permissions() {
+    if desk.state.database.logins().enforces_permissions() {
         return Ok(());
     }
     invalid(format!("{operation} operation is not supported by AllowAllAuthorizer"))

@@ -45,14 +45,14 @@ pub async fn create_keyspace(
             table: String::new(),
         });
     }
-    state.database.add_keyspace(request, state.behaviour).await?;
-    state.database.grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
+    state.database.schema_changes(state.behaviour).add_keyspace(request).await?;
+    state.database.logins().grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
     Ok(Cql2Outcome::Void)
 }
 
 pub async fn drop_keyspace(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcome, CqlError> {
     state.check(Access::DropKeyspace { keyspace: name.as_bytes() })?;
-    state.database.drop_keyspace(name, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).drop_keyspace(name).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -65,7 +65,7 @@ pub async fn create_index(
 ) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     if state.database.catalog().column_family(keyspace, &table.name).is_none() {
-        state.database.check_keyspace(keyspace.as_bytes(), state.behaviour)?;
+        state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes())?;
         return Err(CqlError::invalid(format!("No such column family: {}", table.name)));
     }
     let family = Family::find_to_change(state, table)?;
@@ -82,7 +82,7 @@ pub async fn create_index(
     found.index_kind = Some(IndexKind::Keys);
     found.index_name = name.map(str::to_owned);
     drop(family);
-    state.database.update_column_family_in_cql(request, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -107,6 +107,6 @@ pub async fn drop_index(state: &QueryState<'_>, name: &str) -> Result<Cql2Outcom
         return Err(CqlError::invalid(texts::unknown_index(state.behaviour, name, keyspace)));
     };
     state.check(Access::UpdateFamily { keyspace: keyspace.as_bytes(), family: request.name.as_bytes() })?;
-    state.database.update_column_family_in_cql(request, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
     Ok(Cql2Outcome::Void)
 }

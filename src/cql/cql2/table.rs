@@ -59,8 +59,8 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable2) -> Result<Cql
     }
     drop(catalog);
     let made = Resource::Table(request.keyspace.clone(), request.name.clone());
-    state.database.add_column_family(request, state.behaviour).await?;
-    state.database.grant_to_maker(state.user, &made).await?;
+    state.database.schema_changes(state.behaviour).add_column_family(request).await?;
+    state.database.logins().grant_to_maker(state.user, &made).await?;
     Ok(Cql2Outcome::Void)
 }
 
@@ -108,20 +108,24 @@ pub async fn alter(
         }
     }
     drop(family);
-    state.database.update_column_family_in_cql(request, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).update_column_family_in_cql(request).await?;
     Ok(Cql2Outcome::Void)
 }
 
 pub async fn drop_table(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::DropFamily { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
-    state.database.drop_column_family(keyspace, &table.name, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).drop_column_family(keyspace, &table.name).await?;
     Ok(Cql2Outcome::Void)
 }
 
 pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Cql2Outcome, CqlError> {
     let keyspace = keyspace_of(state, table.keyspace.as_deref())?;
     state.check(Access::Write { keyspace: keyspace.as_bytes(), family: table.name.as_bytes() })?;
-    state.database.truncate(keyspace.as_bytes(), table.name.as_bytes(), state.behaviour).await?;
+    state
+        .database
+        .schema_changes(state.behaviour)
+        .truncate(keyspace.as_bytes(), table.name.as_bytes())
+        .await?;
     Ok(Cql2Outcome::Void)
 }

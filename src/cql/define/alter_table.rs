@@ -43,7 +43,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &Alter) -> R
         keyspace.column_families.insert(name.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };
-    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(table_changed(ChangeKind::Updated, keyspace, &name.name))
 }
 

@@ -39,10 +39,10 @@ pub async fn create(state: &QueryState<'_>, create: &CreateTable) -> Result<Outc
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
     };
-    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     if is_made {
         let made = Resource::Table(keyspace.to_owned(), name.clone());
-        state.database.grant_to_maker(state.user, &made).await?;
+        state.database.logins().grant_to_maker(state.user, &made).await?;
     }
     Ok(if is_made { table_changed(ChangeKind::Created, keyspace, name) } else { Outcome::Void })
 }

@@ -30,7 +30,7 @@ pub async fn create(state: &QueryState<'_>, create: &CreateIndex) -> Result<Outc
         keyspace.column_families.insert(name.clone(), Arc::new(cf));
         Ok(true)
     };
-    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(if is_made { table_changed(ChangeKind::Updated, keyspace, name) } else { Outcome::Void })
 }
 
@@ -255,6 +255,6 @@ pub async fn drop_index(
         keyspace.column_families.insert(cf.name.clone(), Arc::new(cf.with_indexes()));
         Ok(true)
     };
-    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(table_changed(ChangeKind::Updated, keyspace, &holder.name))
 }

@@ -67,11 +67,15 @@ pub async fn create(
         durable_writes: said.durable_writes,
         ..KsRequest::default()
     };
-    let is_made =
-        state.database.put_keyspace(&request, true, state.behaviour).await.map_err(as_configuration)?;
+    let is_made = state
+        .database
+        .schema_changes(state.behaviour)
+        .put_keyspace(&request, true)
+        .await
+        .map_err(as_configuration)?;
     match (is_made, if_not_exists) {
         (true, _) => {
-            state.database.grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
+            state.database.logins().grant_to_maker(state.user, &Resource::Keyspace(name.to_owned())).await?;
             Ok(changed(ChangeKind::Created, name, None))
         }
         (false, true) => Ok(Outcome::Void),
@@ -128,8 +132,12 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
         column_families: Vec::new(),
     };
     drop(catalog);
-    let is_there =
-        state.database.put_keyspace(&request, false, state.behaviour).await.map_err(as_configuration)?;
+    let is_there = state
+        .database
+        .schema_changes(state.behaviour)
+        .put_keyspace(&request, false)
+        .await
+        .map_err(as_configuration)?;
     if is_there { Ok(changed(ChangeKind::Updated, name, None)) } else { Err(unknown()) }
 }
 
@@ -142,6 +150,6 @@ pub async fn drop_keyspace(state: &QueryState<'_>, name: &str, if_exists: bool) 
         }
         return configuration(texts::unknown_keyspace_to_drop(state.behaviour, name));
     }
-    state.database.drop_keyspace(name, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).drop_keyspace(name).await?;
     Ok(changed(ChangeKind::Dropped, name, None))
 }

@@ -35,7 +35,7 @@ pub async fn drop_table(
             invalid(texts::unknown_table(state.behaviour, &table.name))
         };
     }
-    state.database.drop_column_family(keyspace, &table.name, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).drop_column_family(keyspace, &table.name).await?;
     Ok(table_changed(ChangeKind::Dropped, keyspace, &table.name))
 }
 
@@ -46,6 +46,6 @@ pub async fn truncate(state: &QueryState<'_>, table: &TableName) -> Result<Outco
     if !is_there(state, keyspace, &table.name)? {
         return invalid(texts::unknown_table(state.behaviour, &table.name));
     }
-    state.database.truncate(key, family, state.behaviour).await?;
+    state.database.schema_changes(state.behaviour).truncate(key, family).await?;
     Ok(Outcome::Void)
 }

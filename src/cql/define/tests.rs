@@ -335,7 +335,7 @@ async fn a_keyspace_has_so_many_user_types_and_no_more() {
         keyspace.user_types.extend(more);
         Ok::<bool, CqlError>(true)
     };
-    database.edit_keyspace("k", Behaviour::of(Release::V2_1), fill).await.unwrap();
+    database.schema_changes(Behaviour::of(Release::V2_1)).edit_keyspace("k", fill).await.unwrap();
     assert_eq!(said(&database, create("last")).await, "done");
     let why = said(&database, create("one_more")).await;
     assert!(why.starts_with("Keyspace k has 10000 user types, and more are not allowed"), "{why}");

@@ -57,7 +57,7 @@ pub async fn create(
         keyspace.user_types.insert(name.name.clone(), Arc::new(user_type));
         Ok(true)
     };
-    let is_made = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    let is_made = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(if is_made { outcome(ChangeKind::Created, keyspace, &name.name) } else { Outcome::Void })
 }
 
@@ -77,7 +77,7 @@ pub async fn alter(state: &QueryState<'_>, name: &TableName, alter: &AlterType) 
         put(keyspace, &new, types, release)?;
         Ok(true)
     };
-    state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(outcome(ChangeKind::Updated, keyspace, &name.name))
 }
 
@@ -259,6 +259,6 @@ pub async fn drop_type(
         keyspace.user_types.remove(&name.name);
         Ok(true)
     };
-    let is_dropped = state.database.edit_keyspace(keyspace, state.behaviour, edit).await?;
+    let is_dropped = state.database.schema_changes(state.behaviour).edit_keyspace(keyspace, edit).await?;
     Ok(if is_dropped { outcome(ChangeKind::Dropped, keyspace, &name.name) } else { Outcome::Void })
 }

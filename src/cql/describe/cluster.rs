@@ -15,7 +15,7 @@ const STORAGE_PORT: u16 = 7000;
 pub(super) fn cluster(state: &QueryState<'_>) -> Result<Outcome, CqlError> {
     let database = state.database;
     let text = || CqlType::Native(Native::Text);
-    let partitioner = database.partitioner_name();
+    let partitioner = database.partitioner().class_name();
     let partitioner = partitioner.strip_prefix("org.apache.cassandra.dht.").unwrap_or(partitioner);
     let told =
         [("cluster", database.cluster_name()), ("partitioner", partitioner), ("snitch", "SimpleSnitch")];

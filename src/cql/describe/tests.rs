@@ -57,7 +57,7 @@ async fn comes_back(release: &str, making: &[String]) -> usize {
         // Not all that comes by chance can be made.
         made += usize::from(run(&first, release, statement).await.is_ok());
     }
-    first.until_built().await;
+    first.indexes().until_built().await;
     let described = run(&first, release, "DESCRIBE SCHEMA").await.unwrap();
     for row in &described {
         for (_, statement) in statements(&row[3]) {
@@ -66,7 +66,7 @@ async fn comes_back(release: &str, making: &[String]) -> usize {
             }
         }
     }
-    second.until_built().await;
+    second.indexes().until_built().await;
     assert_eq!(run(&second, release, "DESCRIBE SCHEMA").await.unwrap(), described);
     for (again, before) in cells(&second).iter().zip(cells(&first)) {
         assert_eq!(*again, before);
@@ -196,7 +196,7 @@ async fn what_comes_by_no_statement_is_a_comment() {
         keyspace.column_families.insert("plain".to_owned(), Arc::new(cf));
         Ok(true)
     };
-    database.edit_keyspace("k", Behaviour::of(Release::V2_1), edit).await.unwrap();
+    database.schema_changes(Behaviour::of(Release::V2_1)).edit_keyspace("k", edit).await.unwrap();
     let described = run(&database, "4.0.11", "DESCRIBE KEYSPACE k").await.unwrap();
     assert!(
         described[1][3]

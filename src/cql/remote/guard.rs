@@ -107,7 +107,7 @@ fn check_unread(state: &QueryState<'_>, remote: &dyn RemoteCql, text: &str) -> R
     }
     let (is_allowed, name) = match state.user {
         Some(user) => (user.may_everything(), user.name.as_str()),
-        None => (!state.database.requires_login(), "anonymous"),
+        None => (!state.database.logins().are_required(), "anonymous"),
     };
     if is_allowed {
         return Ok(());

@@ -93,7 +93,7 @@ async fn check(
 ) -> Result<(), CqlError> {
     if statement.is_definition() {
         // Another server may have made just now what is to be changed.
-        state.database.refresh_schema().await?;
+        state.database.stored_schema().refresh().await?;
     }
     guard::check(state, remote, statement)
 }
@@ -139,7 +139,7 @@ pub async fn check_keyspace(
     keyspace: &str,
 ) -> Result<(), CqlError> {
     guard::check_open(remote, keyspace)?;
-    let Err(unknown) = state.database.check_keyspace(keyspace.as_bytes(), state.behaviour) else {
+    let Err(unknown) = state.database.describe(state.behaviour).check_keyspace(keyspace.as_bytes()) else {
         return Ok(());
     };
     if remote.has_keyspace(keyspace).await.map_err(db::Error::from)? {

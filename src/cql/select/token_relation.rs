@@ -44,7 +44,7 @@ impl Analysis<'_> {
 
     /// The value that a token is compared with.
     fn token_operand(&self, value: &Term, markers: &mut Markers) -> Result<Operand, CqlError> {
-        let token = token_type(self.state.database.partitioner_name());
+        let token = token_type(self.state.database.partitioner().class_name());
         let spec = self.target.spec_of("partition key token", token);
         Ok(Operand::one(TypedTerm::new(value, &spec, &self.scope, markers)?))
     }

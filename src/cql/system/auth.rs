@@ -6,7 +6,7 @@ use crate::db::{PermissionSet, Resource, Role, Roles};
 
 /// The rows of a table of the keyspace. Where no roles are kept in the store there are none.
 pub fn rows(state: &QueryState<'_>, table: &str) -> Vec<Row> {
-    let Some(keeper) = state.database.roles() else { return Vec::new() };
+    let Some(keeper) = state.database.logins().roles() else { return Vec::new() };
     let roles = keeper.now();
     match table {
         "users" => each(&roles, |name, role| {

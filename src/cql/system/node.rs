@@ -32,7 +32,7 @@ pub fn local(state: &QueryState<'_>) -> Row {
         .int("broadcast_port", STORAGE_PORT)
         .int("listen_port", STORAGE_PORT)
         .text("native_protocol_version", claim.native_protocol_version().to_string())
-        .text("partitioner", database.partitioner_name())
+        .text("partitioner", database.partitioner().class_name())
         .text("rack", "rack1")
         .text("release_version", claim.release_version())
         .inet("rpc_address", claim.rpc_address().unwrap_or(node))

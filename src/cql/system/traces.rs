@@ -8,7 +8,7 @@ use crate::cql::QueryState;
 use crate::db::Trace;
 
 fn wanted_traces(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Arc<Trace>> {
-    let mut traces = state.database.traces();
+    let mut traces = state.database.traces().all();
     if let Some(keys) = &wanted.keys {
         traces.retain(|trace| keys.iter().any(|key| **key == trace.id));
     }

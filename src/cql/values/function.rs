@@ -283,7 +283,7 @@ pub fn find_function(
         }
         _ => {}
     }
-    let token = token_type(database.partitioner_name());
+    let token = token_type(database.partitioner().class_name());
     let functions = Function::named(name, table.map(|table| &*table.def), &token);
     let fit = |at: usize, expected: &CqlType| match arguments.get(at) {
         Some((_, given)) => (expected == given, accepts(expected, given)),

@@ -3,6 +3,7 @@
 use crate::compat::features::{api_version, cql3_version};
 use crate::compat::{Behaviour, texts};
 use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, is_reserved};
+use crate::db::validate::Validation;
 use crate::db::{Database, Error, table_cells};
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
@@ -18,28 +19,54 @@ pub struct TokenRange {
     pub endpoints: Vec<String>,
 }
 
+/// What clients may ask about the cluster and its schema, by the rules and in the words of a release.
+#[derive(Clone, Copy)]
+pub struct Describe<'a> {
+    database: &'a Database,
+    behaviour: &'static Behaviour,
+}
+
 impl Database {
-    pub fn cluster_name(&self) -> &str {
-        &self.parts.cluster_name
+    /// Descriptions of the cluster and its schema.
+    pub fn describe(&self, behaviour: &'static Behaviour) -> Describe<'_> {
+        Describe { database: self, behaviour }
+    }
+}
+
+impl Describe<'_> {
+    /// Whether a keyspace can be chosen. 1.0 and later quote its name.
+    pub fn check_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        Validation::new(self.database, &catalog, self.behaviour).keyspace(keyspace).map_err(|_| {
+            let name = String::from_utf8_lossy(keyspace);
+            Error::unknown(texts::unknown_keyspace_to_use(self.behaviour, &name))
+        })
     }
 
-    /// The partitioner's full Java class name.
-    pub fn partitioner_name(&self) -> &'static str {
-        self.parts.partitioner.class_name()
+    /// Whether a column family is there.
+    pub fn check_family(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        Validation::new(self.database, &catalog, self.behaviour).defined(keyspace, family)
+    }
+
+    /// Whether a column family is one of super columns; an error when it is not there.
+    pub fn is_super(&self, keyspace: &[u8], family: &[u8]) -> Result<bool, Error> {
+        let catalog = self.database.catalog();
+        Ok(Validation::new(self.database, &catalog, self.behaviour).family(keyspace, family)?.is_super())
     }
 
     /// Every keyspace's name, with "system", which the servers of 0.4 and later list too.
-    pub fn keyspace_names(&self, behaviour: &Behaviour) -> Vec<String> {
-        let mut names = self.table_names(behaviour);
+    pub fn keyspace_names(&self) -> Vec<String> {
+        let mut names = self.table_names();
         names.push(SYSTEM_KEYSPACE.to_owned());
         names
     }
 
     /// Every keyspace's name, as 0.3 lists its tables.
-    pub fn table_names(&self, behaviour: &Behaviour) -> Vec<String> {
-        let catalog = self.catalog();
+    pub fn table_names(&self) -> Vec<String> {
+        let catalog = self.database.catalog();
         let is_listed = |keyspace: &&KeyspaceDef| {
-            !behaviour.schema.replication_is_global
+            !self.behaviour.schema.replication_is_global
                 || keyspace.replication_factor == catalog.replication_factor
         };
         let listed = catalog.keyspaces.values().filter(is_listed);
@@ -47,64 +74,52 @@ impl Database {
     }
 
     /// Each column family of a keyspace; `None` when there is no such keyspace.
-    pub fn describe_keyspace(
-        &self,
-        keyspace: &[u8],
-        release: Release,
-    ) -> Option<Vec<(String, ColumnFamilyDescription)>> {
+    pub fn describe_keyspace(&self, keyspace: &[u8]) -> Option<Vec<(String, ColumnFamilyDescription)>> {
         let name = std::str::from_utf8(keyspace).ok()?;
         if name == SYSTEM_KEYSPACE {
             return Some(system_keyspace());
         }
-        let catalog = self.catalog();
+        let catalog = self.database.catalog();
         let keyspace = catalog.keyspace(name)?;
         let families = keyspace.column_families.values();
-        Some(families.map(|cf| (cf.name.clone(), describe_family(keyspace, cf, release))).collect())
+        Some(
+            families
+                .map(|cf| (cf.name.clone(), describe_family(keyspace, cf, self.behaviour.release)))
+                .collect(),
+        )
     }
 
     /// A keyspace as describeTable of 0.3 tells it: some lines for each column family, or that there is none.
     pub fn describe_table(&self, table: &[u8]) -> String {
         let name = String::from_utf8_lossy(table);
-        let catalog = self.catalog();
+        let catalog = self.database.catalog();
         let Some(keyspace) = catalog.keyspace(&name) else { return format!("Table {name} not found.") };
         let families = keyspace.column_families.values();
         families.map(|cf| describe_lines(keyspace, cf)).collect()
     }
 
     /// Every keyspace, as 0.7 and later describe it: without the tables of CQL.
-    pub fn keyspaces(&self, release: Release) -> Vec<KeyspaceDef> {
-        let catalog = self.catalog();
-        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
+    pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
+        let catalog = self.database.catalog();
+        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, self.behaviour.release));
         shown.chain([modern_system_keyspace()]).collect()
     }
 
     /// One keyspace, as 0.7 and later describe it: without the tables of CQL.
-    pub fn keyspace(&self, name: &[u8], release: Release) -> Option<KeyspaceDef> {
+    pub fn keyspace(&self, name: &[u8]) -> Option<KeyspaceDef> {
         let name = std::str::from_utf8(name).ok()?;
-        let found = self.catalog().keyspace(name).map(|keyspace| shown(keyspace, release));
+        let found =
+            self.database.catalog().keyspace(name).map(|keyspace| shown(keyspace, self.behaviour.release));
         found.or_else(|| (name == SYSTEM_KEYSPACE).then(modern_system_keyspace))
     }
 
-    /// Bytes that sort as rows of these keys do in the ring.
-    pub fn ring_position(&self, key: &[u8]) -> Vec<u8> {
-        let mut token = Vec::new();
-        self.parts.partitioner.token(key, &mut token);
-        token.extend_from_slice(key);
-        token
-    }
-
-    /// The node's token, and its address.
-    pub fn token_and_endpoint(&self) -> (String, String) {
-        (self.parts.token.clone(), self.parts.endpoint.clone())
-    }
-
     /// The ring of a keyspace; an error where there is no such keyspace.
-    pub fn describe_ring(&self, keyspace: &[u8], behaviour: &Behaviour) -> Result<Vec<TokenRange>, Error> {
+    pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
-        if self.catalog().keyspace(&name).is_none() {
-            return Err(Error::unknown(match is_reserved(self.store().capabilities(), &name) {
-                true => texts::no_ring(behaviour, &name),
-                false => texts::unknown_keyspace_of_ring(behaviour, &name),
+        if self.database.catalog().keyspace(&name).is_none() {
+            return Err(Error::unknown(match is_reserved(self.database.store().capabilities(), &name) {
+                true => texts::no_ring(self.behaviour, &name),
+                false => texts::unknown_keyspace_of_ring(self.behaviour, &name),
             }));
         }
         Ok(self.ring())
@@ -112,8 +127,8 @@ impl Database {
 
     /// The ring of every keyspace: one node holds all of it.
     pub fn ring(&self) -> Vec<TokenRange> {
-        let token = self.parts.token.clone();
-        let endpoints = vec![self.parts.endpoint.clone()];
+        let token = self.database.parts.token.clone();
+        let endpoints = vec![self.database.parts.endpoint.clone()];
         vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }]
     }
 
@@ -124,7 +139,7 @@ impl Database {
         end: &[u8],
         keys_per_split: i32,
     ) -> Result<Vec<String>, Error> {
-        let partitioner = &self.parts.partitioner;
+        let partitioner = &self.database.parts.partitioner;
         let parse = |text: &[u8]| {
             let text = String::from_utf8_lossy(text).into_owned();
             partitioner.parse_token(&text).map_err(|error| Error::invalid(error.to_string()))
@@ -134,20 +149,24 @@ impl Database {
         if keys_per_split == 0 {
             return Err(Error::invalid("keys_per_split must be positive"));
         }
-        let inner = self.store().splits(first.clone(), last.clone(), keys_per_split).await?;
+        let inner = self.database.store().splits(first.clone(), last.clone(), keys_per_split).await?;
         let all = std::iter::once(&first).chain(&inner).chain(std::iter::once(&last));
         Ok(all.map(|token| partitioner.token_text(token)).collect())
     }
 
     /// A property by the name that the era's clients use; `?` for any other.
-    pub fn string_property(&self, name: &[u8], release: Release) -> String {
+    pub fn string_property(&self, name: &[u8]) -> String {
         match name {
-            b"cluster name" => self.cluster_name().to_owned(),
-            b"config file" => self.parts.config_text.clone(),
-            b"token map" if Behaviour::of(release).reads.has_token_map_property => {
-                format!("{{{}:{}}}", json_text(&self.parts.token), json_text(&self.parts.endpoint))
+            b"cluster name" => self.database.cluster_name().to_owned(),
+            b"config file" => self.database.parts.config_text.clone(),
+            b"token map" if self.behaviour.reads.has_token_map_property => {
+                format!(
+                    "{{{}:{}}}",
+                    json_text(&self.database.parts.token),
+                    json_text(&self.database.parts.endpoint)
+                )
             }
-            b"version" => api_version(release).to_owned(),
+            b"version" => api_version(self.behaviour.release).to_owned(),
             _ => "?".to_owned(),
         }
     }

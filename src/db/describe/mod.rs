@@ -2,4 +2,4 @@
 
 mod cluster;
 
-pub use cluster::{ColumnFamilyDescription, TokenRange, cql_version};
+pub use cluster::{ColumnFamilyDescription, Describe, TokenRange, cql_version};

@@ -5,7 +5,7 @@
 //! that a restart goes on.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -24,6 +24,9 @@ pub(in crate::db) const BUILD_NOTE: &str = "index/";
 const ROWS_PER_STEP: usize = 256;
 /// How often it is asked whether requests with the schema from before have ended.
 const ASK_EVERY: Duration = Duration::from_millis(2);
+/// How long a statement waits for indexes that are being built, and how often it asks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const ASK_BUILT_EVERY: Duration = Duration::from_millis(1);
 
 /// The name of the note of an index.
 pub(in crate::db) fn build_note(index: &CfDef) -> String {
@@ -49,9 +52,12 @@ impl Indexes<'_> {
         self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 
-    /// Whether some index is not complete.
-    pub(in crate::db) fn is_building(&self) -> bool {
-        !self.database.building.read().is_empty()
+    /// Waits until all indexes are complete, but not for ever.
+    pub async fn until_built(&self) {
+        let started = Instant::now();
+        while !self.database.building.read().is_empty() && started.elapsed() < PATIENCE {
+            tokio::time::sleep(ASK_BUILT_EVERY).await;
+        }
     }
 
     /// Adds the entries of the cells of a row.

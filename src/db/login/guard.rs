@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::db::{Credential, Database, Error};
+use crate::db::{Credential, Database, Error, Logins};
 use crate::util::limits::{
     LOGIN_ADDRESSES_MAX, LOGIN_FAILURES_KEPT, LOGIN_FAILURES_MAX, LOGIN_NAMES_MAX, LOGIN_REFUSED_MAX,
     LOGIN_REFUSED_MIN,
@@ -205,7 +205,9 @@ impl Database {
     pub fn with_login_guard(self, guard: LoginGuard) -> Database {
         Database { login_guard: Arc::new(guard), ..self }
     }
+}
 
+impl Logins<'_> {
     /// Runs a login from an address, unless too many have failed there. Without an address, as in tests and tools, and where
     /// nobody has to log in, nothing is counted.
     ///
@@ -217,8 +219,8 @@ impl Database {
         credentials: &[Credential],
         login: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let guard = &self.login_guard;
-        let is_counted = self.requires_login() && guard.failures_max > 0;
+        let guard = &self.database.login_guard;
+        let is_counted = self.are_required() && guard.failures_max > 0;
         let Some(address) = address.filter(|_| is_counted) else { return login.await };
         let name = credentials.iter().find(|(key, _)| key == "username").map(|(_, name)| name);
         let name = name.map_or(&b""[..], |name| &name[..]);

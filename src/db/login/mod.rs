@@ -14,5 +14,6 @@ mod user_files;
 pub use access::Access;
 pub use authenticate::{Authenticator, Credential, PasswordMode, SimpleAuthenticator};
 pub use guard::LoginGuard;
+pub use logins::Logins;
 pub use roles::{Hasher, Permission, PermissionSet, Resource, Role, RoleKeeper, Roles};
 pub use user::User;

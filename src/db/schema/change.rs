@@ -2,140 +2,83 @@
 //!
 //! What clients make is kept in the store, in metadata records (`notes.rs`). The keyspaces of the configuration file are not
 //! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
-//! see it; what is dropped is hidden first. Where servers share a store the order is another (`shared_change.rs`).
+//! see it; what is dropped is hidden first (`drop.rs`). Where servers share a store the order is another
+//! (`shared_change.rs`).
 
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::attempts::Attempts;
 use super::check::SchemaCheck;
 use super::limits::{check_families, check_keyspaces};
-use super::notes::{KeyspaceRecord, changed_notes, noted_in_full};
+use super::notes::{Notes, changed_notes};
 use super::request::{CfRequest, KsRequest};
+use super::stored::StoredSchema;
 use crate::compat::{Behaviour, texts};
 use crate::db::index::{Unfinished, build_note, start_building};
-use crate::db::login::Resource;
-use crate::db::reserved::SYSTEM_KEYSPACE;
+use crate::db::validate::Validation;
 use crate::db::{Database, Error};
-use crate::partitioner::TokenForm;
-use crate::schema::{Catalog, CfDef, KeyspaceDef, keyspace_to_json};
+use crate::schema::{Catalog, CfDef, KeyspaceDef};
 use crate::storage::StoreError;
 
-/// How long a change waits for requests that have the schema from before, and how often it asks.
-pub(in crate::db) const PATIENCE: Duration = Duration::from_secs(5);
-pub(in crate::db) const ASK_EVERY: Duration = Duration::from_millis(1);
-
-/// What the note of a keyspace begins with; its name follows.
-pub(in crate::db) const KEYSPACE_NOTE: &str = "keyspace/";
-
 /// An indexed column's name, and what holds the index.
-pub(in crate::db) type NamedIndex = (Bytes, Arc<CfDef>);
+type NamedIndex = (Bytes, Arc<CfDef>);
 
-/// Which names the entries of CQL tables' indexes have.
-const ENTRIES_NOTE: &str = "cql index entries";
+/// A change of the schema under way.
+type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 
-pub(in crate::db) type Notes = Vec<(String, Option<Bytes>)>;
+/// Changes of the schema by clients, by the rules and in the words of a release.
+#[derive(Clone, Copy)]
+pub struct SchemaChanges<'a> {
+    pub(super) database: &'a Arc<Database>,
+    pub(super) behaviour: &'static Behaviour,
+}
 
 impl Database {
-    /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
-    pub async fn load_schema(self: &Arc<Self>) -> Result<(), Error> {
-        let version = self.shared_version().await?;
-        let notes = self.store().notes().await?;
-        let mut catalog = Catalog::clone(&self.catalog());
-        let mut renewed = Notes::new();
-        for KeyspaceRecord { name, read } in noted_in_full(&notes, &self.parts.types) {
-            let (keyspace, is_one_record) = match read {
-                Ok(read) => read,
-                // A newer server has made it, and serves it.
-                Err(error) if self.shares_schema() => {
-                    tracing::error!("keyspace {name} is not served: {error}");
-                    continue;
-                }
-                Err(error) => return Err(Error::Internal(error.to_string())),
-            };
-            if catalog.keyspaces.contains_key(name) {
-                tracing::warn!(
-                    "keyspace {name}: clients have made one of this name, and the configuration file now defines \
-                     another, which is served"
-                );
-                continue;
-            }
-            if is_one_record && !self.shares_schema() {
-                renewed.extend(changed_notes(None, Some(&keyspace)));
-            }
-            catalog.keyspaces.insert(name.to_owned(), keyspace);
-        }
-        let catalog = Arc::new(catalog);
-        if !renewed.is_empty() {
-            self.store().note(renewed).await?;
-        }
-        self.store().alter(own_copy(&catalog)).await?;
-        // Only now: it may read newer notes, and tables are made by those that the catalog is of.
-        self.load_roles(&notes).await?;
-        self.catalog.store(catalog.clone());
-        self.has_loaded(version, &notes);
-        if self.shares_schema() {
-            // The cluster keeps the indexes.
-            return Ok(());
-        }
-        let notes = self.with_renewed_indexes(&catalog, notes).await?;
-        for cf in catalog.column_families() {
-            for (column, index) in &cf.index_families {
-                let note = build_note(index);
-                if notes.iter().any(|(name, _)| *name == note) {
-                    start_building(self, cf.clone(), column.clone(), None, Unfinished::Avoided);
-                }
-            }
-        }
-        Ok(())
+    /// Changes of the schema.
+    pub fn schema_changes(self: &Arc<Self>, behaviour: &'static Behaviour) -> SchemaChanges<'_> {
+        SchemaChanges { database: self, behaviour }
+    }
+}
+
+impl<'a> SchemaChanges<'a> {
+    pub(super) fn stored(&self) -> StoredSchema<'a> {
+        self.database.stored_schema()
     }
 
-    /// Empties the indexes of CQL tables whose entries an earlier version has named so that they do not sort in ring order,
-    /// and notes that they are to be built; answers with the notes as they are then. Where tokens come first in the
-    /// names, they do sort so.
-    async fn with_renewed_indexes(
-        &self,
-        catalog: &Catalog,
-        notes: Vec<(String, Bytes)>,
-    ) -> Result<Vec<(String, Bytes)>, Error> {
-        if notes.iter().any(|(name, _)| name == ENTRIES_NOTE) {
-            return Ok(notes);
-        }
-        let mut changed: Notes = vec![(ENTRIES_NOTE.to_owned(), Some(Bytes::from_static(b"2")))];
-        if matches!(self.parts.partitioner.token_form(), TokenForm::IsKey) {
-            for cf in catalog.column_families().filter(|cf| cf.table.is_some()) {
-                for index in cf.index_families.values() {
-                    self.store().truncate(index.clone()).await?;
-                    changed.push((build_note(index), Some(Bytes::from_static(b"building"))));
-                }
-            }
-        }
-        self.store().note(changed).await?;
-        Ok(self.store().notes().await?)
-    }
-
-    pub(in crate::db) fn schema_check<'a>(
-        &'a self,
-        catalog: &'a Catalog,
-        behaviour: &Behaviour,
-    ) -> SchemaCheck<'a> {
+    pub(super) fn check<'c>(&'c self, catalog: &'c Catalog) -> SchemaCheck<'c> {
         SchemaCheck {
             catalog,
-            types: &self.parts.types,
-            release: behaviour.release,
-            store: self.store().capabilities(),
+            types: self.database.types(),
+            release: self.behaviour.release,
+            store: self.database.store().capabilities(),
+        }
+    }
+
+    /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
+    /// has come in between.
+    pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> Change<'b>) -> Result<(), Error> {
+        let _changing = self.database.changing.lock().await;
+        let mut attempts = Attempts::begin();
+        loop {
+            self.stored().load_newest().await?;
+            let outcome = change().await;
+            if !attempts.go_on_after(&outcome).await {
+                return outcome;
+            }
         }
     }
 
     /// Makes a keyspace with its column families.
-    pub async fn add_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_add_keyspace(&request, behaviour))).await
+    pub async fn add_keyspace(&self, request: KsRequest) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await
     }
 
-    async fn try_add_keyspace(&self, request: &KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
+    async fn try_add_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
         check.new_keyspace_name(&request.name)?;
         check_keyspaces(&catalog)?;
         check_families(&catalog, request.column_families.len())?;
@@ -147,7 +90,7 @@ impl Database {
         }
         check.strategy_options(request)?;
         let mut keyspace = check.keyspace(request)?;
-        for (id, family) in (self.ids.next(&catalog)..).zip(&request.column_families) {
+        for (id, family) in (self.database.ids.next(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
             if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
                 return Err(already_there(&request.name, &family.name));
@@ -157,13 +100,13 @@ impl Database {
     }
 
     /// Changes a keyspace's replication. Its column families stay.
-    pub async fn update_keyspace(&self, request: KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_keyspace(&request, behaviour))).await
+    pub async fn update_keyspace(&self, request: KsRequest) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await
     }
 
-    async fn try_update_keyspace(&self, request: &KsRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
+    async fn try_update_keyspace(&self, request: &KsRequest) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
         let old = check.changeable(&request.name)?;
         if !request.column_families.is_empty() {
             return Err(Error::invalid("Keyspace update must not contain any column family definitions."));
@@ -175,44 +118,18 @@ impl Database {
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
-    /// Drops a keyspace with all its data.
-    pub async fn drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_drop_keyspace(name, behaviour))).await
-    }
-
-    async fn try_drop_keyspace(&self, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
-        if behaviour.schema.drop_refuses_system && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
-            check.changeable(name)?;
-        }
-        if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
-            return Err(Error::invalid(texts::unknown_keyspace_to_drop(behaviour, name)));
-        }
-        let keyspace = check.changeable(name)?.clone();
-        let mut without = Catalog::clone(&catalog);
-        without.keyspaces.remove(name);
-        let families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
-        let notes = match self.shares_schema() {
-            true => vec![(format!("{KEYSPACE_NOTE}{name}"), None)],
-            false => changed_notes(Some(&keyspace), None),
-        };
-        drop(catalog);
-        self.drop_families(without, families, notes, Resource::Keyspace(name.to_owned())).await
-    }
-
     /// Makes a column family in a keyspace.
-    pub async fn add_column_family(&self, request: CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_add_family(&request, behaviour))).await
+    pub async fn add_column_family(&self, request: CfRequest) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_add_family(&request))).await
     }
 
-    async fn try_add_family(&self, request: &CfRequest, behaviour: &Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
-        let cf = CfDef { id: self.ids.next(&catalog), ..check.column_family(request, None)? };
+    async fn try_add_family(&self, request: &CfRequest) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
+        let cf = CfDef { id: self.database.ids.next(&catalog), ..check.column_family(request, None)? };
         if catalog.keyspace(&request.keyspace).is_none() {
             return Err(Error::invalid(texts::table_without_keyspace(
-                behaviour,
+                self.behaviour,
                 &request.keyspace,
                 &request.name,
             )));
@@ -226,38 +143,24 @@ impl Database {
     }
 
     /// Changes a column family: what the request does not say is back at its default. Types of names stay.
-    pub async fn update_column_family(
-        self: &Arc<Self>,
-        request: CfRequest,
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Avoided)))
-            .await
+    pub async fn update_column_family(&self, request: CfRequest) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Avoided))).await
     }
 
     /// The same for a statement of CQL 2, whose indexes are asked at once.
-    pub async fn update_column_family_in_cql(
-        self: &Arc<Self>,
-        request: CfRequest,
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_update_family(&request, behaviour, Unfinished::Asked))).await
+    pub async fn update_column_family_in_cql(&self, request: CfRequest) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Asked))).await
     }
 
-    async fn try_update_family(
-        self: &Arc<Self>,
-        request: &CfRequest,
-        behaviour: &'static Behaviour,
-        unfinished: Unfinished,
-    ) -> Result<(), Error> {
+    async fn try_update_family(&self, request: &CfRequest, unfinished: Unfinished) -> Result<(), Error> {
         if unfinished == Unfinished::Asked {
-            self.until_built().await;
+            self.database.indexes().until_built().await;
         }
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
-        if behaviour.schema.update_finds_family_first {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
+        if self.behaviour.schema.update_finds_family_first {
             // Cassandra 2.1 asks for the right to change it first, and so whether it is there.
-            self.validation(&catalog, behaviour)
+            Validation::new(self.database, &catalog, self.behaviour)
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
         }
         let Some(old) = catalog.column_family(&request.keyspace, &request.name).cloned() else {
@@ -280,67 +183,16 @@ impl Database {
         let mut notes: Notes = dropped.iter().map(|index| note(index, None)).collect();
         notes.extend(added.iter().map(|(_, index)| note(index, Some(Bytes::from_static(b"building")))));
         for (_, index) in &added {
-            self.building.write().insert(build_note(index), unfinished);
+            self.database.building.write().insert(build_note(index), unfinished);
         }
         let before = Arc::downgrade(&catalog);
         self.change(&catalog, keyspace, notes, &dropped).await?;
         drop(catalog);
         self.drop_indexes(&new, dropped, &before).await?;
         for (column, _) in added {
-            start_building(self, new.clone(), column, Some(before.clone()), unfinished);
+            start_building(self.database, new.clone(), column, Some(before.clone()), unfinished);
         }
         Ok(())
-    }
-
-    /// Forgets indexes that are no longer defined, once nobody writes to them.
-    pub(in crate::db) async fn drop_indexes(
-        &self,
-        cf: &CfDef,
-        dropped: Vec<Arc<CfDef>>,
-        before: &Weak<Catalog>,
-    ) -> Result<(), Error> {
-        if dropped.is_empty() {
-            return Ok(());
-        }
-        until_unused(before).await;
-        for index in dropped {
-            if cf.index_families.values().any(|other| other.name == index.name) {
-                self.store().truncate(index).await?;
-            } else {
-                self.store().drop_family(index).await?;
-            }
-        }
-        Ok(self.store().alter(own_copy(&self.catalog())).await?)
-    }
-
-    /// Drops a column family with all its data.
-    pub async fn drop_column_family(
-        &self,
-        keyspace: &str,
-        name: &str,
-        behaviour: &Behaviour,
-    ) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name, behaviour))).await
-    }
-
-    async fn try_drop_family(&self, keyspace: &str, name: &str, behaviour: &Behaviour) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
-        let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
-            return Err(Error::invalid(texts::unknown_table_to_drop(behaviour, name)));
-        };
-        let before = check.changeable(keyspace)?;
-        let mut changed = before.clone();
-        changed.column_families.remove(name);
-        let notes = match self.shares_schema() {
-            true => vec![keyspace_note(&changed)],
-            false => changed_notes(Some(before), Some(&changed)),
-        };
-        let mut without = Catalog::clone(&catalog);
-        without.keyspaces.insert(keyspace.to_owned(), changed);
-        drop(catalog);
-        let dropped = Resource::Table(keyspace.to_owned(), name.to_owned());
-        self.drop_families(without, vec![cf], notes, dropped).await
     }
 
     /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
@@ -352,7 +204,7 @@ impl Database {
         notes: Notes,
         dropped: &[Arc<CfDef>],
     ) -> Result<(), Error> {
-        if self.shares_schema() {
+        if self.stored().is_shared() {
             return self.change_shared(catalog, keyspace, notes).await;
         }
         let mut with = catalog.clone();
@@ -364,49 +216,21 @@ impl Database {
         let mut for_store = with.clone();
         for_store.retained.extend(dropped.iter().cloned());
         let with = Arc::new(with);
-        self.note(notes).await?;
-        if let Err(error) = self.store().alter(Arc::new(for_store)).await {
-            if let Err(error) = self.store().note(changed_notes(Some(&after), before.as_ref())).await {
+        self.stored().note(notes).await?;
+        if let Err(error) = self.database.store().alter(Arc::new(for_store)).await {
+            if let Err(error) = self.database.store().note(changed_notes(Some(&after), before.as_ref())).await
+            {
                 tracing::error!("a change of the schema has failed, and the note of it stays: {error}");
             }
             return Err(refusal(error));
         }
-        self.publish(with);
+        self.stored().publish(with);
         Ok(())
     }
 
-    /// Hides column families, then forgets what was granted on them, then their data: should the server end in
-    /// between, what comes back is nobody's rather than everybody's who had it.
-    async fn drop_families(
-        &self,
-        without: Catalog,
-        families: Vec<Arc<CfDef>>,
-        mut notes: Notes,
-        dropped: Resource,
-    ) -> Result<(), Error> {
-        if self.shares_schema() {
-            return self.drop_shared(without, &families, notes, &dropped).await;
-        }
-        let without = Arc::new(without);
-        let before = self.publish(without.clone());
-        self.forget_grants(&dropped).await?;
-        until_unused(&before).await;
-        for cf in families {
-            for index in self.own_indexes(&cf) {
-                self.store().drop_family(index.clone()).await?;
-                notes.push((build_note(index), None));
-            }
-            self.store().drop_family(cf).await?;
-        }
-        self.note(notes).await?;
-        Ok(self.store().alter(own_copy(&without)).await?)
-    }
-}
-
-impl Database {
     /// The column families that hold the indexes of one, where we keep them ourselves.
-    pub(in crate::db) fn own_indexes<'a>(&self, cf: &'a CfDef) -> impl Iterator<Item = &'a Arc<CfDef>> {
-        cf.index_families.values().filter(|_| !self.shares_schema())
+    pub(in crate::db) fn own_indexes<'c>(&self, cf: &'c CfDef) -> impl Iterator<Item = &'c Arc<CfDef>> {
+        cf.index_families.values().filter(|_| !self.stored().is_shared())
     }
 
     /// What is to be built and to be dropped of the indexes that we keep ourselves.
@@ -415,20 +239,7 @@ impl Database {
         old: &CfDef,
         new: &CfDef,
     ) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
-        if self.shares_schema() { Default::default() } else { index_changes(old, new) }
-    }
-}
-
-/// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
-pub(in crate::db) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
-    Arc::new(catalog.clone())
-}
-
-/// Waits until no request uses a schema any more, but not for ever: one may wait for its client.
-async fn until_unused(schema: &Weak<Catalog>) {
-    let started = Instant::now();
-    while schema.strong_count() > 0 && started.elapsed() < PATIENCE {
-        tokio::time::sleep(ASK_EVERY).await;
+        if self.stored().is_shared() { Default::default() } else { index_changes(old, new) }
     }
 }
 
@@ -441,10 +252,6 @@ pub(in crate::db) fn refusal(error: StoreError) -> Error {
         | StoreError::SchemaDisagreement(_) => error.into(),
         _ => Error::invalid(error.to_string()),
     }
-}
-
-pub(in crate::db) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
-    (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
 }
 
 fn already_there(keyspace: &str, name: &str) -> Error {

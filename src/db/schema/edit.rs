@@ -1,16 +1,14 @@
 //! Changes of the schema that CQL asks for: each takes a keyspace as it is and leaves it as it shall be.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::change::{ASK_EVERY, PATIENCE};
+use super::change::SchemaChanges;
 use super::limits::check_keyspaces;
 use super::request::KsRequest;
-use crate::compat::Behaviour;
+use crate::db::Error;
 use crate::db::index::{Unfinished, build_note, start_building};
-use crate::db::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// Indexes that a change adds, each with its column family and its column, and those that it drops.
@@ -21,11 +19,11 @@ struct Indexes {
 }
 
 impl Indexes {
-    fn between(database: &Database, old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
+    fn between(changes: SchemaChanges<'_>, old: &KeyspaceDef, new: &KeyspaceDef) -> Indexes {
         let mut indexes = Indexes::default();
         for (_, before, after) in new.column_families.changes_since(&old.column_families, Arc::ptr_eq) {
             let (Some(before), Some(cf)) = (before, after) else { continue };
-            let (added, dropped) = database.own_index_changes(before, cf);
+            let (added, dropped) = changes.own_index_changes(before, cf);
             indexes.added.extend(added.into_iter().map(|(column, _)| (cf.clone(), column)));
             indexes.dropped.extend(dropped.into_iter().map(|index| (cf.clone(), index)));
         }
@@ -33,19 +31,14 @@ impl Indexes {
     }
 }
 
-impl Database {
+impl SchemaChanges<'_> {
     /// Makes a keyspace, or changes its replication; `false` where it is there already, or is not. Its name is
     /// known to be good.
-    pub async fn put_keyspace(
-        &self,
-        request: &KsRequest,
-        is_new: bool,
-        behaviour: &Behaviour,
-    ) -> Result<bool, Error> {
-        let _changing = self.changing.lock().await;
-        self.load_newest().await?;
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
+    pub async fn put_keyspace(&self, request: &KsRequest, is_new: bool) -> Result<bool, Error> {
+        let _changing = self.database.changing.lock().await;
+        self.stored().load_newest().await?;
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
         let mut keyspace = check.keyspace(request)?;
         match catalog.keyspace(&request.name) {
             Some(_) if is_new => return Ok(false),
@@ -64,16 +57,15 @@ impl Database {
     /// Changes what is in a keyspace. The edit says whether there is a change; a column family that it adds gets a
     /// number. Column families that it takes away are not forgotten: `drop_column_family` does that.
     pub async fn edit_keyspace<E: From<Error>>(
-        self: &Arc<Self>,
+        &self,
         name: &str,
-        behaviour: &Behaviour,
         edit: impl FnOnce(&Catalog, &mut KeyspaceDef) -> Result<bool, E> + Send,
     ) -> Result<bool, E> {
-        let _changing = self.changing.lock().await;
-        self.load_newest().await?;
-        self.until_built().await;
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, behaviour);
+        let _changing = self.database.changing.lock().await;
+        self.stored().load_newest().await?;
+        self.database.indexes().until_built().await;
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
         let old = check.changeable(name)?;
         let mut keyspace = old.clone();
         if !edit(&catalog, &mut keyspace)? {
@@ -83,16 +75,16 @@ impl Database {
         let new = changes.iter().filter(|(_, before, _)| before.is_none());
         let new: Vec<Arc<CfDef>> = new.filter_map(|(_, _, cf)| cf.cloned()).collect();
         if !new.is_empty() {
-            for (id, cf) in (self.ids.next(&catalog)..).zip(new) {
+            for (id, cf) in (self.database.ids.next(&catalog)..).zip(new) {
                 let numbered = CfDef { id, ..CfDef::clone(&cf) };
                 keyspace.column_families.insert(cf.name.clone(), Arc::new(numbered));
             }
         }
-        let Indexes { added, dropped } = Indexes::between(self, old, &keyspace);
+        let Indexes { added, dropped } = Indexes::between(*self, old, &keyspace);
         let note = |index: &Arc<CfDef>, value| (build_note(index), value);
         let mut notes: Vec<_> = dropped.iter().map(|(_, index)| note(index, None)).collect();
         for index in added.iter().filter_map(|(cf, column)| cf.index_families.get(column)) {
-            self.building.write().insert(build_note(index), Unfinished::Asked);
+            self.database.building.write().insert(build_note(index), Unfinished::Asked);
             notes.push(note(index, Some(Bytes::from_static(b"building"))));
         }
         let gone: Vec<Arc<CfDef>> = dropped.iter().map(|(_, index)| index.clone()).collect();
@@ -103,16 +95,14 @@ impl Database {
             self.drop_indexes(&cf, vec![index], &before).await?;
         }
         for (cf, column) in &added {
-            start_building(self, cf.clone(), column.clone(), Some(before.clone()), Unfinished::Asked);
+            start_building(
+                self.database,
+                cf.clone(),
+                column.clone(),
+                Some(before.clone()),
+                Unfinished::Asked,
+            );
         }
         Ok(true)
-    }
-
-    /// Waits until all indexes are complete, but not for ever.
-    pub async fn until_built(&self) {
-        let started = Instant::now();
-        while self.indexes().is_building() && started.elapsed() < PATIENCE {
-            tokio::time::sleep(ASK_EVERY).await;
-        }
     }
 }

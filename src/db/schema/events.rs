@@ -1,6 +1,6 @@
 //! Those who want to know when the schema changes.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
@@ -19,19 +19,19 @@ impl Default for SchemaEvents {
     }
 }
 
+impl SchemaEvents {
+    /// Sends what has changed to all listeners.
+    pub(super) fn send(&self, before: &Catalog, after: &Catalog) {
+        if self.0.receiver_count() > 0 {
+            // Nobody may be left to listen.
+            let _ = self.0.send(SchemaChange::between(before, after).into());
+        }
+    }
+}
+
 impl Database {
     /// Every change of the schema from now on, whoever makes it and in which language: all that one makes together.
     pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
         self.events.0.subscribe()
-    }
-
-    /// Serves a schema from now on, and says so; answers with the one before.
-    pub(in crate::db) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
-        let before = self.catalog.swap(catalog.clone());
-        if self.events.0.receiver_count() > 0 {
-            // Nobody may be left to listen.
-            let _ = self.events.0.send(SchemaChange::between(&before, &catalog).into());
-        }
-        Arc::downgrade(&before)
     }
 }

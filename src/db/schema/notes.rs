@@ -13,20 +13,29 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::change::{KEYSPACE_NOTE, Notes};
 use crate::marshal::{Types, UserType};
 use crate::schema::{
     CfDef, KeyspaceDef, KeyspaceRecords, StoredError, family_to_json, keyspace_from_records,
-    keyspace_properties_to_json, user_type_to_json,
+    keyspace_properties_to_json, keyspace_to_json, user_type_to_json,
 };
 
+/// Metadata records to write, each with its name; `None` removes one.
+pub(super) type Notes = Vec<(String, Option<Bytes>)>;
+
+/// What the note of a keyspace begins with; its name follows.
+pub(super) const KEYSPACE_NOTE: &str = "keyspace/";
 /// What the record of a column family begins with; its keyspace and its name follow.
 const FAMILY_NOTE: &str = "family/";
 /// The same of a user type.
 const TYPE_NOTE: &str = "type/";
 
+/// The record of a whole keyspace, as servers that share a store have it.
+pub(super) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
+    (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
+}
+
 /// The records that are other ones after a change of a keyspace; `None` stands for one that is not there.
-pub(in crate::db) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Notes {
+pub(super) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Notes {
     let Some(name) = after.or(before).map(|keyspace| &keyspace.name) else { return Notes::new() };
     let mut notes = Notes::new();
     let properties = |keyspace: &KeyspaceDef| Bytes::from(keyspace_properties_to_json(keyspace));
@@ -50,14 +59,14 @@ pub(in crate::db) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&
 }
 
 /// A keyspace that has been read.
-pub(in crate::db) struct KeyspaceRecord<'a> {
+pub(super) struct KeyspaceRecord<'a> {
     pub name: &'a str,
     /// The keyspace, and whether it is one record of an earlier version.
     pub read: Result<(KeyspaceDef, bool), StoredError>,
 }
 
 /// The keyspaces that records hold, by name.
-pub(in crate::db) fn noted_in_full<'a>(
+pub(super) fn noted_in_full<'a>(
     notes: &'a [(String, Bytes)],
     types: &'a Types,
 ) -> impl Iterator<Item = KeyspaceRecord<'a>> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::change::SchemaChanges;
 use super::check::SchemaCheck;
 use super::request::KsRequest;
 use crate::compat::Behaviour;
@@ -20,33 +21,49 @@ const RELEASE: Release = NEWEST;
 /// The option of a strategy that says how many replicas there are.
 const REPLICATION_FACTOR: &str = "replication_factor";
 
+/// Takes up definitions and rows of another store.
+#[derive(Clone, Copy)]
+pub struct Restore<'a> {
+    database: &'a Arc<Database>,
+}
+
 impl Database {
+    /// Takes up what comes from another store.
+    pub fn restore(self: &Arc<Self>) -> Restore<'_> {
+        Restore { database: self }
+    }
+}
+
+impl Restore<'_> {
     /// The behaviour by which rows of another store are read and written.
-    pub fn restoring_behaviour() -> &'static Behaviour {
+    pub fn behaviour() -> &'static Behaviour {
         Behaviour::of(RELEASE)
     }
 
     /// Writes rows as they are, with entries of indexes. They were checked where they come from.
-    pub async fn restore(
+    pub async fn write(
         &self,
         mut mutations: Vec<Mutation>,
         consistency: ConsistencyLevel,
     ) -> Result<(), Error> {
-        if self.store().capabilities().indexes.is_none() {
-            self.indexes().add_entries(&mut mutations);
+        if self.database.store().capabilities().indexes.is_none() {
+            self.database.indexes().add_entries(&mut mutations);
         }
-        Ok(self.store().apply(mutations, Behaviour::of(RELEASE), consistency).await?)
+        Ok(self.database.store().apply(mutations, Restore::behaviour(), consistency).await?)
     }
 
     /// Makes column families of a keyspace as another store has them, and the keyspace where it is missing. Refused
     /// where the configuration file defines the keyspace.
-    pub async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
-        self.change_newest(|| Box::pin(self.adopt_now(keyspace, families))).await
+    pub async fn define(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        let changes = self.database.schema_changes(Restore::behaviour());
+        changes.change_newest(|| Box::pin(changes.adopt(keyspace, families))).await
     }
+}
 
-    async fn adopt_now(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
-        let catalog = self.catalog();
-        let check = self.schema_check(&catalog, Behaviour::of(RELEASE));
+impl SchemaChanges<'_> {
+    async fn adopt(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
         let mut adopted = match catalog.keyspace(&keyspace.name) {
             Some(_) => check.changeable(&keyspace.name)?.clone(),
             None => {
@@ -57,7 +74,7 @@ impl Database {
         };
         let user_types = keyspace.user_types.iter();
         adopted.user_types.extend(user_types.map(|(name, user)| (name.clone(), user.clone())));
-        for (id, cf) in (self.ids.next(&catalog)..).zip(families) {
+        for (id, cf) in (self.database.ids.next(&catalog)..).zip(families) {
             adopted.column_families.insert(cf.name.clone(), Arc::new(CfDef { id, ..CfDef::clone(cf) }));
         }
         self.change(&catalog, adopted, Vec::new(), &[]).await

@@ -11,29 +11,31 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::attempts::Attempts;
-use super::change::{Notes, keyspace_note, own_copy, refusal};
-use super::shared::disagreement;
+use super::change::{SchemaChanges, refusal};
+use super::drop::own_copy;
+use super::notes::{Notes, keyspace_note};
+use super::stored::disagreement;
+use crate::db::Error;
 use crate::db::login::Resource;
-use crate::db::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
 /// What the note of something that is still to be dropped begins with; the names of the keyspace and of the table follow,
 /// each after a slash.
 const DROPPED_NOTE: &str = "dropped";
 
-impl Database {
+impl SchemaChanges<'_> {
     /// Makes a keyspace's tables, then notes and serves it.
-    pub(in crate::db) async fn change_shared(
+    pub(super) async fn change_shared(
         &self,
         catalog: &Catalog,
         keyspace: KeyspaceDef,
         mut notes: Notes,
     ) -> Result<(), Error> {
-        self.check_readable(&keyspace.name)?;
+        self.stored().check_readable(&keyspace.name)?;
         if !self.undone(Some(&keyspace)).is_empty() {
             self.finish_drops(Some(&keyspace)).await?;
-            self.load_newest().await?;
-            if !std::ptr::eq(&**self.catalog(), catalog) {
+            self.stored().load_newest().await?;
+            if !std::ptr::eq(&**self.database.catalog(), catalog) {
                 // Other servers' changes have come in between; this one is made again on top of them.
                 return Err(disagreement());
             }
@@ -41,15 +43,15 @@ impl Database {
         notes.push(keyspace_note(&keyspace));
         let mut with = catalog.clone();
         with.keyspaces.insert(keyspace.name.clone(), keyspace);
-        self.store().alter(own_copy(&with)).await.map_err(refusal)?;
-        self.note(notes).await?;
-        self.publish(Arc::new(with));
+        self.database.store().alter(own_copy(&with)).await.map_err(refusal)?;
+        self.stored().note(notes).await?;
+        self.stored().publish(Arc::new(with));
         Ok(())
     }
 
     /// Hides what is dropped from all servers, then forgets what was granted on it and its data. Once it is hidden the
     /// drop has succeeded: what cannot be done yet is left to later changes.
-    pub(in crate::db) async fn drop_shared(
+    pub(super) async fn drop_shared(
         &self,
         without: Catalog,
         families: &[Arc<CfDef>],
@@ -57,13 +59,13 @@ impl Database {
         dropped: &Resource,
     ) -> Result<(), Error> {
         if let Resource::Keyspace(keyspace) | Resource::Table(keyspace, _) = dropped {
-            self.check_readable(keyspace)?;
+            self.stored().check_readable(keyspace)?;
         }
         let tables = families.iter().map(|cf| Resource::Table(cf.keyspace.clone(), cf.name.clone()));
         let marks = tables.chain([dropped.clone()]).filter_map(|resource| mark_of(&resource));
         notes.extend(marks.map(|mark| (mark, Some(Bytes::new()))));
-        self.note(notes).await?;
-        self.publish(Arc::new(without));
+        self.stored().note(notes).await?;
+        self.stored().publish(Arc::new(without));
         if let Err(error) = self.finish_drops(None).await {
             tracing::warn!(
                 "{dropped} is dropped, but its data are still on the cluster: {error}. They go with the next change"
@@ -74,7 +76,7 @@ impl Database {
 
     /// The notes of what is still to be dropped: all, or those that are in the way of a keyspace.
     fn undone(&self, wanted: Option<&KeyspaceDef>) -> Vec<String> {
-        let mut marks = self.shared.marks();
+        let mut marks = self.database.shared.marks();
         if let Some(wanted) = wanted {
             marks.retain(|mark| match resource_of(mark) {
                 Some(Resource::Keyspace(keyspace)) => keyspace == wanted.name,
@@ -91,7 +93,7 @@ impl Database {
     async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<(), Error> {
         let mut attempts = Attempts::begin();
         loop {
-            self.load_newest().await?;
+            self.stored().load_newest().await?;
             let marks = self.undone(wanted);
             if marks.is_empty() {
                 return Ok(());
@@ -130,18 +132,18 @@ impl Database {
                 }
             }
         }
-        self.store().alter(own_copy(&self.catalog())).await?;
+        self.database.store().alter(own_copy(&self.database.catalog())).await?;
         if !done.is_empty() {
-            self.note(done).await?;
+            self.stored().note(done).await?;
         }
         outcome
     }
 
     async fn try_finish_drop(&self, dropped: &Resource) -> Result<(), Error> {
-        self.forget_grants(dropped).await?;
-        match (dropped, self.store().capabilities().shared_schema) {
+        self.database.logins().forget_grants(dropped).await?;
+        match (dropped, self.database.store().capabilities().shared_schema) {
             (Resource::Table(keyspace, name), _) => {
-                self.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
+                self.database.store().drop_family(Arc::new(CfDef::new(keyspace, name))).await?;
             }
             (Resource::Keyspace(name), Some(schema)) => schema.drop_keyspace(name).await?,
             _ => {}
@@ -160,7 +162,7 @@ fn mark_of(dropped: &Resource) -> Option<String> {
 }
 
 /// What a note says is to be dropped, if that is what it says.
-pub(in crate::db) fn resource_of(note: &str) -> Option<Resource> {
+pub(super) fn resource_of(note: &str) -> Option<Resource> {
     let mut names = note.strip_prefix(DROPPED_NOTE)?.strip_prefix('/')?.split('/').map(str::to_owned);
     match (names.next()?, names.next()) {
         (keyspace, None) => Some(Resource::Keyspace(keyspace)),

@@ -1,30 +1,30 @@
 //! Truncates of column families, with their indexes.
 
-use crate::compat::Behaviour;
-use crate::db::{Database, Error};
+use super::change::SchemaChanges;
+use crate::db::Error;
+use crate::db::validate::Validation;
 use crate::storage::StoreError;
 
-impl Database {
+impl SchemaChanges<'_> {
     /// Empties a column family. Once it has begun it runs to its end, even if the request that waits for it times out.
-    pub async fn truncate(
-        &self,
-        keyspace: &[u8],
-        family: &[u8],
-        behaviour: &'static Behaviour,
-    ) -> Result<(), Error> {
-        let changing = self.changing.clone().lock_owned().await;
-        self.load_newest().await?;
-        let catalog = self.catalog();
-        let checks = self.validation(&catalog, behaviour);
+    pub async fn truncate(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
+        let changing = self.database.changing.clone().lock_owned().await;
+        self.stored().load_newest().await?;
+        let catalog = self.database.catalog();
+        let checks = Validation::new(self.database, &catalog, self.behaviour);
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
             // 0.7 looks for the nodes that have it, and finds none.
-            if behaviour.schema.truncate_needs_nodes { Error::unavailable(error.to_string()) } else { error }
+            if self.behaviour.schema.truncate_needs_nodes {
+                Error::unavailable(error.to_string())
+            } else {
+                error
+            }
         })?;
         // The indexes first: rows that are written meanwhile have their entries all the same. So a truncate must not end
         // between the two, or rows would be left without entries.
         let families: Vec<_> = self.own_indexes(cf).chain([cf]).cloned().collect();
-        let store = self.store().clone();
+        let store = self.database.store().clone();
         let truncating = tokio::spawn(async move {
             let _changing = changing;
             for family in families {

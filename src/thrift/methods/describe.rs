@@ -23,7 +23,7 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        call.database.refresh_schema_if_possible().await;
+        call.database.stored_schema().refresh_if_possible().await;
         if call.session.is_of_either() {
             modern::write_keyspaces(&mut call);
         }
@@ -34,7 +34,7 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes the names of all keyspaces, as 0.6 does.
 pub fn write_old_names(call: &mut Call<'_>) {
-    let names = call.database.keyspace_names(call.behaviour);
+    let names = call.database.describe(call.behaviour).keyspace_names();
     let mut writer = call.writer();
     writer.field_set(0, TType::String, names.len());
     for name in &names {
@@ -55,7 +55,7 @@ pub const DESCRIBE_KEYSPACE: Method = Method {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
-        call.database.refresh_schema_if_possible().await;
+        call.database.stored_schema().refresh_if_possible().await;
         if call.session.is_of_either() {
             modern::write_keyspace(&mut call, &keyspace)?;
         }
@@ -67,7 +67,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 /// Writes a keyspace as 0.4 to 0.6 do.
 pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
     // 0.6 answers an unknown keyspace with an internal error; the exception that it declares is meant.
-    let families = call.database.describe_keyspace(keyspace, call.behaviour.release);
+    let families = call.database.describe(call.behaviour).describe_keyspace(keyspace);
     let families = families.ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
     writer.field_map(0, TType::String, TType::Map, families.len());
@@ -123,7 +123,7 @@ pub const DESCRIBE_PARTITIONER: Method = Method {
     kind: None,
     run: |mut call| {
         Box::pin(async move {
-            let name = call.database.partitioner_name();
+            let name = call.database.partitioner().class_name();
             call.writer().field_string(0, name.as_bytes());
             Ok(())
         })
@@ -144,8 +144,8 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let ring = match call.may_see_keyspaces() {
-            true => call.database.describe_ring(&keyspace, call.behaviour)?,
-            false => call.database.ring(),
+            true => call.database.describe(call.behaviour).describe_ring(&keyspace)?,
+            false => call.database.describe(call.behaviour).ring(),
         };
         write_ring(&mut call, &ring);
         Ok(())
@@ -203,7 +203,8 @@ pub const DESCRIBE_SPLITS: Method = Method {
 fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (start, end) = (call.args.bytes(1)?, call.args.bytes(2)?);
-        let splits = call.database.describe_splits(&start, &end, call.args.i32(3)?).await?;
+        let splits =
+            call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(3)?).await?;
         let mut writer = call.writer();
         writer.field_list(0, TType::String, splits.len());
         for token in &splits {

@@ -21,8 +21,9 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let credentials = types::credentials(&mut call.args.required(2)?)?;
-        let login = call.database.login(&keyspace, &credentials);
-        call.session.old_user = call.database.guarded(call.session.address, &credentials, login).await?;
+        let logins = call.database.logins();
+        let login = logins.login(&keyspace, &credentials);
+        call.session.old_user = logins.guarded(call.session.address, &credentials, login).await?;
         call.session.is_logged_in = true;
         Ok(())
     })

@@ -55,7 +55,7 @@ impl<'a> Call<'a> {
 
     /// Whether the answer may depend on which keyspaces exist: not before the login, where one is required.
     pub fn may_see_keyspaces(&self) -> bool {
-        self.session.has_logged_in() || !self.database.requires_login()
+        self.session.has_logged_in() || !self.database.logins().are_required()
     }
 
     /// The keyspace that the session has chosen (0.7 and later). Nothing is said of what its user may do there.
@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
     pub fn check(&self, access: Access<'_>) -> Result<(), Failure> {
         match &self.session.user {
             Some(user) => Ok(user.check(access, self.behaviour.release)?),
-            None if self.database.requires_login() => {
+            None if self.database.logins().are_required() => {
                 Err(db::Error::invalid(texts::not_logged_in(self.behaviour)).into())
             }
             None => Ok(()),

@@ -18,7 +18,7 @@ pub const GET_STRING_PROPERTY: Method = Method {
 fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let property = call.args.bytes(1)?;
-        let value = call.database.string_property(&property, call.behaviour.release);
+        let value = call.database.describe(call.behaviour).string_property(&property);
         call.writer().field_string(0, value.as_bytes());
         Ok(())
     })
@@ -37,8 +37,9 @@ pub const GET_STRING_LIST_PROPERTY: Method = Method {
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let is_keyspaces = &call.args.bytes(1)?[..] == b"keyspaces";
-        call.database.refresh_schema_if_possible().await;
-        let names = if is_keyspaces { call.database.keyspace_names(call.behaviour) } else { Vec::new() };
+        call.database.stored_schema().refresh_if_possible().await;
+        let names =
+            if is_keyspaces { call.database.describe(call.behaviour).keyspace_names() } else { Vec::new() };
         let mut writer = call.writer();
         writer.field_list(0, TType::String, names.len());
         for name in &names {

@@ -101,7 +101,7 @@ impl Case {
         };
         let database =
             Arc::new(Database::new(DatabaseParts::new(catalog, store, partitioner, self.clock.clone())));
-        database.load_schema().await.unwrap();
+        database.stored_schema().load().await.unwrap();
         self.database = Some(database);
     }
 

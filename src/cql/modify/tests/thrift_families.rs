@@ -17,7 +17,7 @@ async fn with_family(request: CfRequest) -> Bench {
         default_validation_class: text("UTF8Type"),
         ..request
     };
-    bench.database.add_column_family(request, bench.behaviour).await.unwrap();
+    bench.database.schema_changes(bench.behaviour).add_column_family(request).await.unwrap();
     bench
 }
 

@@ -103,7 +103,7 @@ async fn super_columns_are_rows_of_their_cells() {
         key_validation_class: text("UTF8Type"),
         ..CfRequest::default()
     };
-    session.database.add_column_family(request, Behaviour::of(Release::V2_1)).await.unwrap();
+    session.database.schema_changes(Behaviour::of(Release::V2_1)).add_column_family(request).await.unwrap();
     for (key, name, sub) in [("k", "a", 1), ("k", "a", 2), ("k", "b", 1), ("k", "c", 3), ("l", "a", 5)] {
         let values = format!("'{key}', '{name}', {sub}, '{name}{sub}'");
         session.done(&format!("INSERT INTO su (key, column1, column2, value) VALUES ({values})")).await;

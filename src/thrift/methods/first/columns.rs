@@ -53,7 +53,7 @@ fn get_column(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
         let path = TextPath::parse(call.args.bytes(3)?);
-        let path = path.column(call.database.is_super(&table, &path.family, call.behaviour)?)?;
+        let path = path.column(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
         let found = call.request(&table, ConsistencyLevel::One).reads().get(&key, &path).await?;
         let GetResult::Column(cell) = found else { return Err(Error::NotFound.into()) };
         let mut writer = call.writer();
@@ -122,7 +122,8 @@ pub fn first(count: i32) -> SlicePredicate {
 async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> Result<Vec<Cell>, Failure> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let parent = path.parent()?;
-    if call.database.is_super(&table, &path.family, call.behaviour)? && parent.super_column.is_none() {
+    if call.database.describe(call.behaviour).is_super(&table, &path.family)? && parent.super_column.is_none()
+    {
         return Err(Error::invalid(format!(
             "columnfamily:supercolumn is required for super CF {}; get_slice_super reads whole super columns",
             String::from_utf8_lossy(&path.family)

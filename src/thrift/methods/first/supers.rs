@@ -96,7 +96,7 @@ async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperC
 
 /// 0.3 fails inside where a standard column family is asked for super columns.
 fn check_super(call: &Call<'_>, path: &TextPath) -> Result<(), Failure> {
-    if call.database.is_super(&call.args.bytes(1)?, &path.family, call.behaviour)? {
+    if call.database.describe(call.behaviour).is_super(&call.args.bytes(1)?, &path.family)? {
         return Ok(());
     }
     let family = String::from_utf8_lossy(&path.family);

@@ -13,7 +13,7 @@ pub const ROWS: &[Method] = &[
 fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let property = call.args.bytes(-1)?;
-        let value = call.database.string_property(&property, call.behaviour.release);
+        let value = call.database.describe(call.behaviour).string_property(&property);
         call.writer().field_string(0, value.as_bytes());
         Ok(())
     })
@@ -22,8 +22,8 @@ fn get_string_property(mut call: Call<'_>) -> CallFuture<'_> {
 fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let is_tables = &call.args.bytes(-1)?[..] == b"tables";
-        call.database.refresh_schema_if_possible().await;
-        let names = if is_tables { call.database.table_names(call.behaviour) } else { Vec::new() };
+        call.database.stored_schema().refresh_if_possible().await;
+        let names = if is_tables { call.database.describe(call.behaviour).table_names() } else { Vec::new() };
         let mut writer = call.writer();
         writer.field_list(0, TType::String, names.len());
         for name in &names {
@@ -35,8 +35,8 @@ fn get_string_list_property(mut call: Call<'_>) -> CallFuture<'_> {
 
 fn describe_table(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        call.database.refresh_schema_if_possible().await;
-        let text = call.database.describe_table(&call.args.bytes(-1)?);
+        call.database.stored_schema().refresh_if_possible().await;
+        let text = call.database.describe(call.behaviour).describe_table(&call.args.bytes(-1)?);
         call.writer().field_string(0, text.as_bytes());
         Ok(())
     })

@@ -82,7 +82,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (table, key) = (call.args.bytes(1)?, trimmed(&call.args.bytes(2)?));
         let path = TextPath::parse(call.args.bytes(3)?);
-        let path = path.removed(call.database.is_super(&table, &path.family, call.behaviour)?)?;
+        let path = path.removed(call.database.describe(call.behaviour).is_super(&table, &path.family)?)?;
         let (timestamp, consistency) = (timestamp(&call, 4)?, consistency(&call, 5)?);
         call.request(&table, consistency).writes().remove(key, path, timestamp).await?;
         Ok(())

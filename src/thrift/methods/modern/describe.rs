@@ -1,6 +1,7 @@
 //! The describe calls but those of splits.
 
 use super::{INVALID, since};
+use crate::compat::Behaviour;
 use crate::compat::features::api_version;
 use crate::compat::features::releases::of_definitions;
 use crate::db;
@@ -48,7 +49,7 @@ pub const ROWS: &[Method] = &[
     }),
     open(Release::V0_7, "describe_partitioner", &[], &[], |mut call| {
         Box::pin(async move {
-            let name = call.database.partitioner_name();
+            let name = call.database.partitioner().class_name();
             call.writer().field_string(0, name.as_bytes());
             Ok(())
         })
@@ -73,7 +74,7 @@ pub const ROWS: &[Method] = &[
     }),
     open(Release::V0_7, "describe_schema_versions", &[], INVALID, |mut call| {
         Box::pin(async move {
-            call.database.refresh_schema_if_possible().await;
+            call.database.stored_schema().refresh_if_possible().await;
             let (_, endpoint) = call.database.token_and_endpoint();
             let version = call.database.schema_version();
             let mut writer = call.writer();
@@ -90,7 +91,7 @@ pub const ROWS: &[Method] = &[
 /// takes the one whose type he knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        call.database.refresh_schema_if_possible().await;
+        call.database.stored_schema().refresh_if_possible().await;
         if call.session.is_of_either() {
             write_old_names(&mut call);
         }
@@ -102,7 +103,7 @@ fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
 /// Writes every keyspace as a KsDef.
 pub fn write_keyspaces(call: &mut Call<'_>) {
     let release = of_definitions(call.behaviour.release);
-    let keyspaces = call.database.keyspaces(release);
+    let keyspaces = call.database.describe(Behaviour::of(release)).keyspaces();
     let mut writer = call.writer();
     writer.field_list(0, TType::Struct, keyspaces.len());
     for keyspace in &keyspaces {
@@ -113,7 +114,7 @@ pub fn write_keyspaces(call: &mut Call<'_>) {
 fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let name = call.args.bytes(1)?;
-        call.database.refresh_schema_if_possible().await;
+        call.database.stored_schema().refresh_if_possible().await;
         if call.session.is_of_either() {
             write_old_keyspace(&mut call, &name)?;
         }
@@ -125,7 +126,8 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 /// Writes one keyspace as a KsDef.
 pub fn write_keyspace(call: &mut Call<'_>, name: &[u8]) -> Result<(), db::Error> {
     let release = of_definitions(call.behaviour.release);
-    let keyspace = call.database.keyspace(name, release).ok_or(db::Error::NotFound)?;
+    let keyspace =
+        call.database.describe(Behaviour::of(release)).keyspace(name).ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
     writer.field_struct(0);
     schema_types::write_keyspace(&mut writer, &keyspace, release);
@@ -136,8 +138,8 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let keyspace = call.args.bytes(1)?;
         let ring = match call.may_see_keyspaces() {
-            true => call.database.describe_ring(&keyspace, call.behaviour)?,
-            false => call.database.ring(),
+            true => call.database.describe(call.behaviour).describe_ring(&keyspace)?,
+            false => call.database.describe(call.behaviour).ring(),
         };
         write_ring(&mut call, &ring);
         Ok(())

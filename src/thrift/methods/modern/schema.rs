@@ -55,8 +55,8 @@ fn add_keyspace(call: Call<'_>) -> CallFuture<'_> {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
         call.check(Access::AddKeyspace)?;
         let made = Resource::Keyspace(request.name.clone());
-        call.database.add_keyspace(request, call.behaviour).await?;
-        call.database.grant_to_maker(call.session.user.as_ref(), &made).await?;
+        call.database.schema_changes(call.behaviour).add_keyspace(request).await?;
+        call.database.logins().grant_to_maker(call.session.user.as_ref(), &made).await?;
         write_version(call);
         Ok(())
     })
@@ -66,7 +66,7 @@ fn update_keyspace(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let request = schema_types::keyspace(&mut call.args.required(1)?)?;
         call.check(Access::UpdateKeyspace { keyspace: request.name.as_bytes() })?;
-        call.database.update_keyspace(request, call.behaviour).await?;
+        call.database.schema_changes(call.behaviour).update_keyspace(request).await?;
         write_version(call);
         Ok(())
     })
@@ -77,7 +77,7 @@ fn drop_keyspace(call: Call<'_>) -> CallFuture<'_> {
         let keyspace = call.args.bytes(1)?;
         call.check(Access::DropKeyspace { keyspace: &keyspace })?;
         let keyspace = String::from_utf8_lossy(&keyspace);
-        call.database.drop_keyspace(&keyspace, call.behaviour).await?;
+        call.database.schema_changes(call.behaviour).drop_keyspace(&keyspace).await?;
         write_version(call);
         Ok(())
     })
@@ -89,8 +89,8 @@ fn add_column_family(call: Call<'_>) -> CallFuture<'_> {
         call.keyspace()?;
         call.check(Access::AddFamily { keyspace: request.keyspace.as_bytes() })?;
         let made = Resource::Table(request.keyspace.clone(), request.name.clone());
-        call.database.add_column_family(request, call.behaviour).await?;
-        call.database.grant_to_maker(call.session.user.as_ref(), &made).await?;
+        call.database.schema_changes(call.behaviour).add_column_family(request).await?;
+        call.database.logins().grant_to_maker(call.session.user.as_ref(), &made).await?;
         write_version(call);
         Ok(())
     })
@@ -101,7 +101,7 @@ fn update_column_family(call: Call<'_>) -> CallFuture<'_> {
         let request = schema_types::column_family(&mut call.args.required(1)?)?;
         let (keyspace, family) = (request.keyspace.as_bytes(), request.name.as_bytes());
         call.check(Access::UpdateFamily { keyspace, family })?;
-        call.database.update_column_family(request, call.behaviour).await?;
+        call.database.schema_changes(call.behaviour).update_column_family(request).await?;
         write_version(call);
         Ok(())
     })
@@ -113,7 +113,7 @@ fn drop_column_family(call: Call<'_>) -> CallFuture<'_> {
         let keyspace = call.keyspace()?;
         call.check(Access::DropFamily { keyspace: &keyspace, family: &name })?;
         let (keyspace, name) = (String::from_utf8_lossy(&keyspace), String::from_utf8_lossy(&name));
-        call.database.drop_column_family(&keyspace, &name, call.behaviour).await?;
+        call.database.schema_changes(call.behaviour).drop_column_family(&keyspace, &name).await?;
         write_version(call);
         Ok(())
     })

@@ -43,8 +43,9 @@ fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let credentials = types::credentials(&mut call.args.required(1)?)?;
         // One that fails leaves the session to whom it belonged, as ClientState does.
-        let login = call.database.authenticate(&credentials, call.behaviour.release);
-        call.session.user = call.database.guarded(call.session.address, &credentials, login).await?;
+        let logins = call.database.logins();
+        let login = logins.authenticate(&credentials, call.behaviour.release);
+        call.session.user = logins.guarded(call.session.address, &credentials, login).await?;
         Ok(())
     })
 }
@@ -57,7 +58,7 @@ fn set_keyspace(call: Call<'_>) -> CallFuture<'_> {
         if call.may_see_keyspaces() {
             match (call.database.remote_cql(), std::str::from_utf8(&keyspace)) {
                 (Some(remote), Ok(name)) => check_keyspace(&state(&call, None), remote, name).await?,
-                _ => call.database.check_keyspace(&keyspace, call.behaviour)?,
+                _ => call.database.describe(call.behaviour).check_keyspace(&keyspace)?,
             }
         }
         call.session.keyspace = Some(keyspace);

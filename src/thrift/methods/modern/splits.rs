@@ -30,8 +30,8 @@ pub const ROWS: &[Method] = &[
 async fn splits(call: &Call<'_>) -> Result<Vec<String>, Failure> {
     let (family, start, end) = (call.args.bytes(1)?, call.args.bytes(2)?, call.args.bytes(3)?);
     let keyspace = call.keyspace()?;
-    call.database.check_family(&keyspace, &family, call.behaviour)?;
-    Ok(call.database.describe_splits(&start, &end, call.args.i32(4)?).await?)
+    call.database.describe(call.behaviour).check_family(&keyspace, &family)?;
+    Ok(call.database.describe(call.behaviour).describe_splits(&start, &end, call.args.i32(4)?).await?)
 }
 
 fn describe_splits(mut call: Call<'_>) -> CallFuture<'_> {

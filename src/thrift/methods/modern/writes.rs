@@ -159,7 +159,7 @@ fn truncate(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let family = call.args.bytes(1)?;
         let keyspace = call.keyspace_to_write(&family)?;
-        call.database.truncate(&keyspace, &family, call.behaviour).await?;
+        call.database.schema_changes(call.behaviour).truncate(&keyspace, &family).await?;
         Ok(())
     })
 }

@@ -4,9 +4,8 @@
 //! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
 
 use std::collections::{BTreeSet, HashMap};
-use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,9 +13,9 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use super::attempts::Attempts;
-use super::change::{KEYSPACE_NOTE, Notes, own_copy};
+use super::drop::own_copy;
+use super::notes::{KEYSPACE_NOTE, Notes};
 use super::shared_change::resource_of;
-use crate::db::login::Roles;
 use crate::db::{Database, Error};
 use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use crate::storage::StoreError;
@@ -30,9 +29,6 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a request waits for such a look.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
-
-/// A change of the schema under way.
-type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 
 /// A look at the notes: when it began, and what came of it.
 struct SchemaRefresh {
@@ -70,24 +66,37 @@ impl SharedSchema {
     }
 }
 
+/// The schema as the store has it, and how this server follows it.
+#[derive(Clone, Copy)]
+pub struct StoredSchema<'a> {
+    pub(super) database: &'a Arc<Database>,
+}
+
 impl Database {
+    /// The schema that the store has.
+    pub fn stored_schema(self: &Arc<Self>) -> StoredSchema<'_> {
+        StoredSchema { database: self }
+    }
+}
+
+impl StoredSchema<'_> {
     /// Whether other servers may change the schema too.
-    pub fn shares_schema(&self) -> bool {
-        self.store().capabilities().shared_schema.is_some()
+    pub fn is_shared(&self) -> bool {
+        self.database.store().capabilities().shared_schema.is_some()
     }
 
     /// Follows other servers' changes of the schema until the database is dropped; `None` where there are no others.
-    pub fn watch_schema(self: &Arc<Self>) -> Option<JoinHandle<()>> {
-        if !self.shares_schema() {
+    pub fn watch(&self) -> Option<JoinHandle<()>> {
+        if !self.is_shared() {
             return None;
         }
-        let database = Arc::downgrade(self);
+        let database = Arc::downgrade(self.database);
         Some(tokio::spawn(async move {
             let mut is_lost = false;
             loop {
                 tokio::time::sleep(WATCH_EVERY).await;
                 let Some(database) = database.upgrade() else { return };
-                let outcome = database.follow_schema().await;
+                let outcome = database.stored_schema().follow().await;
                 match &outcome {
                     Err(error) if !is_lost => {
                         tracing::warn!("cannot see whether the schema has changed: {error}");
@@ -101,12 +110,12 @@ impl Database {
     }
 
     /// Sees what others have changed of the schema before this call. Calls that come together look once.
-    pub async fn refresh_schema(&self) -> Result<(), Error> {
-        if !self.shares_schema() {
+    pub async fn refresh(&self) -> Result<(), Error> {
+        if !self.is_shared() {
             return Ok(());
         }
         let came = Instant::now();
-        let mut last = self.shared.last_look.lock().await;
+        let mut last = self.database.shared.last_look.lock().await;
         if let Some(look) = &*last {
             if look.began >= came {
                 return look.outcome.clone();
@@ -114,7 +123,7 @@ impl Database {
             tokio::time::sleep(ASK_EVERY.saturating_sub(look.began.elapsed())).await;
         }
         let began = Instant::now();
-        let looked = tokio::time::timeout(ASK_PATIENCE, self.follow_schema()).await;
+        let looked = tokio::time::timeout(ASK_PATIENCE, self.follow()).await;
         let outcome = looked.unwrap_or_else(|_| {
             Err(Error::TimedOut(format!(
                 "it could not be seen within {} seconds what is defined",
@@ -126,16 +135,16 @@ impl Database {
     }
 
     /// The same for calls that tell what is defined: where it cannot be seen, what is known has to do.
-    pub async fn refresh_schema_if_possible(&self) {
-        if let Err(error) = self.refresh_schema().await {
+    pub async fn refresh_if_possible(&self) {
+        if let Err(error) = self.refresh().await {
             tracing::debug!("the schema is told as it was: {error}");
         }
     }
 
-    async fn follow_schema(&self) -> Result<(), Error> {
-        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
-        if shared.notes_version().await? > self.shared.version.load(Ordering::Acquire) {
-            let _changing = self.changing.lock().await;
+    async fn follow(&self) -> Result<(), Error> {
+        let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
+        if shared.notes_version().await? > self.database.shared.version.load(Ordering::Acquire) {
+            let _changing = self.database.changing.lock().await;
             self.load_newest().await?;
         }
         Ok(())
@@ -153,14 +162,14 @@ impl Database {
     }
 
     async fn try_load_newest(&self) -> Result<(), Error> {
-        let Some(shared) = self.store().capabilities().shared_schema else { return Ok(()) };
+        let Some(shared) = self.database.store().capabilities().shared_schema else { return Ok(()) };
         let version = shared.notes_version().await?;
-        if version <= self.shared.version.load(Ordering::Acquire) {
+        if version <= self.database.shared.version.load(Ordering::Acquire) {
             return Ok(());
         }
-        let notes = self.store().notes().await?;
-        self.roles.load_readable(&notes);
-        let before = self.catalog();
+        let notes = self.database.store().notes().await?;
+        self.database.roles.load_readable(&notes);
+        let before = self.database.catalog();
         let after = self.followed(&before, &notes);
         let is_same = |name: &String| {
             before.keyspaces.get(name).map(keyspace_to_json)
@@ -177,7 +186,7 @@ impl Database {
     /// The schema of the configuration and the notes. What is as before is not made anew; a keyspace that cannot be
     /// read, because a newer server has made it, stays as it was.
     fn followed(&self, before: &Catalog, notes: &[(String, Bytes)]) -> Catalog {
-        let mut catalog = Catalog::clone(&self.parts.catalog);
+        let mut catalog = Catalog::clone(&self.database.parts.catalog);
         for (name, json) in noted_keyspaces(notes) {
             if catalog.keyspaces.contains_key(name) {
                 continue;
@@ -194,7 +203,7 @@ impl Database {
 
     /// A keyspace as it is now. Column families that are as before stay the same in memory, for what is kept about them.
     fn read_keyspace(&self, name: &str, json: &[u8], known: Option<&KeyspaceDef>) -> Option<KeyspaceDef> {
-        let read = keyspace_from_json(json, &self.parts.types);
+        let read = keyspace_from_json(json, &self.database.parts.types);
         let read = read
             .inspect_err(|error| tracing::error!("a change of keyspace {name} is not served: {error}"))
             .ok();
@@ -211,7 +220,7 @@ impl Database {
 
     /// Whether what is noted of a keyspace can be read, and so may be written over.
     pub(in crate::db) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
-        if self.shared.unread.lock().contains(keyspace) {
+        if self.database.shared.unread.lock().contains(keyspace) {
             return Err(Error::invalid(format!(
                 "keyspace {keyspace} has a definition that this server cannot read, since a newer one has made it: \
                  change it there"
@@ -220,53 +229,18 @@ impl Database {
         Ok(())
     }
 
-    /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
-    /// has come in between.
-    pub(in crate::db) async fn change_newest<'a>(
-        &self,
-        change: impl Fn() -> Change<'a>,
-    ) -> Result<(), Error> {
-        let _changing = self.changing.lock().await;
-        let mut attempts = Attempts::begin();
-        loop {
-            self.load_newest().await?;
-            let outcome = change().await;
-            if !attempts.go_on_after(&outcome).await {
-                return outcome;
-            }
-        }
-    }
-
-    /// Changes roles in the same way: the edit sees them as they are and changes a copy. With an error nothing has
-    /// changed.
-    pub async fn change_roles<T, E: From<Error>>(
-        &self,
-        mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let _changing = self.changing.lock().await;
-        let mut attempts = Attempts::begin();
-        loop {
-            self.load_newest().await?;
-            let edited = self.roles.try_change(&**self.store(), &mut edit).await?;
-            let outcome = edited.ok_or_else(disagreement);
-            if !attempts.go_on_after(&outcome).await {
-                return Ok(outcome?);
-            }
-        }
-    }
-
     /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
     pub(in crate::db) async fn note(&self, notes: Notes) -> Result<(), Error> {
-        let outcome = self.store().note(notes.clone()).await;
+        let outcome = self.database.store().note(notes.clone()).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
-        let kept: HashMap<String, Bytes> = self.store().notes().await?.into_iter().collect();
+        let kept: HashMap<String, Bytes> = self.database.store().notes().await?.into_iter().collect();
         let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
         if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
     }
 
     /// The version of the notes before they are loaded; `None` where nobody else changes them.
-    pub(in crate::db) async fn shared_version(&self) -> Result<Option<i64>, Error> {
-        match self.store().capabilities().shared_schema {
+    pub(in crate::db) async fn version(&self) -> Result<Option<i64>, Error> {
+        match self.database.store().capabilities().shared_schema {
             Some(shared) => Ok(Some(shared.notes_version().await?)),
             None => Ok(None),
         }
@@ -276,11 +250,20 @@ impl Database {
     pub(in crate::db) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
         let Some(version) = version else { return };
         let names = notes.iter().map(|(name, _)| name);
-        *self.shared.marks.lock() = names.filter(|name| resource_of(name).is_some()).cloned().collect();
-        let is_unread = |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.parts.types).is_err();
+        *self.database.shared.marks.lock() =
+            names.filter(|name| resource_of(name).is_some()).cloned().collect();
+        let is_unread =
+            |(_, json): &(&str, &Bytes)| keyspace_from_json(json, &self.database.parts.types).is_err();
         let unread = noted_keyspaces(notes).filter(is_unread).map(|(name, _)| name.to_owned());
-        *self.shared.unread.lock() = unread.collect();
-        self.shared.version.store(version, Ordering::Release);
+        *self.database.shared.unread.lock() = unread.collect();
+        self.database.shared.version.store(version, Ordering::Release);
+    }
+
+    /// Serves a schema from now on, and reports the changes to listeners; returns the one before.
+    pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
+        let before = self.database.catalog.swap(catalog.clone());
+        self.database.events.send(&before, &catalog);
+        Arc::downgrade(&before)
     }
 }
 

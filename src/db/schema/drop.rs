@@ -1,0 +1,131 @@
+//! Drops of keyspaces, column families and indexes, with their data.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use super::change::SchemaChanges;
+use super::notes::{KEYSPACE_NOTE, Notes, changed_notes, keyspace_note};
+use crate::compat::texts;
+use crate::db::Error;
+use crate::db::index::build_note;
+use crate::db::login::Resource;
+use crate::db::reserved::SYSTEM_KEYSPACE;
+use crate::schema::{Catalog, CfDef};
+
+/// How long a change waits for requests that have the schema from before, and how often it asks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const ASK_EVERY: Duration = Duration::from_millis(1);
+
+impl SchemaChanges<'_> {
+    /// Drops a keyspace with all its data.
+    pub async fn drop_keyspace(&self, name: &str) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_drop_keyspace(name))).await
+    }
+
+    async fn try_drop_keyspace(&self, name: &str) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
+        if self.behaviour.schema.drop_refuses_system && name.eq_ignore_ascii_case(SYSTEM_KEYSPACE) {
+            check.changeable(name)?;
+        }
+        if catalog.keyspace(name).is_none() && check.changeable(name).is_err() {
+            return Err(Error::invalid(texts::unknown_keyspace_to_drop(self.behaviour, name)));
+        }
+        let keyspace = check.changeable(name)?.clone();
+        let mut without = Catalog::clone(&catalog);
+        without.keyspaces.remove(name);
+        let families: Vec<Arc<CfDef>> = keyspace.column_families.values().cloned().collect();
+        let notes = match self.stored().is_shared() {
+            true => vec![(format!("{KEYSPACE_NOTE}{name}"), None)],
+            false => changed_notes(Some(&keyspace), None),
+        };
+        drop(catalog);
+        self.drop_families(without, families, notes, Resource::Keyspace(name.to_owned())).await
+    }
+
+    /// Drops a column family with all its data.
+    pub async fn drop_column_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {
+        self.change_newest(|| Box::pin(self.try_drop_family(keyspace, name))).await
+    }
+
+    async fn try_drop_family(&self, keyspace: &str, name: &str) -> Result<(), Error> {
+        let catalog = self.database.catalog();
+        let check = self.check(&catalog);
+        let Some(cf) = catalog.column_family(keyspace, name).cloned() else {
+            return Err(Error::invalid(texts::unknown_table_to_drop(self.behaviour, name)));
+        };
+        let before = check.changeable(keyspace)?;
+        let mut changed = before.clone();
+        changed.column_families.remove(name);
+        let notes = match self.stored().is_shared() {
+            true => vec![keyspace_note(&changed)],
+            false => changed_notes(Some(before), Some(&changed)),
+        };
+        let mut without = Catalog::clone(&catalog);
+        without.keyspaces.insert(keyspace.to_owned(), changed);
+        drop(catalog);
+        let dropped = Resource::Table(keyspace.to_owned(), name.to_owned());
+        self.drop_families(without, vec![cf], notes, dropped).await
+    }
+
+    /// Forgets indexes that are no longer defined, once nobody writes to them.
+    pub(in crate::db) async fn drop_indexes(
+        &self,
+        cf: &CfDef,
+        dropped: Vec<Arc<CfDef>>,
+        before: &Weak<Catalog>,
+    ) -> Result<(), Error> {
+        if dropped.is_empty() {
+            return Ok(());
+        }
+        until_unused(before).await;
+        for index in dropped {
+            if cf.index_families.values().any(|other| other.name == index.name) {
+                self.database.store().truncate(index).await?;
+            } else {
+                self.database.store().drop_family(index).await?;
+            }
+        }
+        Ok(self.database.store().alter(own_copy(&self.database.catalog())).await?)
+    }
+
+    /// Hides column families, then forgets what was granted on them, then their data: should the server end in
+    /// between, what comes back is nobody's rather than everybody's who had it.
+    async fn drop_families(
+        &self,
+        without: Catalog,
+        families: Vec<Arc<CfDef>>,
+        mut notes: Notes,
+        dropped: Resource,
+    ) -> Result<(), Error> {
+        if self.stored().is_shared() {
+            return self.drop_shared(without, &families, notes, &dropped).await;
+        }
+        let without = Arc::new(without);
+        let before = self.stored().publish(without.clone());
+        self.database.logins().forget_grants(&dropped).await?;
+        until_unused(&before).await;
+        for cf in families {
+            for index in self.own_indexes(&cf) {
+                self.database.store().drop_family(index.clone()).await?;
+                notes.push((build_note(index), None));
+            }
+            self.database.store().drop_family(cf).await?;
+        }
+        self.stored().note(notes).await?;
+        Ok(self.database.store().alter(own_copy(&without)).await?)
+    }
+}
+
+/// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
+pub(in crate::db) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+    Arc::new(catalog.clone())
+}
+
+/// Waits until no request uses a schema any more, but not for ever: one may wait for its client.
+pub(super) async fn until_unused(schema: &Weak<Catalog>) {
+    let started = Instant::now();
+    while schema.strong_count() > 0 && started.elapsed() < PATIENCE {
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+}
