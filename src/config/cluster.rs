@@ -38,16 +38,14 @@ pub struct ClusterDraft {
 pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     row(
         "ContactPoints",
-        "",
-        "hosts",
+        ("", "hosts"),
         OWN,
         "Holds `<ContactPoint>` elements: nodes to ask first, as `HOST` or `HOST:PORT`. The others are found through them. Required.",
         Set::Children(read_contact_points),
     ),
     row(
         "LocalDataCenter",
-        "that of the node that answers first",
-        "",
+        ("that of the node that answers first", ""),
         OWN,
         "The data centre whose nodes are asked, and which LOCAL_QUORUM means.",
         Set::Value(|draft, value| {
@@ -57,8 +55,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "User",
-        "",
-        "",
+        ("", ""),
         OWN,
         "Who the server is to the cluster, for all its clients. Needs `PasswordFile`.",
         Set::Value(|draft, value| {
@@ -68,8 +65,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "PasswordFile",
-        "",
-        "path",
+        ("", "path"),
         OWN,
         "A file whose first line is the password of `User`.",
         Set::Value(|draft, value| {
@@ -79,16 +75,14 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "Password",
-        "",
-        "",
+        ("", ""),
         OWN,
         "Refused: clients may read the configuration, by `get_string_property`. `PasswordFile` takes its place.",
         Set::Value(|_, _| Err(Mistake::PasswordInSight)),
     ),
     row(
         "CertificateAuthorities",
-        "",
-        "path",
+        ("", "path"),
         OWN,
         "Nodes are spoken to over TLS, and their certificates are signed by one of those in this file, in PEM. `any`: over TLS, to whoever answers.",
         Set::Value(|draft, value| {
@@ -98,8 +92,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "CertificateFile",
-        "",
-        "path",
+        ("", "path"),
         OWN,
         "Our own certificate in PEM, where nodes ask for one, and after it those that lead to its authority.",
         Set::Value(|draft, value| {
@@ -109,8 +102,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "KeyFile",
-        "",
-        "path",
+        ("", "path"),
         OWN,
         "The private key of our certificate in PEM, without a password.",
         Set::Value(|draft, value| {
@@ -120,8 +112,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "Replication",
-        "that of each keyspace",
-        "",
+        ("that of each keyspace", ""),
         OWN,
         "How every keyspace that is made on the cluster is replicated: `SimpleStrategy:3`, or copies by data centre, `east:3,west:2`.",
         Set::Value(|draft, value| {
@@ -132,8 +123,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "RequestTimeoutInMillis",
-        "10000",
-        "ms",
+        ("10000", "ms"),
         OWN,
         "How long the cluster may take for a request before a client gets TimedOutException.",
         Set::Value(|draft, value| {
@@ -143,8 +133,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
     row(
         "MaxRequests",
-        "2048",
-        "requests",
+        ("2048", "requests"),
         OWN,
         "Requests that are with the cluster at one time. As many more wait; what comes then is refused.",
         Set::Value(|draft, value| {

@@ -31,8 +31,7 @@ pub struct FamilyDraft {
 pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     row(
         "Name",
-        "",
-        "",
+        ("", ""),
         ALL,
         "The column family's name. Required; no hyphens.",
         Set::Value(|draft, value| {
@@ -45,8 +44,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "ColumnType",
-        "Standard",
-        "word",
+        ("Standard", "word"),
         ALL,
         "`Standard`: columns hold values. `Super`: they hold columns.",
         Set::Value(|draft, value| {
@@ -63,8 +61,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "CompareWith",
-        "BytesType",
-        "class",
+        ("BytesType", "class"),
         ALL,
         "The comparator: which column names are valid, and their order.",
         Set::Value(|draft, value| {
@@ -74,8 +71,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "CompareSubcolumnsWith",
-        "BytesType",
-        "class",
+        ("BytesType", "class"),
         ALL,
         "The comparator of the columns in a super column. Only with `Super`.",
         Set::Value(|draft, value| {
@@ -85,8 +81,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
     ),
     row(
         "FlushPeriodInMinutes",
-        "0",
-        "min",
+        ("0", "min"),
         IN_0_4,
         "Shown by describe_keyspace to clients of 0.4; the storage engine decides when it flushes.",
         Set::Value(|draft, value| {
@@ -94,37 +89,39 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
             Ok(())
         }),
     ),
-    row("KeysCached", "", "keys or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row("RowsCached", "", "rows or %", IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
-    row("KeysCachedFraction", "", "fraction", IN_0_6, CACHES, Set::Nothing(|value| value.double().map(drop))),
+    row("KeysCached", ("", "keys or %"), IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row("RowsCached", ("", "rows or %"), IN_0_6, CACHES, Set::Nothing(|value| value.cache_size().map(drop))),
+    row(
+        "KeysCachedFraction",
+        ("", "fraction"),
+        IN_0_6,
+        CACHES,
+        Set::Nothing(|value| value.double().map(drop)),
+    ),
     row(
         "RowCacheSavePeriodInSeconds",
-        "",
-        "s",
+        ("", "s"),
         IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "KeyCacheSavePeriodInSeconds",
-        "",
-        "s",
+        ("", "s"),
         IN_0_6,
         "Caches are not saved.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "Comment",
-        "",
-        "",
+        ("", ""),
         FROM_0_5,
         "Never read by any release, though its sample file has it: the element of that name is.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "ColumnSort",
-        "",
-        "",
+        ("", ""),
         IN_0_4,
         "Refused, as by every release since 0.4: CompareWith took its place.",
         Set::Value(|_, _| Err(Mistake::ColumnSort)),
@@ -136,8 +133,7 @@ const CACHES: &str = "The storage engine's cache is shared by all.";
 pub static FAMILY_ELEMENTS: &[Element<FamilyDraft>] = &[
     row(
         "Comment",
-        "",
-        "",
+        ("", ""),
         FROM_0_5,
         "What describe_keyspace shows as \"Desc\".",
         Set::Value(|draft, value| {
@@ -177,7 +173,7 @@ const fn label_row(
     default: &'static str,
     set: fn(&mut FamilyDraft, &Value<'_>) -> Result<(), Mistake>,
 ) -> Element<FamilyDraft> {
-    row(tag, default, "", IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
+    row(tag, (default, ""), IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
 }
 
 /// Reads one `<ColumnFamily>`; `None` when it has no usable name. A mistake leaves the default in place, so

@@ -22,8 +22,7 @@ fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
 /// Makes a row: tag, default, unit, releases, meaning, and what becomes of it.
 pub(super) const fn row<T>(
     tag: &'static str,
-    default: &'static str,
-    unit: &'static str,
+    (default, unit): (&'static str, &'static str),
     releases: Releases,
     meaning: &'static str,
     set: Set<T>,
@@ -36,8 +35,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // What there is.
     row(
         "ClusterName",
-        "Test Cluster",
-        "",
+        ("Test Cluster", ""),
         ALL,
         "The name that describe_cluster_name answers.",
         Set::Value(|draft, value| {
@@ -47,16 +45,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Keyspaces",
-        "",
-        "",
+        ("", ""),
         ALL,
         "Holds the `<Keyspace>` elements. None is accepted, and leaves nothing to serve.",
         Set::Children(keyspace::read_keyspaces),
     ),
     row(
         "Partitioner",
-        "RandomPartitioner",
-        "class",
+        ("RandomPartitioner", "class"),
         ALL,
         "The order of row keys. It is stored with the data and cannot change afterwards.",
         Set::Value(|draft, value| {
@@ -68,8 +64,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "InitialToken",
-        "random",
-        "token",
+        ("random", "token"),
         ALL,
         "The token that describe_ring and \"token map\" answer, taken at the first start.",
         Set::Value(|draft, value| {
@@ -79,8 +74,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authenticator",
-        "AllowAllAuthenticator",
-        "class",
+        ("AllowAllAuthenticator", "class"),
         IN_0_6,
         "Who may log in: everybody, with SimpleAuthenticator those in the password file, with \
          PasswordAuthenticator the users that CREATE USER made.",
@@ -92,8 +86,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authority",
-        "SimpleAuthority",
-        "class",
+        ("SimpleAuthority", "class"),
         FROM_0_7,
         "With SimpleAuthenticator: who may do what once logged in: SimpleAuthority asks the access file, \
          AllowAllAuthority lets everybody do everything.",
@@ -101,8 +94,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Authorizer",
-        "AllowAllAuthorizer",
-        "class",
+        ("AllowAllAuthorizer", "class"),
         FROM_1_2,
         "With PasswordAuthenticator: who may do what once logged in: CassandraAuthorizer asks the permissions that \
          were granted, AllowAllAuthorizer lets everybody do everything. The same as Authority.",
@@ -111,8 +103,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // How keyspaces that do not say so themselves are replicated. 0.6 moved these into `<Keyspace>`.
     row(
         "ReplicaPlacementStrategy",
-        "RackUnawareStrategy",
-        "class",
+        ("RackUnawareStrategy", "class"),
         TO_0_5,
         "Shown to clients for keyspaces that have none of their own; one server places nothing.",
         Set::Value(|draft, value| {
@@ -122,16 +113,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "EndPointSnitch",
-        "",
-        "class",
+        ("", "class"),
         TO_0_5,
         "There are no other nodes to be near to.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "ReplicationFactor",
-        "1",
-        "copies",
+        ("1", "copies"),
         TO_0_5,
         "For keyspaces that have none of their own: consistency levels are checked against it.",
         Set::Value(|draft, value| {
@@ -142,8 +131,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Where the data are.
     row(
         "CommitLogDirectory",
-        "data/commitlog",
-        "path",
+        ("data/commitlog", "path"),
         ALL,
         "Checked, not used: the log lies with the data.",
         Set::Value(|draft, value| {
@@ -153,33 +141,29 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "DataFileDirectories",
-        "data/data",
-        "paths",
+        ("data/data", "paths"),
         ALL,
         "Holds `<DataFileDirectory>` elements. The first is where data and log are; others are not used.",
         Set::Children(lists::read_data_directories),
     ),
-    row("SavedCachesDirectory", "", "path", IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
+    row("SavedCachesDirectory", ("", "path"), IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
     row(
         "BootstrapFileDirectory",
-        "",
-        "path",
+        ("", "path"),
         IN_0_4,
         "No data are streamed between nodes.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "CalloutLocation",
-        "",
-        "path",
+        ("", "path"),
         TO_0_5,
         "In sample files, never read by any release.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "StagingFileDirectory",
-        "",
-        "path",
+        ("", "path"),
         TO_0_5,
         "In sample files, never read by any release.",
         Set::Nothing(|_| Ok(())),
@@ -187,8 +171,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // When a write is safe.
     row(
         "CommitLogSync",
-        "periodic",
-        "word",
+        ("periodic", "word"),
         ALL,
         "`batch`: a write is on the disk before it is answered. `periodic`: soon afterwards.",
         Set::Value(|draft, value| {
@@ -200,8 +183,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogSyncPeriodInMS",
-        "10000",
-        "ms",
+        ("10000", "ms"),
         ALL,
         "With `periodic`: how often the log is synced. So much may be lost when the machine, not the server, dies.",
         Set::Value(|draft, value| {
@@ -211,8 +193,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogSyncBatchWindowInMS",
-        "1",
-        "ms",
+        ("1", "ms"),
         ALL,
         "With `batch`: checked, but without effect. A sync begins at once, and writes that arrive during it share the next one.",
         Set::Value(|draft, value| {
@@ -226,16 +207,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "CommitLogRotationThresholdInMB",
-        "",
-        "MB",
+        ("", "MB"),
         ALL,
         "The storage engine rotates its log itself.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         CLUSTER,
-        "",
-        "",
+        ("", ""),
         OWN,
         "Where the data are instead: on a cluster of Cassandra or ScyllaDB, see below. Without it they are in a directory.",
         Set::Children(cluster::read_cluster),
@@ -243,8 +222,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // Where clients connect.
     row(
         "ListenAddress",
-        "127.0.0.1",
-        "host",
+        ("127.0.0.1", "host"),
         ALL,
         "The address of this node. Clients connect here unless ThriftAddress says otherwise.",
         Set::Value(|draft, value| {
@@ -254,8 +232,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftAddress",
-        "ListenAddress",
-        "host",
+        ("ListenAddress", "host"),
         ALL,
         "Where clients connect. 0.0.0.0 is every interface.",
         Set::Value(|draft, value| {
@@ -265,8 +242,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftPort",
-        "9160",
-        "port",
+        ("9160", "port"),
         ALL,
         "Where clients connect. 0 picks a free one.",
         Set::Value(|draft, value| {
@@ -276,8 +252,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ThriftFramedTransport",
-        "false",
-        "boolean",
+        ("false", "boolean"),
         ALL,
         "What clients are expected to use. Framed and unframed clients are told apart and both served.",
         Set::Value(|draft, value| {
@@ -287,8 +262,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "StartNativeTransport",
-        "true",
-        "boolean",
+        ("true", "boolean"),
         FROM_1_2,
         "Whether clients of CQL's native protocol are served.",
         Set::Value(|draft, value| {
@@ -298,8 +272,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "NativeTransportAddress",
-        "ThriftAddress",
-        "host",
+        ("ThriftAddress", "host"),
         FROM_1_2,
         "Where clients of the native protocol connect. cassandra.yaml has one rpc_address for both protocols.",
         Set::Value(|draft, value| {
@@ -309,8 +282,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "NativeTransportPort",
-        "9042",
-        "port",
+        ("9042", "port"),
         FROM_1_2,
         "Where clients of the native protocol connect. 0 picks a free one.",
         Set::Value(|draft, value| {
@@ -320,16 +292,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         ENCRYPTION,
-        "",
-        "",
+        ("", ""),
         FROM_1_2,
         "TLS for the connections of clients, on every port: see below. Without it there is none.",
         Set::Children(encryption::read_encryption),
     ),
     row(
         "RpcTimeoutInMillis",
-        "",
-        "ms",
+        ("", "ms"),
         ALL,
         "Reads, scans and writes that take longer end with TimedOutException; a write may be applied all the same. Not given: no limit.",
         Set::Value(|draft, value| {
@@ -339,16 +309,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "Seeds",
-        "",
-        "hosts",
+        ("", "hosts"),
         ALL,
         "Holds `<Seed>` elements: nodes to meet the others by. There are no others.",
         Set::Children(lists::read_seeds),
     ),
     row(
         "GCGraceSeconds",
-        "864000",
-        "s",
+        ("864000", "s"),
         ALL,
         "How long deletions are remembered.",
         Set::Value(|draft, value| {
@@ -359,24 +327,21 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     // What belongs to a cluster.
     row(
         "StoragePort",
-        "",
-        "port",
+        ("", "port"),
         ALL,
         "No other node connects.",
         Set::Nothing(|value| value.port().map(drop)),
     ),
     row(
         "ControlPort",
-        "",
-        "port",
+        ("", "port"),
         TO_0_5,
         "There is no gossip.",
         Set::Nothing(|value| value.port().map(drop)),
     ),
     row(
         "PhiConvictThreshold",
-        "",
-        "",
+        ("", ""),
         IN_0_6,
         "There are no other nodes to suspect.",
         Set::Nothing(|value| match value.integer()? {
@@ -386,43 +351,38 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "AutoBootstrap",
-        "",
-        "boolean",
+        ("", "boolean"),
         FROM_0_5,
         "There is no ring to join.",
         Set::Nothing(|value| value.boolean().map(drop)),
     ),
     row(
         "HintedHandoffEnabled",
-        "",
-        "boolean",
+        ("", "boolean"),
         IN_0_6,
         "There are no other nodes to keep hints for.",
         Set::Nothing(|value| value.boolean_called("HintedHandoff").map(drop)),
     ),
     row(
         "DoConsistencyChecksBoolean",
-        "",
-        "boolean",
+        ("", "boolean"),
         ALL,
         "There are no other copies to repair.",
         Set::Nothing(|_| Ok(())),
     ),
-    row("JobTrackerHost", "", "host", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
-    row("JobJarFileLocation", "", "path", ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    row("JobTrackerHost", ("", "host"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
+    row("JobJarFileLocation", ("", "path"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
     // How the old server used memory, disk and threads.
     row(
         "SnapshotBeforeCompaction",
-        "",
-        "boolean",
+        ("", "boolean"),
         ALL,
         "The storage engine compacts by itself.",
         Set::Nothing(|value| value.boolean().map(drop)),
     ),
     row(
         "DiskAccessMode",
-        "",
-        "word",
+        ("", "word"),
         IN_0_6,
         "The storage engine reads its files its own way.",
         Set::Nothing(|value| {
@@ -433,59 +393,71 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "ConcurrentReads",
-        "",
-        "threads",
+        ("", "threads"),
         ALL,
         "Threads are not counted here.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
     row(
         "ConcurrentWrites",
-        "",
-        "threads",
+        ("", "threads"),
         ALL,
         "Threads are not counted here.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
-    row("MemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("MemtableThroughputInMB", "", "MB", IN_0_6, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("MemtableObjectCountInMillions", "", "million columns", TO_0_5, FLUSHES, Set::Nothing(object_count)),
-    row("MemtableOperationsInMillions", "", "million columns", IN_0_6, FLUSHES, Set::Nothing(object_count)),
+    row("MemtableSizeInMB", ("", "MB"), TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row(
+        "MemtableThroughputInMB",
+        ("", "MB"),
+        IN_0_6,
+        FLUSHES,
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
+    row(
+        "MemtableObjectCountInMillions",
+        ("", "million columns"),
+        TO_0_5,
+        FLUSHES,
+        Set::Nothing(object_count),
+    ),
+    row("MemtableOperationsInMillions", ("", "million columns"), IN_0_6, FLUSHES, Set::Nothing(object_count)),
     row(
         "MemtableLifetimeInDays",
-        "",
-        "days",
+        ("", "days"),
         IN_0_4,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         "MemtableFlushAfterMinutes",
-        "",
-        "min",
+        ("", "min"),
         FROM_0_5,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
-    row("BinaryMemtableSizeInMB", "", "MB", TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row(
+        "BinaryMemtableSizeInMB",
+        ("", "MB"),
+        TO_0_5,
+        FLUSHES,
+        Set::Nothing(|value| value.integer().map(drop)),
+    ),
     row(
         "BinaryMemtableThroughputInMB",
-        "",
-        "MB",
+        ("", "MB"),
         IN_0_6,
         FLUSHES,
         Set::Nothing(|value| value.integer().map(drop)),
     ),
-    row("FlushMinThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("FlushMaxThreads", "", "threads", IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
-    row("FlushDataBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
-    row("FlushIndexBufferSizeInMB", "", "MB", ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
-    row("SlicedBufferSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
-    row("ColumnIndexSizeInKB", "", "KB", ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMinThreads", ("", "threads"), IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushMaxThreads", ("", "threads"), IN_0_4, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
+    row("FlushDataBufferSizeInMB", ("", "MB"), ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("FlushIndexBufferSizeInMB", ("", "MB"), ALL, FLUSHES, Set::Nothing(|value| value.double().map(drop))),
+    row("SlicedBufferSizeInKB", ("", "KB"), ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
+    row("ColumnIndexSizeInKB", ("", "KB"), ALL, BUFFERS, Set::Nothing(|value| value.integer().map(drop))),
     row(
         "RowWarningThresholdInMB",
-        "",
-        "MB",
+        ("", "MB"),
         IN_0_6,
         "Rows of any size are compacted alike.",
         Set::Nothing(|value| match value.integer()? {
@@ -495,8 +467,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
     ),
     row(
         "IndexInterval",
-        "",
-        "rows",
+        ("", "rows"),
         IN_0_6,
         BUFFERS,
         Set::Nothing(|value| match value.integer()? {

@@ -28,8 +28,7 @@ pub struct EncryptionDraft {
 pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     row(
         "Enabled",
-        "true",
-        "boolean",
+        ("true", "boolean"),
         FROM_1_2,
         "Whether clients may speak TLS. In cassandra.yaml it is false unless it is given.",
         Set::Value(|draft, value| {
@@ -39,8 +38,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "Optional",
-        "false",
-        "boolean",
+        ("false", "boolean"),
         FROM_1_2,
         "Clients that do not speak TLS are served too, on the same port. Otherwise they are closed.",
         Set::Value(|draft, value| {
@@ -50,8 +48,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "CertificateFile",
-        "",
-        "path",
+        ("", "path"),
         FROM_1_2,
         "The server's certificate in PEM, and after it those that lead to its authority. Required.",
         Set::Value(|draft, value| {
@@ -61,8 +58,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "KeyFile",
-        "",
-        "path",
+        ("", "path"),
         FROM_1_2,
         "The certificate's private key in PEM, without a password. May be the same file. Required.",
         Set::Value(|draft, value| {
@@ -72,8 +68,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "ClientCertificateAuthorities",
-        "",
-        "path",
+        ("", "path"),
         FROM_1_2,
         "The certificates of those who sign clients' certificates, in PEM. With it clients are asked for theirs.",
         Set::Value(|draft, value| {
@@ -83,8 +78,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
     ),
     row(
         "RequireClientAuth",
-        "true with ClientCertificateAuthorities",
-        "boolean",
+        ("true with ClientCertificateAuthorities", "boolean"),
         FROM_1_2,
         "`false`: a client without a certificate is served. One that shows a wrong one never is. `true` goes with `Optional` false only: a client without TLS shows none.",
         Set::Value(|draft, value| {

@@ -51,8 +51,7 @@ pub struct KeyspaceDraft {
 
 pub static KEYSPACE_ATTRIBUTES: &[Element<KeyspaceDraft>] = &[row(
     "Name",
-    "",
-    "",
+    ("", ""),
     ALL,
     "The keyspace's name. Required; any letter case of `system` is reserved.",
     Set::Value(|draft, value| {
@@ -67,8 +66,7 @@ pub static KEYSPACE_ATTRIBUTES: &[Element<KeyspaceDraft>] = &[row(
 pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     row(
         "ReplicaPlacementStrategy",
-        "that of Storage",
-        "class",
+        ("that of Storage", "class"),
         IN_0_6,
         "Shown to clients; one server places nothing.",
         Set::Value(|draft, value| {
@@ -78,8 +76,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     ),
     row(
         "ReplicationFactor",
-        "that of Storage",
-        "copies",
+        ("that of Storage", "copies"),
         IN_0_6,
         "Consistency levels are checked against it: with 2 or more, ALL has too few nodes.",
         Set::Value(|draft, value| {
@@ -89,16 +86,14 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     ),
     row(
         "EndPointSnitch",
-        "",
-        "class",
+        ("", "class"),
         IN_0_6,
         "There are no other nodes to be near to.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "RowKey",
-        "ROW_KEY",
-        "",
+        ("ROW_KEY", ""),
         IN_0_4,
         "What describe_keyspace calls row keys.",
         Set::Value(|draft, value| {
@@ -108,8 +103,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
     ),
     row(
         "KeysCachedFraction",
-        "",
-        "fraction",
+        ("", "fraction"),
         IN_0_5,
         "The storage engine's cache is shared by all.",
         Set::Nothing(|value| value.double().map(drop)),

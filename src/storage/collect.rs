@@ -96,11 +96,17 @@ pub fn collect_cells(
     Ok(())
 }
 
+/// The tombstones of a row of super columns.
+#[derive(Debug, Clone, Copy)]
+pub struct RowTombstones<'a> {
+    pub row: DeletionTime,
+    pub ranges: &'a [RangeDeletion],
+}
+
 /// Walks super columns in the order of the slice and gathers those that the read returns, up to `count`.
 pub fn collect_supers(
     supers: impl Iterator<Item = Result<SuperColumn, StoreError>>,
-    row: DeletionTime,
-    ranges: &[RangeDeletion],
+    tombstones: RowTombstones<'_>,
     count: usize,
     command: &ReadCommand,
     gather: &mut impl Gather,
@@ -119,9 +125,9 @@ pub fn collect_supers(
         for cell in &mut super_column.cells {
             cell.expire(command.now_s, command.behaviour);
         }
-        shadow_cells(&mut super_column, ranges, command);
-        counted += usize::from(super_counts(&super_column, row, command.behaviour));
-        if let Some(visible) = visible_super(super_column, row, command) {
+        shadow_cells(&mut super_column, tombstones.ranges, command);
+        counted += usize::from(super_counts(&super_column, tombstones.row, command.behaviour));
+        if let Some(visible) = visible_super(super_column, tombstones.row, command) {
             gather.super_column(visible)?;
         }
         if counted >= count {

@@ -70,7 +70,8 @@ pub async fn answer(
         Ok(args) => match dialect::find_method(header.name, &args, &service.compat, session, transport) {
             Some(method) => {
                 let args = args.of(method.name, method.args);
-                run(service, session, method, &args, header.seqid, transport, out).await?;
+                let call = MethodCall { service, session, method, args: &args };
+                call.run(header.seqid, transport, out).await?;
             }
             None => {
                 let text = format!("Invalid method name: '{}'", String::from_utf8_lossy(header.name));
@@ -84,133 +85,135 @@ pub async fn answer(
     Ok(())
 }
 
-/// Refuses a call that needs a login which the client has not made. What is refused does not depend on the arguments, so the
-/// answer says nothing of which keyspaces exist.
-fn check_login(
-    service: &Service,
-    session: &Session,
-    method: &Method,
-    args: &Args<'_>,
-) -> Result<(), Failure> {
-    let is_open = if method.needs_login {
-        session.is_open_to(method)
-    } else {
-        session.has_logged_in() || before_login::is_answered(method, args)
-    };
-    if !is_open && service.database.logins().are_required() {
-        let text = texts::not_logged_in(method.releases.first());
-        return Err(Failure::Failed(db::Error::invalid(text)));
-    }
-    check_old_user(session, method, args)
-}
-
-/// Whether who has logged in as of 0.6 may use the keyspace that a call of those days carries. 0.6 asked at the
-/// login alone; what roles may do can change after it.
-fn check_old_user(session: &Session, method: &Method, args: &Args<'_>) -> Result<(), Failure> {
-    let Some(user) = &session.old_user else { return Ok(()) };
-    if !method.needs_login || method.family() == Family::AfterSetKeyspace {
-        return Ok(());
-    }
-    // A call that carries none touches all of them.
-    let keyspace = args.bytes(1).unwrap_or_default();
-    if user.opens(&keyspace) {
-        return Ok(());
-    }
-    let (user, keyspace) = (&user.name, String::from_utf8_lossy(&keyspace));
-    let why = texts::keyspace_not_authorized(LOGIN_TO_KEYSPACE, user, &keyspace);
-    Err(Failure::Failed(db::Error::invalid(why)))
-}
-
-async fn run(
-    service: &Service,
-    session: &mut Session,
+/// A call of a method, with the session that it comes from.
+struct MethodCall<'a> {
+    service: &'a Service,
+    session: &'a mut Session,
     method: &'static Method,
-    args: &Args<'_>,
-    seqid: i32,
-    transport: Transport,
-    out: &mut BytesMut,
-) -> Result<(), WireError> {
-    let start = out.len();
-    let mark = {
+    args: &'a Args<'a>,
+}
+
+impl MethodCall<'_> {
+    /// Runs the call, and appends its reply to `out`.
+    async fn run(mut self, seqid: i32, transport: Transport, out: &mut BytesMut) -> Result<(), WireError> {
+        let (service, method) = (self.service, self.method);
+        let start = out.len();
+        let mark = {
+            let mut writer = Writer::new(out);
+            let mark = writer.frame_begin(transport);
+            writer.message_begin(method.name.as_bytes(), MessageKind::Reply, seqid);
+            mark
+        };
+        let behaviour = dialect::behaviour_for(method, &service.compat);
+        let log = RequestLog::begin("thrift", method.name, self.session.address);
+        let outcome = if std::mem::take(&mut self.session.has_lost_its_place) {
+            Err(Failure::Protocol(LOST.to_owned()))
+        } else {
+            match self.check_login() {
+                Ok(()) => {
+                    let meter = self.session.meter.begin(&service.limits);
+                    let outcome = {
+                        // Pinned here, as it is large and would be moved with each layer around it.
+                        let request = pin!(self.run_on_newest(behaviour, out));
+                        metered(meter, log.run(request)).await
+                    };
+                    self.session.meter.end();
+                    outcome
+                }
+                Err(failure) => Err(failure),
+            }
+        };
+        let length = out.len() - start;
+        let mut writer = Writer::new(out);
+        let failure = match outcome {
+            Ok(()) if length > RESULT_BYTES_MAX => Failure::Failed(db::Error::invalid(format!(
+                "the reply has more than {RESULT_BYTES_MAX} bytes: ask for fewer rows or columns at a time, with a smaller count \
+                 or in pages"
+            ))),
+            Ok(()) => {
+                writer.stop();
+                match writer.frame_end(mark) {
+                    Ok(()) => {
+                        log.end(out.len() - start, None::<&Failure>);
+                        return Ok(());
+                    }
+                    Err(error) => {
+                        Failure::Failed(db::Error::invalid(format!("the reply is too large: {error}")))
+                    }
+                }
+            }
+            Err(failure) => failure,
+        };
+        if behaviour.wire.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
+            self.session.has_lost_its_place = true;
+        }
+        log_failure(method, &failure);
+        out.truncate(start);
         let mut writer = Writer::new(out);
         let mark = writer.frame_begin(transport);
-        writer.message_begin(method.name.as_bytes(), MessageKind::Reply, seqid);
-        mark
-    };
-    let behaviour = dialect::behaviour_for(method, &service.compat);
-    let log = RequestLog::begin("thrift", method.name, session.address);
-    let outcome = if std::mem::take(&mut session.has_lost_its_place) {
-        Err(Failure::Protocol(LOST.to_owned()))
-    } else {
-        match check_login(service, session, method, args) {
-            Ok(()) => {
-                let meter = session.meter.begin(&service.limits);
-                let outcome = {
-                    // Pinned here, as it is large and would be moved with each layer around it.
-                    let request = pin!(run_on_newest(service, session, method, args, behaviour, out));
-                    metered(meter, log.run(request)).await
-                };
-                session.meter.end();
-                outcome
-            }
-            Err(failure) => Err(failure),
-        }
-    };
-    let length = out.len() - start;
-    let mut writer = Writer::new(out);
-    let failure = match outcome {
-        Ok(()) if length > RESULT_BYTES_MAX => Failure::Failed(db::Error::invalid(format!(
-            "the reply has more than {RESULT_BYTES_MAX} bytes: ask for fewer rows or columns at a time, with a smaller count \
-             or in pages"
-        ))),
-        Ok(()) => {
-            writer.stop();
-            match writer.frame_end(mark) {
-                Ok(()) => {
-                    log.end(out.len() - start, None::<&Failure>);
-                    return Ok(());
-                }
-                Err(error) => Failure::Failed(db::Error::invalid(format!("the reply is too large: {error}"))),
-            }
-        }
-        Err(failure) => failure,
-    };
-    if behaviour.wire.loses_its_place && matches!(&failure, Failure::Protocol(text) if text != LOST) {
-        session.has_lost_its_place = true;
+        write_failure(&mut writer, method.name, seqid, &failure, method.throws);
+        let ended = writer.frame_end(mark);
+        log.end(out.len() - start, Some(&failure));
+        ended
     }
-    log_failure(method, &failure);
-    out.truncate(start);
-    let mut writer = Writer::new(out);
-    let mark = writer.frame_begin(transport);
-    write_failure(&mut writer, method.name, seqid, &failure, method.throws);
-    let ended = writer.frame_end(mark);
-    log.end(out.len() - start, Some(&failure));
-    ended
-}
 
-/// Runs a call, and once more where it needs something that is not defined as far as this server knows, and another may
-/// have defined it since. That is found before anything is done.
-async fn run_on_newest(
-    service: &Service,
-    session: &mut Session,
-    method: &'static Method,
-    args: &Args<'_>,
-    behaviour: &'static Behaviour,
-    out: &mut BytesMut,
-) -> Result<(), Failure> {
-    let (database, statements, language) = (&service.database, &*service.statements, service.compat.language);
-    if database.stored_schema().is_shared() {
-        let start = out.len();
-        let call = Call { database, statements, session, args, behaviour, language, out };
-        match meter::within(method.kind, (method.run)(call)).await {
-            Err(Failure::Failed(db::Error::Unknown(_))) => {}
-            outcome => return outcome,
+    /// Runs a call, and once more where it needs something that is not defined as far as this server knows, and another may
+    /// have defined it since. That is found before anything is done.
+    async fn run_on_newest(
+        &mut self,
+        behaviour: &'static Behaviour,
+        out: &mut BytesMut,
+    ) -> Result<(), Failure> {
+        let MethodCall { service, session, method, args } = self;
+        let (database, statements, language) =
+            (&service.database, &*service.statements, service.compat.language);
+        if database.stored_schema().is_shared() {
+            let start = out.len();
+            let call = Call { database, statements, session, args, behaviour, language, out };
+            match meter::within(method.kind, (method.run)(call)).await {
+                Err(Failure::Failed(db::Error::Unknown(_))) => {}
+                outcome => return outcome,
+            }
+            out.truncate(start);
+            database.stored_schema().refresh().await?;
         }
-        out.truncate(start);
-        database.stored_schema().refresh().await?;
+        let call = Call { database, statements, session, args, behaviour, language, out };
+        meter::within(method.kind, (method.run)(call)).await
     }
-    let call = Call { database, statements, session, args, behaviour, language, out };
-    meter::within(method.kind, (method.run)(call)).await
+
+    /// Refuses a call that needs a login which the client has not made. What is refused does not depend on the arguments, so the
+    /// answer says nothing of which keyspaces exist.
+    fn check_login(&self) -> Result<(), Failure> {
+        let MethodCall { service, session, method, args } = self;
+        let is_open = if method.needs_login {
+            session.is_open_to(method)
+        } else {
+            session.has_logged_in() || before_login::is_answered(method, args)
+        };
+        if !is_open && service.database.logins().are_required() {
+            let text = texts::not_logged_in(method.releases.first());
+            return Err(Failure::Failed(db::Error::invalid(text)));
+        }
+        self.check_old_user()
+    }
+
+    /// Whether who has logged in as of 0.6 may use the keyspace that a call of those days carries. 0.6 asked at the
+    /// login alone; what roles may do can change after it.
+    fn check_old_user(&self) -> Result<(), Failure> {
+        let MethodCall { session, method, args, .. } = self;
+        let Some(user) = &session.old_user else { return Ok(()) };
+        if !method.needs_login || method.family() == Family::AfterSetKeyspace {
+            return Ok(());
+        }
+        // A call that carries none touches all of them.
+        let keyspace = args.bytes(1).unwrap_or_default();
+        if user.opens(&keyspace) {
+            return Ok(());
+        }
+        let (user, keyspace) = (&user.name, String::from_utf8_lossy(&keyspace));
+        let why = texts::keyspace_not_authorized(LOGIN_TO_KEYSPACE, user, &keyspace);
+        Err(Failure::Failed(db::Error::invalid(why)))
+    }
 }
 
 /// Logs what an operator should see; a client's mistakes are the client's.

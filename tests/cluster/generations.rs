@@ -184,7 +184,7 @@ fn flood(mut client: Client, keyspace: &str, number: usize) -> (Vec<String>, usi
         let keys: Vec<String> = (0..UNREAD).map(|at| format!("{number} {round} {at}")).collect();
         for key in &keys {
             let path = calls::path("Cf", None, Some(b"name"));
-            let args = calls::insert_args(keyspace, key.as_bytes(), path, &value, 1, QUORUM);
+            let args = calls::insert_args(keyspace, key.as_bytes(), path, (&value, 1), QUORUM);
             client.begin("insert", &args).unwrap();
         }
         for key in keys {

@@ -58,7 +58,7 @@ impl Old {
         level: i32,
     ) -> Reply {
         let path = calls::path(family, None, Some(name.as_bytes()));
-        let args = calls::insert_args(&self.keyspace, key.as_bytes(), path, value.as_bytes(), stamp, level);
+        let args = calls::insert_args(&self.keyspace, key.as_bytes(), path, (value.as_bytes(), stamp), level);
         self.client.call("insert", &args)
     }
 

@@ -102,7 +102,7 @@ async fn what_one_gateway_makes_the_other_serves_at_once() {
 
     // One of 0.6 names its keyspace in each call, one of 0.7 and later chooses it.
     let mut old = Client::of(&other);
-    let to_first = insert_args("Ks", b"k", path("First", None, Some(b"c")), b"v", 1, calls::QUORUM);
+    let to_first = insert_args("Ks", b"k", path("First", None, Some(b"c")), (b"v", 1), calls::QUORUM);
     old.call("insert", &to_first).await.void();
     let get_first = fields([
         (1, text("k")),

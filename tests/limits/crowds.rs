@@ -82,7 +82,7 @@ fn cell(name: &[u8]) -> Value {
 }
 
 fn insert(client: &mut Client<impl Read + Write>, name: &[u8], value: &[u8]) {
-    client.call("insert", &insert_args(KS, b"c", cell(name), value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"c", cell(name), (value, 1), ONE)).void();
 }
 
 fn get_message(style: Style, name: &[u8]) -> Vec<u8> {

@@ -120,7 +120,7 @@ fn deep_nesting_is_refused() {
 fn half_messages_stop_nobody_else() {
     let (server, _directory) = start();
     let column = path("Standard1", None, Some(b"half"));
-    let args = insert_args(KS, b"half", column, b"v", 1, ONE);
+    let args = insert_args(KS, b"half", column, (b"v", 1), ONE);
     let mut silent = Vec::new();
     for style in Style::ALL {
         let whole = style.message("insert", &args, MessageKind::Call, 1);
@@ -208,7 +208,7 @@ fn clients_that_never_read_hold_little_memory() {
     let column = || path("Standard1", None, Some(b"large"));
     let value = vec![b'x'; 1024 * 1024];
     let mut client = server.client(Style::FRAMED);
-    client.call("insert", &insert_args(KS, b"large", column(), &value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"large", column(), (&value, 1), ONE)).void();
     let get = get_args(KS, b"large", column(), ONE);
     let call = Style::FRAMED.message("get", &get, MessageKind::Call, 1);
     let deaf: Vec<TcpStream> = (0..30)
@@ -235,7 +235,7 @@ fn large_replies_that_nobody_reads_are_bounded() {
     let column = || path("Standard1", None, Some(b"c"));
     let value = vec![b'x'; 32 * 1024 * 1024];
     let mut client = server.client(Style::FRAMED);
-    client.call("insert", &insert_args(KS, b"large", column(), &value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"large", column(), (&value, 1), ONE)).void();
     let call = Style::FRAMED.message("get", &get_args(KS, b"large", column(), ONE), MessageKind::Call, 1);
     let deaf: Vec<TcpStream> = (0..80)
         .map(|_| {
@@ -263,7 +263,7 @@ fn a_client_may_write_byte_by_byte() {
     let (server, _directory) = start();
     for style in Style::ALL {
         let mut client = server.client(style);
-        let args = insert_args(KS, b"slow", path("Standard1", None, Some(b"c")), b"v", 1, ONE);
+        let args = insert_args(KS, b"slow", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
         for byte in style.message("insert", &args, MessageKind::Call, 9) {
             client.send(&[byte]);
         }
@@ -282,16 +282,16 @@ fn long_names_and_keys_are_refused_and_the_connection_goes_on() {
         let mut why = |method: &str, args: Value| client.call(method, &args).why().to_owned();
         let column = |name| path("Standard1", None, Some(name));
         assert_eq!(
-            why("insert", insert_args(KS, b"k", column(&long), b"v", 1, ONE)),
+            why("insert", insert_args(KS, b"k", column(&long), (b"v", 1), ONE)),
             "column name length must not be greater than 65535"
         );
         assert_eq!(
-            why("insert", insert_args(KS, &long, column(b"c"), b"v", 1, ONE)),
+            why("insert", insert_args(KS, &long, column(b"c"), (b"v", 1), ONE)),
             "Encoded key length of 70000 is longer than maximum of 65535"
         );
         let in_super = path("Super1", Some(&long), Some(b"c"));
         assert_eq!(
-            why("insert", insert_args(KS, b"k", in_super, b"v", 1, ONE)),
+            why("insert", insert_args(KS, b"k", in_super, (b"v", 1), ONE)),
             "supercolumn name length must not be greater than 65535"
         );
         let slice = slice(&long, b"", false, 10);
@@ -300,7 +300,7 @@ fn long_names_and_keys_are_refused_and_the_connection_goes_on() {
         assert!(why("get", get_args(&name, b"k", column(b"c"), ONE)).ends_with("in this schema."));
         check_alive(&mut client);
         let longest = &long[..65_535];
-        let args = insert_args(KS, longest, column(longest), b"v", 1, ONE);
+        let args = insert_args(KS, longest, column(longest), (b"v", 1), ONE);
         client.call("insert", &args).void();
         assert_eq!(value_of(&mut client, longest, longest), Some(b"v".to_vec()));
     }
@@ -346,7 +346,7 @@ fn a_hundred_mebibytes_pass_and_too_much_is_refused() {
     let value = vec![b'v'; 100 * 1024 * 1024];
     let mut client = server.client(Style::FRAMED);
     let column = path("Standard1", None, Some(b"huge"));
-    client.call("insert", &insert_args(KS, b"huge", column, &value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"huge", column, (&value, 1), ONE)).void();
     assert!(value_of(&mut client, b"huge", b"huge") == Some(value), "the value has changed");
     drop(client);
     let before = server.resident_bytes();
@@ -412,7 +412,7 @@ fn the_server_ends_although_a_client_never_reads() {
     let column = || path("Standard1", None, Some(b"c"));
     let mut client: Client = server.client(Style::FRAMED);
     let value = vec![b'x'; 8 * 1024 * 1024];
-    client.call("insert", &insert_args(KS, b"deaf", column(), &value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"deaf", column(), (&value, 1), ONE)).void();
     let call = Style::FRAMED.message("get", &get_args(KS, b"deaf", column(), ONE), MessageKind::Call, 1);
     let mut deaf = raw(server.address);
     deaf.write_all(&call.repeat(10)).unwrap();

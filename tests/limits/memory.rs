@@ -47,7 +47,9 @@ fn start() -> (Server, SocketAddr, tempfile::TempDir) {
     let value = chance.bytes(MIB);
     for at in 0..LARGE_ROWS {
         let path = path("Standard1", None, Some(b"value"));
-        client.call("insert", &insert_args(KS, format!("large{at}").as_bytes(), path, &value, 1, ONE)).void();
+        client
+            .call("insert", &insert_args(KS, format!("large{at}").as_bytes(), path, (&value, 1), ONE))
+            .void();
     }
     for batch in 0..WIDE_COLUMNS / BATCH {
         let name = |at: usize| format!("{:08}", batch * BATCH + at);
@@ -172,7 +174,7 @@ fn a_reply_has_so_many_bytes_and_no_more() {
     let value = vec![b'v'; 90 * 1000 * 1000];
     for name in [b"a", b"b", b"c"] {
         let column = path("Standard1", None, Some(name));
-        client.call("insert", &insert_args(KS, b"row", column, &value, 1, ONE)).void();
+        client.call("insert", &insert_args(KS, b"row", column, (&value, 1), ONE)).void();
     }
     drop(value);
     let slice =

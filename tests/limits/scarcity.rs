@@ -51,7 +51,7 @@ fn cell(name: &[u8]) -> Value {
 }
 
 fn insert(client: &mut Client, name: &[u8], value: &[u8]) {
-    client.call("insert", &insert_args(KS, b"scarce", cell(name), value, 1, ONE)).void();
+    client.call("insert", &insert_args(KS, b"scarce", cell(name), (value, 1), ONE)).void();
 }
 
 fn get_message(style: Style, name: &[u8]) -> Vec<u8> {
@@ -130,7 +130,7 @@ fn clients_of_the_native_protocol_that_never_read_do_not_stop_others() {
 fn unfinished_messages_do_not_stop_others() {
     let serving = Serving::limited(little_memory());
     let large = vec![b'x'; LARGE];
-    let args = insert_args(KS, b"unfinished", cell(b"c"), &large, 1, ONE);
+    let args = insert_args(KS, b"unfinished", cell(b"c"), (&large, 1), ONE);
     let mut unfinished = Vec::new();
     for number in 0..12 {
         let style = Style::ALL[number % 4];
@@ -166,7 +166,7 @@ fn a_request_that_finds_no_memory_is_refused_and_the_connection_goes_on() {
         client.call("get_slice", &slice).thrown(2);
         check_alive(&mut client);
     }
-    let large = insert_args(KS, b"scarce", cell(b"large"), &vec![b'x'; LARGE], 1, ONE);
+    let large = insert_args(KS, b"scarce", cell(b"large"), (&vec![b'x'; LARGE], 1), ONE);
     let refused = client.call("insert", &large);
     assert!(refused.application(7).contains("4194304 bytes of memory"), "{refused:?}");
     check_alive(&mut client);
@@ -185,7 +185,7 @@ fn a_request_that_finds_no_memory_is_refused_and_the_connection_goes_on() {
 
 /// Takes all but some KiB of the memory of all messages: the last byte of a message is missing.
 fn take_memory(serving: &Serving, bytes_max: usize) -> TcpStream {
-    let args = insert_args(KS, b"unfinished", cell(b"c"), &vec![b'x'; bytes_max - 16 * 1024], 1, ONE);
+    let args = insert_args(KS, b"unfinished", cell(b"c"), (&vec![b'x'; bytes_max - 16 * 1024], 1), ONE);
     let message = Style::FRAMED.message("insert", &args, MessageKind::Call, 1);
     let mut stream = raw(serving.thrift);
     stream.write_all(&message[..message.len() - 1]).unwrap();
@@ -268,7 +268,7 @@ fn a_message_that_stops_coming_ends_the_connection_and_a_slow_one_does_not() {
     let serving = Serving::limited(little_time());
     for style in Style::ALL {
         let value = vec![b'v'; 8000];
-        let args = insert_args(KS, b"slow", cell(b"c"), &value, 1, ONE);
+        let args = insert_args(KS, b"slow", cell(b"c"), (&value, 1), ONE);
         let message = style.message("insert", &args, MessageKind::Call, 1);
         let mut stalled: Vec<TcpStream> = [1, 3, 6, 100, message.len() - 1]
             .map(|length| {
@@ -356,7 +356,7 @@ fn a_message_before_the_login_is_short() {
     let serving = Serving::start(little_memory(), Authenticator::Simple(simple), None);
     let credentials = map(TType::String, vec![("username", text("jonas")), ("password", text("secret"))]);
     let login = fields([(1, text(KS)), (2, fields([(1, credentials)]))]);
-    let large = insert_args(KS, b"scarce", cell(b"large"), &vec![b'x'; LARGE], 1, ONE);
+    let large = insert_args(KS, b"scarce", cell(b"large"), (&vec![b'x'; LARGE], 1), ONE);
     // A frame of 250 MB, of which some comes.
     let unfinished: Vec<TcpStream> = (0..5)
         .map(|_| {

@@ -117,8 +117,8 @@ fn calls() -> Vec<(&'static str, Value)> {
     let name = |name: &str| fields([(1, text(name))]);
     let user = map(TType::String, vec![("username", text("u")), ("password", text("p"))]);
     vec![
-        ("insert", insert_args(KS, b"k", one(), b"value", 1, ONE)),
-        ("insert", insert_args(KS, b"k", of_super(), b"value", -1, QUORUM)),
+        ("insert", insert_args(KS, b"k", one(), (b"value", 1), ONE)),
+        ("insert", insert_args(KS, b"k", of_super(), (b"value", -1), QUORUM)),
         ("batch_mutate", batch_mutate_args(KS, batch, ONE)),
         ("batch_insert", fields([(1, text(KS)), (2, text("k")), (3, old_batch), (4, level())])),
         ("remove", remove_args(KS, b"k", one(), 7, ONE)),
@@ -154,8 +154,8 @@ fn first_calls() -> Vec<(&'static str, Value)> {
     let columns = vec![column(b"c", b"v", 5), column(b"d", b"", -1)];
     let supers = vec![fields([(1, text("s")), (2, structs(columns.clone()))])];
     vec![
-        ("insert", insert_args(KS, b"k", "Standard1:c", b"value", 1, true)),
-        ("insert", insert_args(KS, b" k ", "Super1:s:c", b"value", 1, false)),
+        ("insert", insert_args(KS, b"k", "Standard1:c", (b"value", 1), true)),
+        ("insert", insert_args(KS, b" k ", "Super1:s:c", (b"value", 1), false)),
         ("batch_insert", batch_args(KS, b"k", vec![("Standard1", columns)], true)),
         ("batch_insert_superColumn", batch_args(KS, b"k", vec![("Super1", supers)], true)),
         ("remove", remove_args(KS, b"k", "Super1:s", 7, true)),

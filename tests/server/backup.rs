@@ -56,7 +56,7 @@ fn write(address: SocketAddr, writer: usize) -> (JoinHandle<()>, Arc<AtomicU64>)
             let key = format!("{writer}-{number}");
             let column = path("Standard1", None, Some(b"c"));
             let value = [number as u8; 300];
-            let args = insert_args(KS, key.as_bytes(), column, &value, number, ONE);
+            let args = insert_args(KS, key.as_bytes(), column, (&value, number), ONE);
             match client.try_call("insert", &args) {
                 Ok(reply) => reply.void(),
                 Err(_) => return,
@@ -149,7 +149,7 @@ fn a_full_disk_leaves_nothing_behind() {
     let _unmount = Unmount(&small);
     let server = Server::start(place.path(), &storage_conf(""), &[]);
     let mut client = server.client(Style::UNFRAMED);
-    let args = insert_args(KS, b"k", path("Standard1", None, Some(b"c")), &[7; 200_000], 1, ONE);
+    let args = insert_args(KS, b"k", path("Standard1", None, Some(b"c")), (&[7; 200_000], 1), ONE);
     client.call("insert", &args).void();
     let back_up = |target| {
         let options = BackupOptions { source: source.clone(), target, reads_tables: true };

@@ -42,7 +42,9 @@ impl Blog {
             [("twitter", "one"), ("email", "one@example.com"), ("numPosts", "3"), ("bio", "writes")]
         {
             let path = path("Authors", None, Some(name.as_bytes()));
-            client.call("insert", &insert_args(BLOG, b"Author One", path, value.as_bytes(), NOW, ONE)).void();
+            client
+                .call("insert", &insert_args(BLOG, b"Author One", path, (value.as_bytes(), NOW), ONE))
+                .void();
         }
         let tags = [&["life", "guitar", "music"][..], &["guitar"], &["movie", "horror"]];
         for ((slug, post), tags) in SLUGS.iter().zip(&self.posts).zip(tags) {
@@ -143,7 +145,7 @@ fn classic_mistakes_are_told_in_the_old_words() {
     let blog = Blog::new();
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
-    let mut insert = |path| client.call("insert", &insert_args(BLOG, b"row", path, b"v", 1, ONE));
+    let mut insert = |path| client.call("insert", &insert_args(BLOG, b"row", path, (b"v", 1), ONE));
     let tagged = |name: &[u8]| path("TaggedPosts", None, Some(name));
     let slug = SLUGS[0].as_bytes();
     assert_eq!(insert(tagged(slug)).why(), "UUIDs must be exactly 16 bytes");

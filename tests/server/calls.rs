@@ -68,7 +68,7 @@ fn splits_begin_and_end_as_asked() {
     let mut client = server.client(Style::UNFRAMED);
     for row in 0..40u8 {
         let path = path("Standard2", None, Some(b"c"));
-        client.call("insert", &insert_args(KS, &[b's', row + 40], path, b"v", 1, ONE)).void();
+        client.call("insert", &insert_args(KS, &[b's', row + 40], path, (b"v", 1), ONE)).void();
     }
     let mut splits = |start: &str, end: &str, keys: i32| {
         client.call("describe_splits", &fields([(1, text(start)), (2, text(end)), (3, Value::I32(keys))]))
@@ -91,7 +91,7 @@ fn consistency_levels_follow_their_rules() {
     let mut client = server.client(Style::UNFRAMED);
     let column = || path("Standard1", None, Some(b"level"));
     for level in 0..=6 {
-        client.call("insert", &insert_args(KS, b"levels", column(), b"v", 1, level)).void();
+        client.call("insert", &insert_args(KS, b"levels", column(), (b"v", 1), level)).void();
     }
     let mut get = |level| client.call("get", &get_args(KS, b"levels", column(), level));
     assert_eq!(get(ZERO).why(), "Consistency level zero may not be applied to read operations");
@@ -119,7 +119,7 @@ fn five_replicas_are_too_many_for_quorum_reads() {
     let mut client = server.client(Style::UNFRAMED);
     let column = || path("Standard1", None, Some(b"c"));
     for level in [ZERO, ONE, QUORUM, ALL, ANY] {
-        client.call("insert", &insert_args("FiveTimes", b"k", column(), b"v", 1, level)).void();
+        client.call("insert", &insert_args("FiveTimes", b"k", column(), (b"v", 1), level)).void();
     }
     let mut get = |level| client.call("get", &get_args("FiveTimes", b"k", column(), level));
     get(ONE).value();
@@ -149,7 +149,7 @@ fn compat_0_4_answers_as_0_4() {
     // The last of two writes with one timestamp wins, and 3 is ALL, which no read may ask for.
     let column = || path("Standard1", None, Some(b"c"));
     for value in [b"z", b"a"] {
-        client.call("insert", &insert_args(KS, b"k", column(), value, 1, 3)).void();
+        client.call("insert", &insert_args(KS, b"k", column(), (value, 1), 3)).void();
     }
     assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"a".to_vec()));
     let refused = client.call("get", &get_args(KS, b"k", column(), 3));
@@ -157,7 +157,7 @@ fn compat_0_4_answers_as_0_4() {
     // Unavailable is field 3 of get_slice.
     let args = get_slice_args("FiveTimes", b"k", parent("Standard1", None), everything(), QUORUM);
     assert_eq!(client.call("get_slice", &args).thrown(3), "");
-    let args = insert_args("FiveTimes", b"k", column(), b"v", 1, QUORUM);
+    let args = insert_args("FiveTimes", b"k", column(), (b"v", 1), QUORUM);
     assert_eq!(client.call("insert", &args).thrown(2), "");
     // Counts see tombstones.
     client.call("remove", &remove_args(KS, b"k", column(), 2, ONE)).void();
@@ -173,13 +173,13 @@ fn compat_0_5_answers_as_0_5() {
     assert_eq!(version.value().str(), "0.5.1");
     let column = || path("Standard1", None, Some(b"c"));
     for value in [b"z", b"a"] {
-        client.call("insert", &insert_args(KS, b"k", column(), value, 1, ALL)).void();
+        client.call("insert", &insert_args(KS, b"k", column(), (value, 1), ALL)).void();
     }
     assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"a".to_vec()));
     let refused = client.call("get", &get_args(KS, b"k", column(), ALL));
     assert_eq!(refused.why(), "Consistency level all is not yet supported on read operations");
     client.call("get", &get_args(KS, b"k", column(), ANY)).application(7);
-    client.call("insert", &insert_args("FiveTimes", b"k", column(), b"v", 1, QUORUM)).void();
+    client.call("insert", &insert_args("FiveTimes", b"k", column(), (b"v", 1), QUORUM)).void();
     client.call("remove", &remove_args(KS, b"k", column(), 2, ONE)).void();
     let count = client.call("get_count", &get_args(KS, b"k", parent("Standard1", None), ONE));
     assert_eq!(count.value().int(), 0);
@@ -228,8 +228,8 @@ fn numbers_are_required_to_0_5() {
                 "{why}"
             );
         };
-        refused("insert", insert_args(KS, b"k", column(), b"v", 1, ONE), 5, "timestamp");
-        refused("insert", insert_args(KS, b"k", column(), b"v", 1, ONE), 6, "consistency_level");
+        refused("insert", insert_args(KS, b"k", column(), (b"v", 1), ONE), 5, "timestamp");
+        refused("insert", insert_args(KS, b"k", column(), (b"v", 1), ONE), 6, "consistency_level");
         refused("remove", remove_args(KS, b"k", column(), 1, ONE), 4, "timestamp");
         refused("get", get_args(KS, b"k", column(), ONE), 4, "consistency_level");
         refused("get_key_range", key_range_args(ONE), 5, "count");
@@ -255,9 +255,9 @@ fn keys_of_0_4_are_not_of_super_columns_that_were_deleted() {
         for key in [b"a", b"b"] {
             let gone = path("Super1", Some(b"s"), None);
             client.call("remove", &remove_args(KS, key, gone, 2, ONE)).void();
-            client.call("insert", &insert_args(KS, key, cell(b"s"), b"v", 7, ONE)).void();
+            client.call("insert", &insert_args(KS, key, cell(b"s"), (b"v", 7), ONE)).void();
         }
-        client.call("insert", &insert_args(KS, b"b", cell(b"t"), b"v", 7, ONE)).void();
+        client.call("insert", &insert_args(KS, b"b", cell(b"t"), (b"v", 7), ONE)).void();
         let args = get_slice_args(KS, b"a", parent("Super1", None), everything(), ONE);
         assert_eq!(client.call("get_slice", &args).value().items().len(), 1);
         let mut range = key_range_args(ONE);
@@ -278,7 +278,7 @@ fn slices_of_0_4_count_super_columns_of_newer_tombstones() {
         let row = path("Super1", None, None);
         client.call("remove", &remove_args(KS, b"k", row, 4, ONE)).void();
         client.call("remove", &remove_args(KS, b"k", cell(b"a"), 5, ONE)).void();
-        client.call("insert", &insert_args(KS, b"k", cell(b"z"), b"v", 8, ONE)).void();
+        client.call("insert", &insert_args(KS, b"k", cell(b"z"), (b"v", 8), ONE)).void();
         let first = slice(b"", b"", false, 1);
         let args = get_slice_args(KS, b"k", parent("Super1", None), first, ONE);
         assert_eq!(client.call("get_slice", &args).value().items().len(), expected, "{release}");
@@ -350,7 +350,7 @@ fn compat_0_6_answers_as_0_6() {
     // The larger of two values with one timestamp wins.
     for value in [b"z", b"a"] {
         let column = path("Standard1", None, Some(b"c"));
-        client.call("insert", &insert_args(KS, b"k", column, value, 1, ALL)).void();
+        client.call("insert", &insert_args(KS, b"k", column, (value, 1), ALL)).void();
     }
     assert_eq!(value_of(&mut client, b"k", b"c"), Some(b"z".to_vec()));
     let described = client.call("describe_keyspace", &fields([(1, text(BLOG))]));
@@ -406,7 +406,7 @@ fn oneway_messages_get_no_reply() {
     for style in Style::ALL {
         let mut client = server.client(style);
         let column = path("Standard1", None, Some(b"oneway"));
-        let insert = insert_args(KS, b"oneway", column, b"v", 1, ONE);
+        let insert = insert_args(KS, b"oneway", column, (b"v", 1), ONE);
         client.send(&style.message("insert", &insert, MessageKind::Oneway, 1000));
         client.send(&style.message("no_such_method", &fields([]), MessageKind::Oneway, 1001));
         client.send(&style.message("get", &fields([]), MessageKind::Oneway, 1002));
@@ -432,7 +432,7 @@ fn a_hundred_calls_in_one_write_are_answered_in_order() {
             let name = number.to_string();
             let path = path("Standard1", None, Some(name.as_bytes()));
             let (method, args) = match number % 3 {
-                0 => ("insert", insert_args(KS, b"pipe", path, b"v", 1, ONE)),
+                0 => ("insert", insert_args(KS, b"pipe", path, (b"v", 1), ONE)),
                 1 => ("get", get_args(KS, b"pipe", path, ONE)),
                 _ => ("no_such_method", fields([])),
             };
@@ -474,7 +474,7 @@ fn calls_that_do_not_fit_are_protocol_errors_and_the_connection_goes_on() {
         assert_eq!(reply.application(1), "Invalid method name: 'get_keyspaces'");
         // Nothing at all, and one after the other missing.
         assert!(client.call("insert", &fields([])).application(7).contains("Required field"));
-        let whole = || insert_args(KS, b"k", path("Standard1", None, Some(b"c")), b"v", 1, ONE);
+        let whole = || insert_args(KS, b"k", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
         for missing in [1, 2, 3, 4, 5] {
             let mut args = whole();
             if let Value::Struct(fields) = &mut args {

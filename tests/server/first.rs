@@ -38,7 +38,7 @@ fn path(names: &[&[u8]]) -> Vec<u8> {
 
 /// Inserts into a row of Keyspace1.
 fn put(client: &mut Client, path: &str, value: &str, timestamp: i64) {
-    client.call("insert", &insert_args(KS, b"row", path, value.as_bytes(), timestamp, true)).void();
+    client.call("insert", &insert_args(KS, b"row", path, (value.as_bytes(), timestamp), true)).void();
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn a_blog_is_kept_by_0_3_and_read_by_0_6() {
     for style in Style::ALL {
         let (server, _directory) = Server::ephemeral(&[]);
         let (mut first, mut later) = (server.client(style), server.client(Style::UNFRAMED));
-        first.call("insert", &insert_args(BLOG, b"Zoe", "Authors:twitter", b"zoe", NOW, true)).void();
-        first.call("insert", &insert_args(BLOG, b" Zoe\t", "Authors:email", b"z@b.c", NOW, false)).void();
+        first.call("insert", &insert_args(BLOG, b"Zoe", "Authors:twitter", (b"zoe", NOW), true)).void();
+        first.call("insert", &insert_args(BLOG, b" Zoe\t", "Authors:email", (b"z@b.c", NOW), false)).void();
         let entry = vec![column("title", "Scream", NOW), column("body", "boo", NOW)];
         let batch = batch_args(BLOG, b"scream", vec![("BlogEntries", entry)], true);
         first.call("batch_insert", &batch).void();
@@ -92,9 +92,9 @@ fn a_blog_is_kept_by_0_6_and_read_by_0_3() {
     let uuid = COMMENTS[0];
     for name in ["title", "body", "author"] {
         let path = calls::path("BlogEntries", None, Some(name.as_bytes()));
-        later.call("insert", &calls::insert_args(BLOG, b"post", path, name.as_bytes(), NOW, ONE)).void();
+        later.call("insert", &calls::insert_args(BLOG, b"post", path, (name.as_bytes(), NOW), ONE)).void();
         let path = calls::path("Comments", Some(uuid), Some(name.as_bytes()));
-        later.call("insert", &calls::insert_args(BLOG, b"post", path, name.as_bytes(), NOW, ONE)).void();
+        later.call("insert", &calls::insert_args(BLOG, b"post", path, (name.as_bytes(), NOW), ONE)).void();
     }
     let found = first.call("get_column", &args(BLOG, b"post", "BlogEntries:title"));
     let expected = column("title", "title", NOW);
@@ -197,7 +197,7 @@ fn shapes_are_told_apart_on_one_connection() {
     for round in 1..3 {
         put(&mut client, "Standard1:a", "0.3", round);
         let path = || calls::path("Standard1", None, Some(b"b"));
-        client.call("insert", &calls::insert_args(KS, b"row", path(), b"0.6", round, ONE)).void();
+        client.call("insert", &calls::insert_args(KS, b"row", path(), (b"0.6", round), ONE)).void();
         let written = column("c", "0.7", round);
         let modern = fields([(1, text("row")), (2, standard()), (3, written), (4, level())]);
         client.call("insert", &modern).void();
@@ -256,7 +256,7 @@ fn mistakes_are_told() {
     let mut client = server.client(Style::UNFRAMED);
     let mut why = |method: &str, table: &str, key: &[u8], path: &str| -> String {
         let all = match method {
-            "insert" => insert_args(table, key, path, b"v", 1, true),
+            "insert" => insert_args(table, key, path, (b"v", 1), true),
             "remove" => remove_args(table, key, path, 1, true),
             "get_slice" | "get_slice_super" => slice_args(table, key, path, -1, -1),
             _ => args(table, key, path),
@@ -306,7 +306,7 @@ fn mistakes_are_told() {
 fn a_write_that_blocks_needs_a_quorum() {
     let (server, _directory) = Server::ephemeral(&[]);
     let mut client = server.client(Style::UNFRAMED);
-    let write = |block| insert_args("FiveTimes", b"k", "Standard1:c", b"v", 1, block);
+    let write = |block| insert_args("FiveTimes", b"k", "Standard1:c", (b"v", 1), block);
     assert_eq!(client.call("insert", &write(true)).thrown(2), "", "UnavailableException is field 2");
     client.call("insert", &write(false)).void();
     let found = client.call("get_column", &args("FiveTimes", b"k", "Standard1:c"));
@@ -383,7 +383,7 @@ fn keys_of_a_table_come_in_order() {
         ("b", "Standard1:c"),
         ("a", "Standard1:c"),
     ] {
-        client.call("insert", &insert_args(KS, key.as_bytes(), path, b"v", 1, true)).void();
+        client.call("insert", &insert_args(KS, key.as_bytes(), path, (b"v", 1), true)).void();
     }
     client.call("remove", &remove_args(KS, b"a", "Standard1:c", 2, true)).void();
     let mut keys = |start: &str, stop: &str, count| -> String {

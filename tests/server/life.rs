@@ -41,7 +41,7 @@ fn only_who_has_logged_in_is_served() {
     let server = guarded(directory.path(), "anna=secret\nbert=other\n", "PLAIN");
     let mut client = server.client(Style::UNFRAMED);
     let column = || path("Standard1", None, Some(b"c"));
-    let insert = insert_args(KS, b"k", column(), b"v", 1, ONE);
+    let insert = insert_args(KS, b"k", column(), (b"v", 1), ONE);
     let refusal = "Login is required before any other API calls";
     assert_eq!(client.call("insert", &insert).why(), refusal);
     assert_eq!(client.call("get", &get_args(KS, b"k", column(), ONE)).why(), refusal);
@@ -104,7 +104,7 @@ fn insert_until_the_end(mut client: Client, key: String) -> usize {
     for number in 0.. {
         let name = number.to_string();
         let path = path("Standard1", None, Some(name.as_bytes()));
-        let args = insert_args(KS, key.as_bytes(), path, name.as_bytes(), 1, ONE);
+        let args = insert_args(KS, key.as_bytes(), path, (name.as_bytes(), 1), ONE);
         match client.try_call("insert", &args) {
             Ok(reply) => reply.void(),
             Err(_) => return number,

@@ -189,7 +189,7 @@ fn calls_of_0_3_need_the_login_of_0_6() {
     let mut client = server.client(Style::UNFRAMED);
     let key = b"k";
     let guarded = [
-        ("insert", first::insert_args("BloggyAppy", key, "Authors:c", b"v", 1, true)),
+        ("insert", first::insert_args("BloggyAppy", key, "Authors:c", (b"v", 1), true)),
         ("remove", first::remove_args("BloggyAppy", key, "Authors:c", 1, true)),
         ("batch_insert", first::batch_args("BloggyAppy", key, Vec::new(), true)),
         ("batch_insert_superColumn", first::batch_args("BloggyAppy", key, Vec::new(), true)),
@@ -370,7 +370,7 @@ fn a_line_of_0_6_opens_all_data_of_its_keyspace() {
 fn a_login_counts_for_its_own_generation() {
     let directory = tempfile::tempdir().unwrap();
     let server = guarded(directory.path(), "", &[]);
-    let old_insert = insert_args("Keyspace1", b"k", path("Standard1", None, Some(b"c")), b"v", 1, ONE);
+    let old_insert = insert_args("Keyspace1", b"k", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
     let mut reader = client_of(&server, "reader", "Keyspace1");
     let why = reader.call("insert", &old_insert);
     assert_eq!(why.why(), "Login is required before any other API calls");

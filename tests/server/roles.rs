@@ -121,7 +121,7 @@ fn a_login_of_0_6_opens_what_the_permissions_do() {
     cql(&mut root, "CREATE USER anna WITH PASSWORD 'a'").value();
     let mut old = server.client(Style::UNFRAMED);
     let insert =
-        |keyspace: &str| insert_args(keyspace, b"k", path("Standard1", None, Some(b"c")), b"v", 1, ONE);
+        |keyspace: &str| insert_args(keyspace, b"k", path("Standard1", None, Some(b"c")), (b"v", 1), ONE);
     let refused = |keyspace: &str| format!("User anna could not be authorized to use keyspace {keyspace}");
     old_login(&mut old, "Keyspace1", "anna", "wrong").thrown(1);
     assert_eq!(old_login(&mut old, "Keyspace1", "anna", "a").thrown(2), refused("Keyspace1"));

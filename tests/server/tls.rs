@@ -96,7 +96,7 @@ fn large_messages_go_both_ways() {
     let value = Chance::new(1).bytes(20 * 1024 * 1024);
     for version in [&TLS12, &TLS13] {
         let mut client = Client::over(authority.connect(server.address, version, None), Style::FRAMED);
-        let args = insert_args(KS, b"large", path("Standard1", None, Some(b"c")), &value, 1, ONE);
+        let args = insert_args(KS, b"large", path("Standard1", None, Some(b"c")), (&value, 1), ONE);
         client.call("insert", &args).void();
         assert!(value_of(&mut client, b"large", b"c") == Some(value.clone()));
     }

@@ -153,7 +153,7 @@ impl Writer {
             }
             2..=4 => {
                 let value = self.value();
-                let args = insert_args(KS, key.as_bytes(), column_path(), &value, timestamp, ONE);
+                let args = insert_args(KS, key.as_bytes(), column_path(), (&value, timestamp), ONE);
                 ("insert", args, Columns::from([((row, at), Some(value))]))
             }
             _ => {
@@ -292,11 +292,11 @@ impl Made {
         for row in 0..LARGE_ROWS {
             self.timestamp += 1;
             let value = self.chance.bytes(LARGE_VALUE);
-            insert(&mut client, LARGE, &format!("row{row}"), "a", &value, self.timestamp);
+            insert(&mut client, LARGE, &format!("row{row}"), ("a", &value, self.timestamp));
         }
         self.large = LARGE_ROWS;
         self.timestamp += 1;
-        insert(&mut client, KEPT, "row", &format!("{:06}", self.kept), b"value", self.timestamp);
+        insert(&mut client, KEPT, "row", (&format!("{:06}", self.kept), b"value", self.timestamp));
         self.kept += 1;
     }
 
@@ -382,7 +382,7 @@ fn definition(name: &str) -> Value {
     fields([(1, text(MADE)), (2, text(name)), (3, text("Standard")), (5, text("BytesType"))])
 }
 
-fn insert(client: &mut Client, family: &str, key: &str, name: &str, value: &[u8], timestamp: i64) {
+fn insert(client: &mut Client, family: &str, key: &str, (name, value, timestamp): (&str, &[u8], i64)) {
     let column = fields([(1, text(name)), (2, text(value)), (3, Value::I64(timestamp))]);
     let args = fields([(1, text(key)), (2, parent(family, None)), (3, column), (4, Value::I32(ONE))]);
     client.call("insert", &args).void();

@@ -81,8 +81,7 @@ pub fn insert_args(
     keyspace: &str,
     key: &[u8],
     path: Value,
-    value: &[u8],
-    timestamp: i64,
+    (value, timestamp): (&[u8], i64),
     level: i32,
 ) -> Value {
     fields([
@@ -148,7 +147,7 @@ pub fn column_names(slice: &Value) -> Vec<String> {
 /// Writes and reads one column of Keyspace1: what always works.
 pub fn check_alive(client: &mut Client<impl Read + Write>) {
     let column = || path("Standard1", None, Some(b"alive"));
-    client.call("insert", &insert_args("Keyspace1", b"alive", column(), b"yes", 1, ONE)).void();
+    client.call("insert", &insert_args("Keyspace1", b"alive", column(), (b"yes", 1), ONE)).void();
     let found = client.call("get", &get_args("Keyspace1", b"alive", column(), ONE));
     assert_eq!(found.value().field(1).field(2).str(), "yes");
 }

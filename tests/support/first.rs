@@ -25,8 +25,7 @@ pub fn insert_args(
     table: &str,
     key: &[u8],
     path: impl AsRef<[u8]>,
-    value: &[u8],
-    timestamp: i64,
+    (value, timestamp): (&[u8], i64),
     block: bool,
 ) -> Value {
     args_and(table, key, path, [(4, text(value)), (5, Value::I64(timestamp)), (6, Value::Bool(block))])

@@ -11,7 +11,7 @@ use crate::model::{
     RowColumns, SliceRange, SortedRanges, SuperColumn, detach_cells,
 };
 use crate::storage::StoreError;
-use crate::storage::collect::{Shadows, collect_cells, collect_supers};
+use crate::storage::collect::{RowTombstones, Shadows, collect_cells, collect_supers};
 use crate::storage::gather::{CountedColumns, Gather, KeptColumns};
 use crate::storage::order::{Regrouped, group_prefix};
 use crate::util::limits::{CELLS_PER_CHECK, REQUEST_CHUNK_BYTES};
@@ -80,7 +80,10 @@ impl RowSource<'_> {
                 let shadows = Shadows { container, outer: deletion, ranges };
                 self.read_cells(&holder.cells(), subnames, shadows, (command, read_of), gather)
             }
-            None => self.read_supers((names, subnames), deletion, &ranges, command, gather),
+            None => {
+                let tombstones = RowTombstones { row: deletion, ranges: &ranges };
+                self.read_supers((names, subnames), tombstones, command, gather)
+            }
         }
     }
 
@@ -233,8 +236,7 @@ impl RowSource<'_> {
     fn read_supers(
         &self,
         (names, subnames): (Names<'_>, Names<'_>),
-        row: DeletionTime,
-        ranges: &[RangeDeletion],
+        tombstones: RowTombstones<'_>,
         command: &ReadCommand,
         gather: &mut impl Gather,
     ) -> Result<(), StoreError> {
@@ -242,7 +244,7 @@ impl RowSource<'_> {
         match &command.predicate {
             Predicate::Range(range) => {
                 let supers = self.slice_supers(columns, names, subnames, range);
-                collect_supers(supers, row, ranges, range.count, command, gather)
+                collect_supers(supers, tombstones, range.count, command, gather)
             }
             Predicate::Names(wanted) => {
                 let of_name = |name: &Bytes| {
@@ -255,7 +257,7 @@ impl RowSource<'_> {
                 };
                 let wanted = sorted_names(wanted, names.view);
                 let found = wanted.into_iter().filter_map(of_name).filter_map(Result::transpose);
-                collect_supers(found, row, ranges, usize::MAX, command, gather)
+                collect_supers(found, tombstones, usize::MAX, command, gather)
             }
         }
     }
