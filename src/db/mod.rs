@@ -1,4 +1,23 @@
 //! The database: checks a request as the old server did, plans it, and has the store run it.
+//!
+//! ```text
+//!   Database          what all requests share: store, catalog, partitioner, clock
+//!   Request           what one call or statement runs under: keyspace, consistency level, release, catalog
+//!     Reads             rows by their keys, counts                        read/
+//!     Ranges            ranges of rows                                    read/
+//!     Writes            columns, counters, deletions, batches             write/
+//!     IndexReads        rows by indexed values                            index/
+//!   Indexes           entries of secondary indexes, and their building    index/
+//!   SchemaChanges     changes of the schema by clients                    schema/
+//!   StoredSchema      the schema as the store has it                      schema/
+//!   Restore           definitions and rows of another store               schema/
+//!   Describe          descriptions of the cluster and its schema          describe/
+//!   Logins            logins, users and roles                             login/
+//!   RingOrder         tokens, parts of ranges, names of index entries
+//!   Validation        checks in the order and words of a release
+//! ```
+//!
+//! `Database` returns the types at the first level (`database.logins()`), `Request` those below it (`request.reads()`).
 
 mod args;
 mod database;

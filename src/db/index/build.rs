@@ -18,7 +18,7 @@ use crate::model::{Bounds, Change, Mutation, Predicate, RangeCommand, RowColumns
 use crate::schema::{Catalog, CfDef};
 
 /// What the note of an unfinished index begins with; keyspace, column family and the column in hex follow.
-pub(in crate::db) const BUILD_NOTE: &str = "index/";
+pub(super) const BUILD_NOTE: &str = "index/";
 
 /// Rows that are indexed in one go.
 const ROWS_PER_STEP: usize = 256;
@@ -48,7 +48,7 @@ pub(in crate::db) enum Unfinished {
 
 impl Indexes<'_> {
     /// Whether reads cannot rely on an index yet.
-    pub(in crate::db) fn is_being_built(&self, index: &CfDef) -> bool {
+    pub(super) fn is_being_built(&self, index: &CfDef) -> bool {
         self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 

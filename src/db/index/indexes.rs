@@ -23,14 +23,14 @@ use crate::schema::{CfDef, ColumnDef};
 const KEY_PREFIX: u8 = b'v';
 
 /// The key of the index row of a value: bytes that are equal where values are.
-pub(in crate::db) fn index_key(column: &ColumnDef, value: &[u8]) -> Bytes {
+pub(super) fn index_key(column: &ColumnDef, value: &[u8]) -> Bytes {
     let mut key = vec![KEY_PREFIX];
     column.validator.ordered(value, &mut key);
     key.into()
 }
 
 /// Whether equal values can be found by equal bytes.
-pub(in crate::db) fn is_exact(column: &ColumnDef) -> bool {
+pub(super) fn is_exact(column: &ColumnDef) -> bool {
     column.validator.stored_order() == StoredOrder::Exact
 }
 
@@ -86,12 +86,7 @@ impl Indexes<'_> {
     }
 
     /// The index entries of one change, and the index rows that they go to.
-    pub(in crate::db) fn entries_of(
-        &self,
-        cf: &CfDef,
-        row: &Bytes,
-        change: &Change,
-    ) -> Vec<(Bytes, CfMutation)> {
+    pub(super) fn entries_of(&self, cf: &CfDef, row: &Bytes, change: &Change) -> Vec<(Bytes, CfMutation)> {
         let Change::Cell { super_column: None, cell } = change else { return Vec::new() };
         if !matches!(cell.kind, CellKind::Live | CellKind::Expiring { .. }) {
             return Vec::new();
@@ -120,7 +115,7 @@ impl Indexes<'_> {
 }
 
 /// Whether a value that stands so to the one that is asked for meets a condition.
-pub(in crate::db) fn meets(operator: crate::db::IndexOperator, order: Ordering) -> bool {
+pub(super) fn meets(operator: crate::db::IndexOperator, order: Ordering) -> bool {
     match operator {
         crate::db::IndexOperator::Eq => order.is_eq(),
         crate::db::IndexOperator::Gte => order.is_ge(),

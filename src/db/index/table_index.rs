@@ -10,7 +10,7 @@ use crate::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_
 pub const INDEX_KEYS: &str = "index_keys";
 
 /// Values under which a cell is found, each with the column that is indexed.
-pub(in crate::db) fn indexed_values<'a>(
+pub(super) fn indexed_values<'a>(
     cf: &'a CfDef,
     table: &TableDef,
     row: &Bytes,

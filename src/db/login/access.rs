@@ -41,7 +41,7 @@ pub enum Access<'a> {
 
 impl Access<'_> {
     /// The refusal, in the words of the release's ClientState.
-    pub(in crate::db) fn denied(self, user: &str, release: Release) -> Error {
+    pub(super) fn denied(self, user: &str, release: Release) -> Error {
         Error::invalid(match Behaviour::of(release).logins.permissions_name_resources {
             true => texts::no_permission(release, user, self.permission().name(), &self.resource()),
             false => texts::no_permission(release, user, self.old_permission(), &self.old_resource()),
@@ -49,7 +49,7 @@ impl Access<'_> {
     }
 
     /// The permission that 1.2 and later ask for.
-    pub(in crate::db) fn permission(self) -> Permission {
+    pub(super) fn permission(self) -> Permission {
         match self {
             Access::Read { .. } => Permission::Select,
             Access::Write { .. } => Permission::Modify,

@@ -48,7 +48,7 @@ fn key(text: &str) -> Key<'_> {
 }
 
 /// Whether a key has one of the forms. Anything else in pointed brackets would be taken for the name of a keyspace.
-pub(in crate::db) fn is_well_formed(text: &str) -> bool {
+pub(super) fn is_well_formed(text: &str) -> bool {
     match key(text) {
         Key::Keyspaces => true,
         Key::Named(name, _) | Key::Old(name) => !name.is_empty() && !name.contains(['<', '>']),

@@ -73,13 +73,13 @@ impl Authenticator {
 
 impl SimpleAuthenticator {
     /// Checks a login to a keyspace (0.6).
-    pub(in crate::db) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
+    pub(super) fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<(), Error> {
         let user = self.authenticate(credentials, LOGIN_TO_KEYSPACE)?;
         self.authorize(&user, keyspace)
     }
 
     /// Checks who logs in (0.7 and later).
-    pub(in crate::db) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
+    pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
         let name = self.authenticate(credentials, release)?;
         let standing = match self.access()? {
             Some(access) => RightsSource::File(access.rights_of(&name)),

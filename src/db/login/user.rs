@@ -12,12 +12,12 @@ use crate::util::Release;
 #[derive(Debug, Clone)]
 pub struct User {
     pub name: String,
-    pub(in crate::db) standing: RightsSource,
+    pub(super) standing: RightsSource,
 }
 
 /// Where it stands what a user may do.
 #[derive(Debug, Clone)]
-pub(in crate::db) enum RightsSource {
+pub(super) enum RightsSource {
     /// Nowhere: whoever has logged in may do everything.
     Everything,
     /// In the access file, as it was at the login.

@@ -15,7 +15,7 @@ use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
 
 /// What lies between two bounds that may be any bytes; in a super column of any name, where one is given.
-pub(in crate::db) struct UncheckedSlice<'a> {
+pub(super) struct UncheckedSlice<'a> {
     /// Orders the row's own names.
     outer: &'a dyn AbstractType,
     /// Orders the names that are asked for: the same, or those in super columns.
@@ -85,11 +85,7 @@ impl<'a> UncheckedSlice<'a> {
 impl Validation<'_> {
     /// A range as 2.1 takes it. Composites are taken apart before anything is read, but not those in Super families:
     /// there each name is one component already (`CassandraServer.toInternalFilter`).
-    pub(in crate::db) fn read_unchecked(
-        &self,
-        cf: &CfDef,
-        range: &RequestedRange,
-    ) -> Result<RequestedRange, Error> {
+    pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange, Error> {
         let mut read = range.clone();
         for bound in [&mut read.start, &mut read.finish] {
             *bound = self.read_bound_unchecked(cf, bound)?;
@@ -98,7 +94,7 @@ impl Validation<'_> {
     }
 
     /// One bound of such a range. Where columns are defined, 2.1 makes texts of their names, which what is no name has not.
-    pub(in crate::db) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
+    pub(super) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
         let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator(cf, false);
         if cf.is_super() {

@@ -197,7 +197,7 @@ impl<'a> SchemaChanges<'a> {
 
     /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
     /// have the schema from before still write to them.
-    pub(in crate::db) async fn change(
+    pub(super) async fn change(
         &self,
         catalog: &Catalog,
         keyspace: KeyspaceDef,
@@ -229,22 +229,18 @@ impl<'a> SchemaChanges<'a> {
     }
 
     /// The column families that hold the indexes of one, where we keep them ourselves.
-    pub(in crate::db) fn own_indexes<'c>(&self, cf: &'c CfDef) -> impl Iterator<Item = &'c Arc<CfDef>> {
+    pub(super) fn own_indexes<'c>(&self, cf: &'c CfDef) -> impl Iterator<Item = &'c Arc<CfDef>> {
         cf.index_families.values().filter(|_| !self.stored().is_shared())
     }
 
     /// What is to be built and to be dropped of the indexes that we keep ourselves.
-    pub(in crate::db) fn own_index_changes(
-        &self,
-        old: &CfDef,
-        new: &CfDef,
-    ) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
+    pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
         if self.stored().is_shared() { Default::default() } else { index_changes(old, new) }
     }
 }
 
 /// What a client is told of tables that cannot be made: what passes by itself, or what is wrong with its definition.
-pub(in crate::db) fn refusal(error: StoreError) -> Error {
+pub(super) fn refusal(error: StoreError) -> Error {
     match error {
         StoreError::Unavailable { .. }
         | StoreError::TimedOut(_)

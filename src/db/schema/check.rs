@@ -70,7 +70,7 @@ fn check_name(what: &str, name: &str) -> Result<(), Error> {
 }
 
 /// Makes definitions of requests.
-pub(in crate::db) struct SchemaCheck<'a> {
+pub(super) struct SchemaCheck<'a> {
     pub catalog: &'a Catalog,
     pub types: &'a Types,
     pub release: Release,

@@ -69,7 +69,7 @@ impl SchemaChanges<'_> {
     }
 
     /// Forgets indexes that are no longer defined, once nobody writes to them.
-    pub(in crate::db) async fn drop_indexes(
+    pub(super) async fn drop_indexes(
         &self,
         cf: &CfDef,
         dropped: Vec<Arc<CfDef>>,
@@ -118,7 +118,7 @@ impl SchemaChanges<'_> {
 }
 
 /// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
-pub(in crate::db) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
+pub(super) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
     Arc::new(catalog.clone())
 }
 

@@ -17,7 +17,7 @@ pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
 }
 
 /// That there is room for another keyspace.
-pub(in crate::db) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
+pub(super) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
     if catalog.keyspaces.len() >= KEYSPACES_MAX {
         return Err(Error::invalid(format!(
             "The schema has {KEYSPACES_MAX} keyspaces, and more are not allowed: drop some, or use column families"
@@ -27,7 +27,7 @@ pub(in crate::db) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
 }
 
 /// That a column family has not too many columns with a definition of their own.
-pub(in crate::db) fn check_columns(cf: &CfDef) -> Result<(), Error> {
+pub(super) fn check_columns(cf: &CfDef) -> Result<(), Error> {
     let columns = cf.column_metadata.len();
     if columns > TABLE_COLUMNS_MAX {
         return Err(Error::invalid(format!(

@@ -17,11 +17,7 @@ const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
 const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
 /// Settings as they will be shown. What only a cluster of a later release knows is for the cluster to judge.
-pub(in crate::db) fn made(
-    said: &Settings,
-    release: Release,
-    is_for_cluster: bool,
-) -> Result<Settings, Error> {
+pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
     let rules = &Behaviour::of(release).schema;
     let mut kept = said.clone();
     if let Some(Setting::Text(class)) = kept.get_mut("compaction_strategy") {
@@ -215,7 +211,7 @@ fn is_bool(said: &str) -> bool {
 }
 
 /// Checks the numbers.
-pub(in crate::db) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
+pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
     check_thresholds(settings)?;
     let rules = &Behaviour::of(release).schema;
     if !rules.table_settings_are_checked {

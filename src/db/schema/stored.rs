@@ -61,7 +61,7 @@ impl Default for SharedSchema {
 
 impl SharedSchema {
     /// The notes of what is to be dropped.
-    pub(in crate::db) fn marks(&self) -> Vec<String> {
+    pub(super) fn marks(&self) -> Vec<String> {
         self.marks.lock().clone()
     }
 }
@@ -219,7 +219,7 @@ impl StoredSchema<'_> {
     }
 
     /// Whether what is noted of a keyspace can be read, and so may be written over.
-    pub(in crate::db) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
+    pub(super) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
         if self.database.shared.unread.lock().contains(keyspace) {
             return Err(Error::invalid(format!(
                 "keyspace {keyspace} has a definition that this server cannot read, since a newer one has made it: \
@@ -230,7 +230,7 @@ impl StoredSchema<'_> {
     }
 
     /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
-    pub(in crate::db) async fn note(&self, notes: Notes) -> Result<(), Error> {
+    pub(super) async fn note(&self, notes: Notes) -> Result<(), Error> {
         let outcome = self.database.store().note(notes.clone()).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
         let kept: HashMap<String, Bytes> = self.database.store().notes().await?.into_iter().collect();
@@ -239,7 +239,7 @@ impl StoredSchema<'_> {
     }
 
     /// The version of the notes before they are loaded; `None` where nobody else changes them.
-    pub(in crate::db) async fn version(&self) -> Result<Option<i64>, Error> {
+    pub(super) async fn version(&self) -> Result<Option<i64>, Error> {
         match self.database.store().capabilities().shared_schema {
             Some(shared) => Ok(Some(shared.notes_version().await?)),
             None => Ok(None),
@@ -247,7 +247,7 @@ impl StoredSchema<'_> {
     }
 
     /// Notes of a version have been loaded.
-    pub(in crate::db) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
+    pub(super) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
         let Some(version) = version else { return };
         let names = notes.iter().map(|(name, _)| name);
         *self.database.shared.marks.lock() =
@@ -268,7 +268,7 @@ impl StoredSchema<'_> {
 }
 
 /// The keyspaces among the notes, by name.
-pub(in crate::db) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
+pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
     notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
 }
 

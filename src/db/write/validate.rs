@@ -13,7 +13,7 @@ use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 use bytes::Bytes;
 
 /// A column family as a batch names it. It is looked up once, and missed by the element that needs it.
-pub(in crate::db) struct NamedFamily<'a> {
+pub(super) struct NamedFamily<'a> {
     keyspace: &'a [u8],
     name: &'a [u8],
     found: Result<&'a Arc<CfDef>, Error>,
@@ -29,7 +29,7 @@ impl NamedFamily<'_> {
 }
 
 impl<'a> Validation<'a> {
-    pub(in crate::db) fn named_family<'b>(&self, keyspace: &'b [u8], name: &'b [u8]) -> NamedFamily<'b>
+    pub(super) fn named_family<'b>(&self, keyspace: &'b [u8], name: &'b [u8]) -> NamedFamily<'b>
     where
         'a: 'b,
     {
@@ -37,11 +37,7 @@ impl<'a> Validation<'a> {
     }
 
     /// One element of a batch (to 0.7).
-    pub(in crate::db) fn mutation(
-        &self,
-        family: &NamedFamily<'_>,
-        mutation: &MutationRequest,
-    ) -> Result<(), Error> {
+    pub(super) fn mutation(&self, family: &NamedFamily<'_>, mutation: &MutationRequest) -> Result<(), Error> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(_), Some(_)) => Err(Error::invalid(
                 "Mutation may have either a ColumnOrSuperColumn or a Deletion, but not both",
@@ -58,7 +54,7 @@ impl<'a> Validation<'a> {
     }
 
     /// What a batch inserts (to 0.7). A super column without columns is not looked at: nothing is written.
-    pub(in crate::db) fn column_or_super(
+    pub(super) fn column_or_super(
         &self,
         family: &NamedFamily<'_>,
         insert: &ColumnOrSuper,
