@@ -15,6 +15,7 @@ use crate::compat::features::ConsistencyLevel;
 use crate::model::{Predicate, ReadCommand};
 use crate::schema::CfDef;
 use crate::storage::Store;
+use crate::util::log_keyspace;
 
 /// The keyspace, consistency level and release of a call or statement, and the schema as of its start.
 ///
@@ -29,13 +30,14 @@ pub struct Request<'a> {
 }
 
 impl Database {
-    /// Begins a request with the schema as it is now.
+    /// Begins a request with the schema as it is now. The log of requests has its keyspace and consistency level.
     pub fn request<'a>(
         &'a self,
         keyspace: &'a [u8],
         consistency: ConsistencyLevel,
         behaviour: &'static Behaviour,
     ) -> Request<'a> {
+        log_keyspace(keyspace, consistency);
         Request { database: self, keyspace, consistency, behaviour, catalog: self.catalog() }
     }
 }

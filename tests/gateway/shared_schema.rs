@@ -536,7 +536,8 @@ async fn a_role_that_only_a_newer_server_can_read_may_do_nothing_and_stays() {
                 gateway.logins().authenticate(&credentials(name, password), Release::V2_1).await.unwrap_err();
             assert!(matches!(refused, Error::Authentication(_)), "{refused:?}");
         }
-        let written = gateway.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
+        let written =
+            gateway.logins().change_roles::<(), Error>(|roles| roles.put("anna", anna.clone())).await;
         assert!(written.unwrap_err().to_string().contains("a newer server has made the role anna"));
     }
     one.logins().change_roles::<(), Error>(|roles| roles.put("bert", anna.clone())).await.unwrap();
