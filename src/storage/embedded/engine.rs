@@ -328,7 +328,7 @@ impl Engine {
     fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Worker>) -> Result<Worker, StoreError> {
         let (write, health) = (self.write.clone(), self.health.clone());
         Worker::start("flush", self.health.clone(), move || {
-            let has_trouble = write.ahead.flush_trouble().is_some();
+            let has_trouble = write.ahead.flush_error().is_some();
             if !write.ahead.wants_flush() && !has_trouble || health.failure().is_some() {
                 return Next::Rest(FLUSH_EVERY);
             }

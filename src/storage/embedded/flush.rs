@@ -1,14 +1,15 @@
-//! Turns a memtable into tables.
+//! Flushes: writes a memtable to tables.
 //!
 //! ```text
-//!   freeze   the next segment is made and noted; between two writes the log goes on there
-//!   sync     the frozen segments: tables must not hold a part of a write of which the log lost the rest
-//!   write    a sorted run for each column family, synced, before its other tables
-//!   note     in the manifest, at once: the tables, and that the log is needed from the next segment on
-//!   let go   of the memtable and of its segments
+//!   freeze   create the next segment, record it in the manifest; switch to it between two writes
+//!   sync     the frozen segments: tables must not have a part of a write whose rest the log lost
+//!   write    a sorted run for each column family, synced, newer than its other tables
+//!   record   in the manifest, in one step: the tables, and that the log is needed from the next segment on
+//!   remove   the memtable and its segments
 //! ```
 //!
-//! What is cut short is done again: the log is replayed, and its entries say what becomes of a key, whatever it was.
+//! An interrupted flush is repeated after the log has been replayed. That is harmless, since changes in the log have
+//! the new values of keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use super::value;
 use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
 
-/// What a flush works with.
+/// The parts of the engine that a flush uses.
 pub struct Flush {
     pub ahead: Arc<WriteAhead>,
     pub families: Arc<Families>,
@@ -38,7 +39,7 @@ pub struct Flush {
 }
 
 impl Flush {
-    /// Writes what memory holds to tables. Does nothing when it holds nothing. When this fails, it can be tried again.
+    /// Writes the memtable to tables. After an error it can be run again.
     pub fn run(&self) -> Result<(), StoreError> {
         let mut first = self.ahead.first_segment.lock();
         if self.ahead.memory.frozen().is_empty() {
@@ -78,12 +79,12 @@ impl Flush {
         if family == QUEUE_FAMILY { Ok(Some(self.queue.clone())) } else { self.families.tables_of(family) }
     }
 
-    /// Writes the rows of one generation.
+    /// Writes the rows of one generation to its tables.
     fn write(&self, tables: &Tables, rows: &Rows) -> Result<(), StoreError> {
         let rows = rows.all();
         let values = rows.iter().flat_map(|(_, entries)| entries.iter().filter_map(|(_, value)| value));
         let newest = values.map(|value| value::loses_to_later_than(value.as_slice())).max();
-        // Before a reader can see the tables, for whom a newer write is not looked up.
+        // This must precede the tables: writes newer than `newest` do not read them.
         tables.raise_newest(newest.unwrap_or(i64::MIN));
         let tree = tables.main_or_create(&self.space)?;
         let mut out = Output { writer: tree.write(&self.space)?, long: Vec::new(), last_pointer: None };
@@ -100,10 +101,10 @@ impl Flush {
         if out.long.is_empty() { Ok(()) } else { self.write_long(tables, out.long) }
     }
 
-    /// Writes what is behind pointers, in the order of its addresses.
+    /// Writes the entries with long keys, in the order of the keys they have in their tree.
     fn write_long(&self, tables: &Tables, mut entries: Vec<LongEntry>) -> Result<(), StoreError> {
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        // Keys that share a pointer's chunk have one pointer each.
+        // Several keys with a common chunk have each added a pointer for it.
         entries.dedup_by(|(a, _), (b, _)| a == b);
         let mut writer = tables.long_or_create(&self.space)?.write(&self.space)?;
         for (key, value) in entries {
@@ -116,24 +117,24 @@ impl Flush {
     }
 }
 
-/// A timestamp that no cell exceeds, if one is known.
+/// Returns `newest` as the manifest stores it: `None` if it is not known.
 fn known(newest: i64) -> Option<i64> {
     (newest != i64::MAX).then_some(newest)
 }
 
-/// A key behind pointers, and its value or `None` for its removal.
+/// A key in the tree of long keys, and its value, or `None` if it is removed.
 type LongEntry = (Vec<u8>, Option<Bytes>);
 
-/// A run of tables in the making.
+/// A sorted run that is being written.
 struct Output<'a> {
     writer: TableWriter<'a>,
-    /// What goes to the tree of long keys.
+    /// Entries for the tree of long keys.
     long: Vec<LongEntry>,
     last_pointer: Option<Vec<u8>>,
 }
 
 impl Output<'_> {
-    /// Adds an entry. Keys come in order. A long one is taken out of `whole`.
+    /// Adds an entry. Keys must come in ascending order. A long key is moved out of `whole`.
     fn put(&mut self, whole: &mut Vec<u8>, value: Option<PackedValue<'_>>) -> Result<(), StoreError> {
         if whole.len() < long_keys::CHUNK {
             return match value {
@@ -141,7 +142,7 @@ impl Output<'_> {
                 None => self.writer.remove(whole),
             };
         }
-        // A pointer has the order of the keys that it leads to.
+        // A pointer sorts like the keys that it replaces.
         let Place { key, pointers, .. } = long_keys::place(std::mem::take(whole));
         self.long.push((key, value.map(PackedValue::to_bytes)));
         for (is_long, pointer) in pointers {

@@ -238,7 +238,7 @@ impl EmbeddedStore {
             // From here on nothing is missed; what has happened before is looked for once more.
             flushed.as_mut().enable();
             ahead.health.check()?;
-            if let Some(trouble) = ahead.flush_trouble() {
+            if let Some(trouble) = ahead.flush_error() {
                 return Err(StoreError::ReadOnly(format!("memory is full and cannot be flushed: {trouble}")));
             }
             if ahead.is_full() {

@@ -1,13 +1,13 @@
-//! The commit log, and the memtables that it makes safe.
+//! The commit log and the memtables. A write is appended to the log before it is in a memtable.
 //!
 //! ```text
-//!   write    record in the log (the operating system has it) -> memtable -> answered
-//!   freeze   no write under way: the log goes on in another segment, memory in another memtable
-//!   flush    what is frozen becomes tables; then its segments are removed
+//!   write    record in the log (the operating system has it) -> memtable -> acknowledged
+//!   freeze   between two writes: the log switches to another segment, memory to another memtable
+//!   flush    the frozen memtable becomes tables; then its segments are removed
 //! ```
 //!
-//! So a segment holds the records of just one memtable, and is needed until that is flushed. A store in memory has no
-//! log.
+//! So a segment has records of one memtable only, and is needed until that memtable is flushed. A store in memory has
+//! no log.
 
 use std::sync::Arc;
 
@@ -20,12 +20,13 @@ use super::memtable::Memory;
 use super::throttle::Throttle;
 use crate::storage::StoreError;
 
-/// Bytes of the log at which its memtable is flushed, however small, as a multiple of the memtable's limit: they are
-/// replayed after a crash.
+/// Length of the log at which the memtable is flushed even if it is small, as a multiple of `memtable_bytes`. This
+/// limits how much is replayed after a crash.
 const LOG_FACTOR: u64 = 2;
-/// Bytes of a memtable at which writers wait until the one before it is flushed, as a multiple of its limit.
+/// Size of the active memtable at which writers wait until the frozen one is flushed, as a multiple of
+/// `memtable_bytes`.
 const FULL_FACTOR: usize = 2;
-/// Bytes of the log that are left to be replayed at the next start, which costs less than to flush them.
+/// Length of the log up to which closing the store does not flush it: replaying it at the next start costs less.
 const SMALL_LOG_BYTES: u64 = 256 * 1024;
 
 /// The commit log and the memtables.
@@ -33,22 +34,24 @@ pub struct WriteAhead {
     /// `None` in a store in memory.
     log: Option<CommitLog>,
     pub memory: Arc<Memory>,
-    /// Held by each write from the log to the memtable, and by a freeze between two writes.
+    /// Locked for reading by each write while it changes log and memtable, and for writing by a freeze.
     gate: RwLock<()>,
-    /// The first segment that is still needed. Held by whoever flushes, or forgets what would be flushed.
+    /// The first segment that is still needed. Locked during a flush, and while rows that could be flushed are
+    /// discarded.
     pub first_segment: Mutex<u64>,
-    /// Bytes of a memtable at which it is flushed: what is overwritten until then never reaches a table.
+    /// Size of the active memtable, in bytes, at which it is flushed. Values that are overwritten before are never
+    /// written to a table.
     memtable_bytes: usize,
-    /// Wakes writers that wait until a memtable has been flushed, or cannot be.
+    /// Wakes writers that wait for a flush, when it has ended or failed.
     pub has_flushed: Notify,
-    /// Why the last flush failed, while the next has not succeeded.
-    flush_trouble: Mutex<Option<StoreError>>,
+    /// The error of the last flush. `None` if it succeeded.
+    flush_error: Mutex<Option<StoreError>>,
     pub throttle: Throttle,
     pub health: Arc<Health>,
 }
 
 impl WriteAhead {
-    /// Goes on with a log and the memtables that have been replayed from it.
+    /// Returns the write-ahead state for an open log and the memtables that were replayed from it.
     pub fn new(
         log: Option<CommitLog>,
         memory: Arc<Memory>,
@@ -63,14 +66,17 @@ impl WriteAhead {
             first_segment: Mutex::new(first_segment),
             memtable_bytes,
             has_flushed: Notify::new(),
-            flush_trouble: Mutex::default(),
+            flush_error: Mutex::default(),
             throttle: Throttle::default(),
             health,
         }
     }
 
-    /// Takes a record: from then on a killed process does not lose it, and everybody sees it. When this fails, nothing
-    /// has changed. The record was made under the locks of its rows, which are still held.
+    /// Appends a record to the log and applies it to the active memtable. Afterwards all readers see it, and a killed
+    /// process does not lose it. The caller holds the locks of the record's rows since before it built the record.
+    ///
+    /// # Errors
+    /// Neither log nor memtable has changed.
     pub fn take(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.health.check()?;
@@ -81,21 +87,21 @@ impl WriteAhead {
         Ok(())
     }
 
-    /// Runs something between two writes.
+    /// Runs `run` while no write is between log and memtable.
     pub fn between_writes<T>(&self, run: impl FnOnce(&Memory) -> T) -> T {
         let _no_writes = self.gate.write();
         run(&self.memory)
     }
 
-    /// From now on nothing is taken.
+    /// Refuses all later writes, and waits for those that are being appended.
     pub fn close(&self) {
         self.health.close();
-        // A writer that has seen it open may still be on its way.
+        // Waits for writers that have already passed the check.
         drop(self.gate.write());
         self.has_flushed.notify_waiters();
     }
 
-    /// Waits until the disk has everything taken so far. A failure is final.
+    /// Waits until all writes so far are on the disk. After a failure, writes are refused until a restart.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.health.check_failure()?;
         let Some(log) = &self.log else { return Ok(()) };
@@ -106,18 +112,19 @@ impl WriteAhead {
         })
     }
 
-    /// Notes how a flush has ended. Writers that wait for one are refused while it fails.
+    /// Records the result of a flush, and wakes the writers that wait for it. Waiting writers are refused while flushes
+    /// fail.
     pub fn set_flushed(&self, outcome: &Result<(), StoreError>) {
-        *self.flush_trouble.lock() = outcome.as_ref().err().cloned();
+        *self.flush_error.lock() = outcome.as_ref().err().cloned();
         self.has_flushed.notify_waiters();
     }
 
-    /// Why what is in memory cannot be flushed.
-    pub fn flush_trouble(&self) -> Option<StoreError> {
-        self.flush_trouble.lock().clone()
+    /// Returns the error of the last flush, if it failed.
+    pub fn flush_error(&self) -> Option<StoreError> {
+        self.flush_error.lock().clone()
     }
 
-    /// Whether a memtable should be flushed, and none is.
+    /// Returns whether the active memtable should be flushed, and no flush is running.
     pub fn wants_flush(&self) -> bool {
         if self.log.is_none() {
             return false;
@@ -127,7 +134,7 @@ impl WriteAhead {
         is_large && self.memory.frozen().is_empty()
     }
 
-    /// How much of the room for what is written during a flush is used: from 0 to 1.
+    /// Returns how full the active memtable is during a flush: 0 when the flush is due, 1 when writers must wait.
     pub fn fill(&self) -> f64 {
         let over = self.memory.active_bytes().saturating_sub(self.memtable_bytes);
         if over == 0 || self.log.is_none() {
@@ -136,19 +143,19 @@ impl WriteAhead {
         over as f64 / ((FULL_FACTOR - 1) * self.memtable_bytes) as f64
     }
 
-    /// Whether writers should wait for a flush.
+    /// Returns whether writers must wait for a flush.
     pub fn is_full(&self) -> bool {
         self.log.is_some()
             && self.memory.active_bytes() >= FULL_FACTOR * self.memtable_bytes
             && !self.health.is_closed()
     }
 
-    /// Whether the log is long enough to be flushed when the store closes.
+    /// Returns whether closing the store should flush the memtable, so that the next start need not replay the log.
     pub fn is_worth_flushing(&self) -> bool {
         self.log.is_some() && (!self.memory.frozen().is_empty() || self.bytes_of_log() >= SMALL_LOG_BYTES)
     }
 
-    /// About how many bytes wait in memory to be flushed.
+    /// Returns the approximate size of the memtables in bytes.
     pub fn bytes_in_memory(&self) -> u64 {
         self.memory.bytes() as u64
     }
@@ -157,21 +164,22 @@ impl WriteAhead {
         self.log.as_ref().map_or(0, CommitLog::bytes)
     }
 
-    /// Makes the segment that follows; `None` in a store without a log.
+    /// Creates the next segment. `None` in a store in memory.
     pub fn prepare_next(&self) -> Result<Option<Segment>, StoreError> {
         self.log.as_ref().map(CommitLog::prepare_next).transpose()
     }
 
-    /// Ends the active memtable together with its segment, which is given back: writers need not wait for its end.
-    /// Nothing may be frozen yet.
+    /// Freezes the active memtable and switches the log to the next segment. No memtable may be frozen yet.
+    ///
+    /// Returns the full segment. The caller drops it, which cuts its file, after this method has released the writers.
     pub fn freeze(&self, next: Segment) -> Result<Option<Segment>, StoreError> {
         let _no_writes = self.gate.write();
-        let full = self.log.as_ref().map(|log| log.go_on_in(next)).transpose()?;
+        let full = self.log.as_ref().map(|log| log.switch_to(next)).transpose()?;
         self.memory.freeze();
         Ok(full)
     }
 
-    /// Lets go of the frozen memtable and its segments: tables hold them, and the manifest says so.
+    /// Drops the frozen memtable and removes its segments, after the manifest lists the tables that replace them.
     pub fn let_go(&self, segments: std::ops::Range<u64>) {
         self.memory.let_go();
         if let Some(log) = &self.log {
@@ -179,7 +187,7 @@ impl WriteAhead {
         }
     }
 
-    /// The segment that is written to.
+    /// Returns the number of the current segment; 0 in a store in memory.
     pub fn segment(&self) -> u64 {
         self.log.as_ref().map_or(0, CommitLog::number)
     }

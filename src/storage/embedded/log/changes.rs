@@ -1,33 +1,34 @@
-//! What becomes of some entries of a row, as the log writes it: in the making, and read back.
+//! Changes to entries of one row in the format of the log: built for writing, and read back.
 //!
 //! ```text
-//!   entry     u32 length, key relative to the row | u32 length, value, or FF FF FF FF for its removal
+//!   entry     u32 length, key relative to the row | u32 length, value; or FF FF FF FF if the entry is removed
 //! ```
 
 use byteorder::{BigEndian, ByteOrder};
 
-/// In the place of a value's length: the entry is removed.
+/// Stored in place of a value's length if the entry is removed.
 const REMOVED: u32 = u32::MAX;
 
-/// A key relative to its row, and its new value or `None` for its removal.
+/// A key relative to its row, and its new value, or `None` if the entry is removed.
 pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// Changes in the making.
+/// A list of changes that is being built. A key is in it at most once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeList {
     bytes: Vec<u8>,
     count: u32,
 }
 
-/// Changes, one after another.
+/// An iterator over encoded changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Changes<'a> {
-    /// How many are left.
+    /// Changes that are left.
     count: u32,
     rest: &'a [u8],
 }
 
-/// Names and values have at most 256 MiB, as the messages have that bring them, and so have their number.
+/// Returns a length or count as the log stores it. Lengths and counts never come near the limit, since a message has at
+/// most 256 MiB.
 pub(super) fn length_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(REMOVED - 1)
 }
@@ -38,14 +39,14 @@ pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 impl ChangeList {
-    /// A list with room for some small changes.
+    /// Returns an empty list with capacity for `count` small changes.
     pub fn with_room_for(count: usize) -> ChangeList {
         const SMALL: usize = 80;
         const ROOM_MAX: usize = 64;
         ChangeList { bytes: Vec::with_capacity(count.min(ROOM_MAX) * SMALL), count: 0 }
     }
 
-    /// Adds a change of a key that is not there yet.
+    /// Adds a change of a key that is not in the list yet.
     pub fn add(&mut self, key: &[u8], value: Option<&[u8]>) {
         put_bytes(key, &mut self.bytes);
         match value {
@@ -55,7 +56,8 @@ impl ChangeList {
         self.count += 1;
     }
 
-    /// Adds a change to a value of at least so many bytes, which is written where it is to stand.
+    /// Adds a change whose value `write` appends to the list's buffer, without a copy. `at_least` is the capacity to
+    /// reserve for the value, in bytes. The key must not be in the list yet.
     pub fn add_written(&mut self, key: &[u8], at_least: usize, write: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.reserve(8 + key.len() + at_least);
         put_bytes(key, &mut self.bytes);
@@ -67,7 +69,7 @@ impl ChangeList {
         self.count += 1;
     }
 
-    /// Adds a change in the place of an earlier one of its key: none may stand twice in a record.
+    /// Adds a change, or replaces an earlier change of the same key: a record must not have a key twice.
     pub fn set(&mut self, key: &[u8], value: Option<&[u8]>) {
         if self.get(key).is_none() {
             return self.add(key, value);
@@ -78,12 +80,12 @@ impl ChangeList {
         }
     }
 
-    /// What is said of a key: its new value, or `None` for its removal.
+    /// Returns the change of a key: `Some(None)` if the entry is removed, `None` if the list does not change the key.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.iter().find(|(other, _)| *other == key).map(|(_, value)| value)
     }
 
-    /// Adds all changes of another list.
+    /// Adds all changes of another list. No key may be in both.
     pub fn append(&mut self, other: &ChangeList) {
         self.bytes.extend_from_slice(&other.bytes);
         self.count += other.count;
@@ -101,7 +103,7 @@ impl ChangeList {
         self.count == 0
     }
 
-    /// As the log writes it: how many, and each.
+    /// Appends the list in the format of the log: the number of changes, then each change.
     pub(super) fn write_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.count.to_be_bytes());
         out.extend_from_slice(&self.bytes);
@@ -113,13 +115,13 @@ impl ChangeList {
 }
 
 impl<'a> Changes<'a> {
-    /// Reads changes that a record begins with.
+    /// Reads the number of changes at the beginning of `bytes`. The changes themselves are decoded while iterating.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Changes<'a>> {
         let count = take_number(bytes)?;
         Some(Changes { count, rest: bytes })
     }
 
-    /// What stands behind the changes; `None` when they do not add up.
+    /// Skips the remaining changes and returns the bytes after them. `None` if a change is incomplete.
     pub(super) fn end(mut self) -> Option<&'a [u8]> {
         for _ in 0..self.count {
             self.next()?;
@@ -150,7 +152,7 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u32> {
     Some(BigEndian::read_u32(bytes.split_off(..4)?))
 }
 
-/// Takes bytes that their length stands before.
+/// Reads a length and that many bytes.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = take_number(bytes)?;
     take(bytes, length)
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_stands_once() {
+    fn set_replaces_an_earlier_change_of_the_key() {
         let mut list = ChangeList::default();
         list.set(b"a", Some(b"1"));
         list.set(b"b", None);

@@ -1,7 +1,7 @@
 //! The log that writes are appended to.
 //!
-//! A write is handed to the operating system by whoever makes it, under a short lock, and mostly by storing it in
-//! memory that is the file's: no other thread needs to wake up for it. The disk is waited for outside of that lock.
+//! The thread that makes a write also appends it to the log, under a short lock, and mostly by a copy into mapped
+//! memory of the file. So a write wakes no other thread. `sync` waits for the disk without that lock.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use super::segment::{Segment, path_of};
 use crate::storage::StoreError;
 use crate::storage::disk::{Disk, DiskFile};
 
-/// The segments of the log, of which the last is written to.
+/// The segments of the log. Records are appended to the last one.
 pub struct CommitLog {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     current: Mutex<Current>,
-    /// Bytes that a crash now would have to replay, but for those of a memtable that is being flushed.
+    /// Bytes to replay after a crash, without the segments of a memtable that is being flushed.
     bytes: AtomicU64,
 }
 
@@ -32,8 +32,8 @@ struct Current {
 }
 
 impl CommitLog {
-    /// Goes on behind the last record of a log. Segments that do not belong to it are removed: those before `first`, and
-    /// those behind a torn end.
+    /// Opens a replayed log to append after its last record. Removes segments that do not belong to it: those before
+    /// `first`, and those after a torn end.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -46,9 +46,10 @@ impl CommitLog {
                 disk.remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
         }
-        // A segment that comes back after a power failure might fit behind what is written from here on.
+        // If a power failure undid the removal, the old segment might fit after the records that are written from now
+        // on.
         disk.sync_directory(directory).map_err(|error| io_error(directory, &error))?;
-        // A killed process may have left segments that it had not synced: what is written behind them relies on them.
+        // A killed process may have left segments that it had not synced. A sync of later records must include them.
         let open_earlier = |number| {
             let path = path_of(directory, number);
             disk.open(&path).map_err(|error| io_error(&path, &error))
@@ -59,7 +60,7 @@ impl CommitLog {
         Ok(CommitLog::with(disk, directory, Current { segment, unsynced }, replayed.earlier))
     }
 
-    /// Starts a log.
+    /// Creates a log whose first segment is `number`.
     pub fn create(disk: Arc<dyn Disk>, directory: &Path, number: u64) -> Result<CommitLog, StoreError> {
         let make = || {
             disk.create_directory(directory)?;
@@ -84,7 +85,7 @@ impl CommitLog {
         }
     }
 
-    /// Hands a record to the operating system, all of it or nothing.
+    /// Writes a record to the operating system: all of it, or nothing if this fails.
     pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let mut current = self.current.lock();
         let before = current.segment.length;
@@ -94,16 +95,18 @@ impl CommitLog {
         Ok(())
     }
 
-    /// Makes the next segment, durably, and does not write to it yet. One caller at a time.
+    /// Creates the file of the next segment, durably, without using it yet. Only one thread at a time may call this.
     pub fn prepare_next(&self) -> Result<Segment, StoreError> {
         let number = self.current.lock().segment.number + 1;
         let segment = Segment::create(&*self.disk, &self.directory, number);
         segment.map_err(|error| io_error(&path_of(&self.directory, number), &error))
     }
 
-    /// From now on writes go to the next segment; gives the one before, which is cut to its length when it is dropped.
-    /// When the next cannot be begun they go on in the old one.
-    pub fn go_on_in(&self, mut next: Segment) -> Result<Segment, StoreError> {
+    /// Switches to the next segment, and returns the full one, whose file is cut to its length when it is dropped.
+    ///
+    /// # Errors
+    /// The head of the next segment could not be written. Records are still appended to the old segment.
+    pub fn switch_to(&self, mut next: Segment) -> Result<Segment, StoreError> {
         let mut current = self.current.lock();
         let begun = next.begin(current.segment.length);
         begun.map_err(|error| io_error(&path_of(&self.directory, next.number), &error))?;
@@ -113,7 +116,7 @@ impl CommitLog {
         Ok(full)
     }
 
-    /// Waits until the disk has all that was appended before. When this fails, nobody knows what it has.
+    /// Waits until all records appended before are on the disk. If this fails, it is unknown which of them are.
     pub fn sync(&self) -> io::Result<()> {
         let (last, earlier) = {
             let current = self.current.lock();
@@ -134,24 +137,26 @@ impl CommitLog {
             match self.disk.remove_file(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // It stays until the next start, and harms nobody.
+                // The next start removes it. Until then it is ignored.
                 Err(error) => tracing::warn!("{} was not removed: {error}", path.display()),
             }
         }
     }
 
-    /// Bytes of the records since the last segment that was gone on in.
+    /// Bytes in the segment that records are appended to, and in segments before it that a restart has replayed.
+    ///
+    /// A switch to another segment starts the count anew.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The number of the segment that is written to.
+    /// Returns the number of the segment that records are appended to.
     pub fn number(&self) -> u64 {
         self.current.lock().segment.number
     }
 }
 
-/// A full disk refuses writes, and may have room again; anything else is a failure.
+/// Makes a full disk a `ReadOnly` error, since it may have room again later. Every other error is a failure.
 fn io_error(path: &Path, error: &io::Error) -> StoreError {
     let text = format!("the commit log {}: {error}", path.display());
     if error.kind() == io::ErrorKind::StorageFull { StoreError::ReadOnly(text) } else { StoreError::Io(text) }

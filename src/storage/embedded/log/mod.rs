@@ -1,11 +1,11 @@
-//! The commit log: every write, in the order of arrival, until the engine's tables hold it.
+//! The commit log: every write, in the order of arrival, until it is in a table.
 //!
 //! ```text
-//!   CommitLog   appends to the last segment, syncs, starts another one, removes old ones
+//!   CommitLog   appends to the last segment, syncs, switches to the next segment, removes old ones
 //!   Segment     a file: a head, then records
 //!   record      one write of any number of rows: length, checksums, payload
-//!   changes     what becomes of the entries of one row
-//!   replay      reads segments back, and tells a torn end from damage
+//!   changes     changes to entries of one row
+//!   replay      reads segments back, and distinguishes a torn end from damage
 //! ```
 
 mod changes;

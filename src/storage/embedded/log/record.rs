@@ -1,13 +1,13 @@
-//! One record of the log: all that one write changes, so that after a crash all of it is there or nothing.
+//! One record of the log. It has all changes of one write, so after a crash either all or none of them exist.
 //!
 //! ```text
-//!   head      u32 length of the payload | u32 CRC-32 of the payload | u32 CRC-32 of where it stands and of the head
+//!   head      u32 length of the payload | u32 CRC-32 of the payload | u32 CRC-32 of segment, offset and the 8 bytes before
 //!   payload   rows, one after another
 //!   row       u32 column family | u32 generation | u32 length, prefix | u32 entries, each as in `changes`
 //! ```
 //!
-//! Numbers are big-endian. Changes say what an entry becomes, not how it changes: to replay a record twice is to
-//! replay it once. Column family 0 is the queue of deletions.
+//! Numbers are big-endian. A change has the new value of an entry and not a difference, so replaying a record twice has
+//! the same result as replaying it once. Column family 0 is the queue of deletions.
 
 use std::ops::Range;
 
@@ -19,26 +19,26 @@ use crate::storage::StoreError;
 
 /// Bytes of a record's head.
 pub const HEAD: usize = 12;
-/// Where in the head its own checksum begins, which is written last.
+/// Offset, in the head, of the head's own checksum. It is written last.
 pub const HEAD_SUM: usize = 8;
 
-/// A payload in the making.
+/// Builds the payload of a record.
 #[derive(Default)]
 pub struct RecordBuilder {
     bytes: Vec<u8>,
     rows: SmallVec<[Range<usize>; 1]>,
 }
 
-/// A record that only lacks its place.
+/// A complete record whose place in the log, which its head's checksum covers, is not known yet.
 pub struct SealedRecord {
     pub payload: Vec<u8>,
-    /// Where each of its rows stands.
+    /// Where each row is in the payload.
     rows: SmallVec<[Range<usize>; 1]>,
     length: u32,
     sum: u32,
 }
 
-/// What a record says of one row.
+/// The changes of one row in a record.
 #[derive(Debug, Clone, Copy)]
 pub struct RowRecord<'a> {
     /// Column family and generation.
@@ -48,7 +48,7 @@ pub struct RowRecord<'a> {
 }
 
 impl RecordBuilder {
-    /// Adds a row and what becomes of its entries.
+    /// Adds a row and its changes.
     pub fn row(&mut self, family: u64, prefix: &[u8], changes: &ChangeList) {
         self.bytes.reserve(12 + prefix.len() + changes.written_len());
         let begin = self.bytes.len();
@@ -62,10 +62,15 @@ impl RecordBuilder {
         self.rows.is_empty()
     }
 
-    /// Ends the record. Fails when the payload is longer than a record may be.
+    /// Completes the record.
+    ///
+    /// # Errors
+    /// `Io` if the payload has 4 GiB or more.
     pub fn seal(self) -> Result<SealedRecord, StoreError> {
         let Ok(length) = u32::try_from(self.bytes.len()) else {
-            return Err(StoreError::Io("a write of 4 GiB does not fit into the write log".to_owned()));
+            return Err(StoreError::Io(
+                "a write of 4 GiB or more does not fit into the commit log; split it".to_owned(),
+            ));
         };
         let sum = crc32fast::hash(&self.bytes);
         Ok(SealedRecord { payload: self.bytes, rows: self.rows, length, sum })
@@ -73,7 +78,7 @@ impl RecordBuilder {
 }
 
 impl SealedRecord {
-    /// Appends the record as it is written at a place in the log.
+    /// Appends the record to `out` as it is written at this segment and offset.
     pub fn write_at(&self, segment: u64, offset: u64, out: &mut Vec<u8>) {
         let mut head = [0; HEAD];
         BigEndian::write_u32(&mut head, self.length);
@@ -84,14 +89,14 @@ impl SealedRecord {
         out.extend_from_slice(&self.payload);
     }
 
-    /// Its rows, in the order in which they were added.
+    /// Returns the rows in the order in which they were added.
     pub fn rows(&self) -> impl Iterator<Item = RowRecord<'_>> {
         self.rows.iter().filter_map(|range| RowRecord::read(&mut &self.payload[range.clone()]))
     }
 }
 
 impl<'a> RowRecord<'a> {
-    /// The beginning of a row; its entries are left.
+    /// Reads the head of a row. Its changes are left in `bytes`.
     fn read(bytes: &mut &'a [u8]) -> Option<RowRecord<'a>> {
         let (id, generation) = (take_number(bytes)?, take_number(bytes)?);
         let prefix = take_bytes(bytes)?;
@@ -100,7 +105,7 @@ impl<'a> RowRecord<'a> {
     }
 }
 
-/// The checksum of a head. It covers the place, so that a record in another's place is none.
+/// Returns the checksum of a head. It covers the record's place, so a record at any other place is not valid.
 fn head_sum(segment: u64, offset: u64, head: &[u8]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&segment.to_be_bytes());
@@ -109,7 +114,7 @@ fn head_sum(segment: u64, offset: u64, head: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// The length of a record's payload and its checksum. `None`: this is no head of a record at this place.
+/// Returns the length and the checksum of a record's payload. `None` if this is not the head of a record at this place.
 pub fn read_head(segment: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize, u32)> {
     if BigEndian::read_u32(&head[8..]) != head_sum(segment, offset, &head[..8]) {
         return None;
@@ -117,7 +122,7 @@ pub fn read_head(segment: u64, offset: u64, head: &[u8; HEAD]) -> Option<(usize,
     Some((usize::try_from(BigEndian::read_u32(head)).ok()?, BigEndian::read_u32(&head[4..])))
 }
 
-/// What a payload says. `None` when its parts do not add up.
+/// Decodes the rows of a payload. `None` if its lengths do not add up.
 pub fn rows_of(payload: &[u8]) -> Option<Vec<RowRecord<'_>>> {
     let mut rest = payload;
     let mut rows = Vec::new();
@@ -175,7 +180,7 @@ mod tests {
         }
 
         #[test]
-        fn foreign_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn decoding_any_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let _ = rows_of(&bytes);
         }
     }

@@ -1,10 +1,10 @@
-//! Reads a log back.
+//! Reads the log back after a restart, and decides whether an incomplete end is expected or damage.
 //!
-//! A process that is killed while it writes leaves a part of a record at the end of the last segment: where room was
-//! allocated ahead, one without the checksum of its head, which is written last; elsewhere its beginning. A machine that
-//! loses its power may also leave whole pages of zeros, in the place of what it had not written yet.
-//! Nothing in such an end was acknowledged as synced, and it is cut off. Anything else that cannot be read is damage,
-//! be it in the last record: then nothing is opened, for what follows might be acknowledged.
+//! A process that is killed while it writes leaves a part of a record at the end of the last segment. Where space was
+//! allocated ahead, the record lacks its head's checksum, which is written last; elsewhere only its beginning is there.
+//! A power failure may also leave whole pages of zeros where data had not reached the disk. No write in such a *torn*
+//! end was acknowledged as synced, so the end is cut off. Anything else that cannot be read is *damage*, even in the
+//! last record: the store is not opened, because records after it might have been acknowledged.
 //!
 //! ```text
 //!   the file ends within a head, or before the payload's length     torn
@@ -24,28 +24,31 @@ use super::segment::{SEGMENT_HEAD, number_of, path_of, read_segment_head};
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// Unit in which disks lose what was not synced.
+/// Bytes of a page. A power failure loses unsynced data in whole pages.
 const PAGE: usize = 4096;
 
-/// Bytes that a payload begins with and of which some are not zero: family, generation, and the length of a prefix.
+/// First bytes of a payload: column family, generation and the length of a prefix. They are never all zero.
 const ROW_HEAD: usize = 12;
 
-/// Zeros that a record may well end with.
+/// Zero bytes that the end of an undamaged record may have.
 const OWN_ZEROS_MAX: usize = 64;
 
-/// Where a log goes on.
+/// Where a replayed log ends, and appending continues.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The last segment.
     pub number: u64,
-    /// Where its last good record ends.
+    /// Where that segment's last good record ends.
     pub length: u64,
     /// Bytes of the segments before it.
     pub earlier: u64,
 }
 
-/// Gives every row of every record, in the order of writing, from segment `first` on. Segments up to `last` must be
-/// there; earlier ones are leftovers. Fails when anything but a torn end cannot be read.
+/// Calls `each` with every row of every record from segment `first` on, in the order of writing. Segments before
+/// `first` are leftovers.
+///
+/// # Errors
+/// `Corrupt` if a segment up to `last` is missing, or anything but a torn end cannot be read.
 pub fn replay(
     (disk, directory): (&dyn Disk, &Path),
     (first, last): (u64, u64),
@@ -58,15 +61,15 @@ pub fn replay(
         let bytes = read_segment(disk, &path)?;
         if number > first {
             if is_unused(&bytes) {
-                // It was made before it was needed, or its first page never reached the disk.
+                // The segment was created ahead and not used, or its first page never reached the disk.
                 warn_of_hole(&path, 0, written(&bytes));
                 break;
             }
             let before = read_segment_head(&bytes, number).ok_or_else(|| no_segment(&path, number))?;
             if replayed.length != before {
-                // Syncs go in the order of writing: of what follows a torn end nothing was synced.
+                // Segments are synced in order, so nothing after a torn end was synced.
                 tracing::warn!(
-                    "the commit log ends before {}, as a power failure leaves it: later writes, which were never synced, are lost",
+                    "the commit log ends before {}, as after a power failure: later writes, which were never synced, are lost",
                     path.display()
                 );
                 break;
@@ -79,15 +82,15 @@ pub fn replay(
     Ok(replayed)
 }
 
-/// Where the last good record of a segment ends.
+/// Returns where the last good record of a segment ends.
 ///
 /// # Errors
-/// `Corrupt` when what follows that record is not a torn end.
+/// `Corrupt` if damage follows that record, and not a torn end.
 pub fn end_of_records(path: &Path, number: u64, bytes: &Bytes) -> Result<usize, StoreError> {
     replay_segment(path, number, bytes, &mut |_| Ok(()))
 }
 
-/// Whether a segment was created and no write has reached it, or its first page never reached the disk.
+/// Returns whether a segment was created and never written to, or its first page never reached the disk.
 pub fn is_unused(bytes: &[u8]) -> bool {
     let first_page = &bytes[..bytes.len().min(PAGE)];
     first_page.len() < SEGMENT_HEAD || is_zero(first_page)
@@ -101,7 +104,7 @@ pub fn read_segment(disk: &dyn Disk, path: &Path) -> Result<Bytes, StoreError> {
     disk.read(path).map(Bytes::from).map_err(StoreError::needed_at(path))
 }
 
-/// The numbers of the segments in a directory.
+/// Returns the numbers of the segments in a directory, sorted.
 pub fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreError> {
     let paths = disk.list(directory).map_err(StoreError::io_at(directory))?;
     let mut numbers: Vec<u64> = paths.iter().filter_map(|path| number_of(path)).collect();
@@ -109,7 +112,7 @@ pub fn segments_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>, StoreE
     Ok(numbers)
 }
 
-/// Reads one segment; gives where its last good record ends.
+/// Reads one segment, and returns where its last good record ends.
 fn replay_segment(
     path: &Path,
     number: u64,
@@ -126,7 +129,7 @@ fn replay_segment(
     Ok(at)
 }
 
-/// Where the record ends that begins at a place, and its payload. `None`: the log ends here.
+/// Returns where the record that begins at `at` ends, and its payload. `None` if the log ends at `at`.
 fn record_at(
     number: u64,
     bytes: &Bytes,
@@ -142,7 +145,7 @@ fn record_at(
     };
     let Some(head) = bytes[at..].first_chunk::<HEAD>() else { return Ok(None) };
     let Some((length, sum)) = read_head(number, at as u64, head) else {
-        // First what a kill leaves: one write that was not answered, of which there is nothing to say.
+        // A killed process leaves this: the lost write was not acknowledged, so nothing is logged.
         if has_no_head(number, bytes, at) {
             return Ok(None);
         }
@@ -160,28 +163,28 @@ fn record_at(
     Ok(Some((end, bytes.slice(begin..end))))
 }
 
-/// Says how much is given up behind pages that never reached the disk.
+/// Logs how many bytes are ignored after pages that never reached the disk.
 fn warn_of_hole(path: &Path, at: usize, behind: usize) {
     if behind > 0 {
         tracing::warn!(
-            "the commit log {} has pages of zeros at byte {at}, as a power failure leaves them: {behind} bytes behind \
+            "the commit log {} has pages of zeros at byte {at}, as after a power failure: {behind} bytes after \
              them, which were never synced, are ignored",
             path.display()
         );
     }
 }
 
-/// Whether a payload follows zeros in the place of its head. The head is written after the payload: a page that reached
-/// the disk in between stays like that when the power fails before the page is written again, and later pages may have
-/// been written. Had the record been synced, its head would be there.
+/// Returns whether a payload follows zeros in place of its head. The head is written after the payload. If the page
+/// reaches the disk between the two, and the power fails before it is written again, it stays like that, and later
+/// pages may have been written. A synced record has its head.
 fn is_payload_alone(bytes: &[u8], at: usize) -> bool {
     let behind = &bytes[at + HEAD..bytes.len().min(at + HEAD + ROW_HEAD)];
     is_zero(&bytes[at..at + HEAD]) && !is_zero(behind)
 }
 
-/// Whether the record at this place has no checksum of its head and is the last one: no valid head follows. If the checksum
-/// crosses a page boundary, it is enough that the part in the second page is missing, because that page may not have reached
-/// the disk.
+/// Returns whether the record at this place has no checksum of its head and is the last one: no valid head follows. If
+/// the checksum crosses a page boundary, it is enough that the part in the second page is missing, because that page
+/// may not have reached the disk.
 fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     let written = written(bytes);
     let is_head = |place: usize| {
@@ -194,9 +197,9 @@ fn has_no_head(number: u64, bytes: &[u8], at: usize) -> bool {
     is_zero(&bytes[lost]) && !(at + 1..written).any(is_head)
 }
 
-/// Whether a part of the record from here to there was never written: it is zero up to the next page, or a page that begins
-/// in it is zero as far as the file goes, or the file has nothing but zeros from well before the record's end on, for more
-/// than a page. The length of a file may reach the disk before its last page does.
+/// Returns whether a part of the bytes from `at` to `end` never reached the disk. That is so if they are zero up to the
+/// next page; if a page that begins between them is zero as far as the file goes; or if the file has only zeros from well
+/// before `end` on, for at least a page. The length of a file may reach the disk before its last page does.
 fn is_torn(bytes: &[u8], at: usize, end: usize) -> bool {
     let next_page = at + PAGE - at % PAGE;
     let page_at = |page: usize| &bytes[page..bytes.len().min(page + PAGE)];
@@ -211,7 +214,7 @@ fn is_zero(part: &[u8]) -> bool {
     part.iter().all(|byte| *byte == 0)
 }
 
-/// Where nothing but zeros begins.
+/// Returns where the zeros at the end begin.
 fn written(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
@@ -226,7 +229,7 @@ fn no_segment(path: &Path, number: u64) -> StoreError {
 fn damaged(path: &Path, at: usize) -> StoreError {
     StoreError::Corrupt(format!(
         "the commit log {} cannot be read at byte {at}; put back an undamaged copy of the data directory, or cut the \
-         file off at that byte to give up what follows it",
+         file off at that byte, which loses all writes after it",
         path.display()
     ))
 }
@@ -244,7 +247,7 @@ mod tests {
         record_of(log, number, 100);
     }
 
-    /// A record with a value of so many bytes.
+    /// Appends a record with a value of `bytes` bytes.
     fn record_of(log: &CommitLog, number: u8, bytes: usize) {
         let mut record = RecordBuilder::default();
         let mut changes = ChangeList::default();
@@ -253,12 +256,12 @@ mod tests {
         log.append(&record.seal().unwrap()).unwrap();
     }
 
-    /// Records 0 and 1 in the first segment, 2 and 3 in the second.
+    /// Writes records 0 and 1 to a first segment, 2 and 3 to a second.
     fn two_segments(directory: &Path) {
         let log = CommitLog::create(Arc::new(RealDisk), directory, 1).unwrap();
         record(&log, 0);
         record(&log, 1);
-        log.go_on_in(log.prepare_next().unwrap()).unwrap();
+        log.switch_to(log.prepare_next().unwrap()).unwrap();
         record(&log, 2);
         record(&log, 3);
         log.sync().unwrap();
@@ -274,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_where_it_ended() {
+    fn a_reopened_log_continues_after_its_last_record() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         two_segments(path);
         let (found, end) = replayed(path, (1, 2)).unwrap();
         assert_eq!((found, end.number), (vec![0, 1, 2, 3], 2));
         assert_eq!(replayed(path, (2, 2)).unwrap().0, [2, 3]);
-        // A torn end is cut off, and a segment that was made and not used is no part of it.
+        // A torn end is cut off, and a segment that was created and not used is not part of the log.
         let cut = fs::OpenOptions::new().write(true).open(path_of(path, 2)).unwrap();
         cut.set_len(end.length - 1).unwrap();
         fs::write(path_of(path, 3), b"").unwrap();
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_torn_segment_is_given_up() {
+    fn segments_after_a_torn_one_are_ignored() {
         let directory = tempfile::tempdir().unwrap();
         two_segments(directory.path());
         let file = fs::OpenOptions::new().write(true).open(path_of(directory.path(), 1)).unwrap();
@@ -303,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_whose_first_page_was_lost_is_given_up() {
+    fn a_segment_without_its_first_page_is_ignored() {
         let directory = tempfile::tempdir().unwrap();
         two_segments(directory.path());
         let path = path_of(directory.path(), 2);
@@ -334,7 +337,7 @@ mod tests {
             let whole = fs::read(&path).unwrap();
             for (lost, what) in [(PAGE - in_first_page..PAGE, "first"), (PAGE..whole.len(), "second")] {
                 if whole[lost.clone()].iter().all(|byte| *byte == 0) {
-                    // The length begins with zeros: nothing is lost.
+                    // The length begins with zeros, so these zeros are the record's own.
                     continue;
                 }
                 let mut bytes = whole.clone();
@@ -370,7 +373,7 @@ mod tests {
         }
     }
 
-    /// A page reached the disk after the payload was written and before the head was.
+    /// A page reached the disk after the payload was written and before its head was.
     #[test]
     fn a_payload_without_its_head_ends_the_log() {
         let directory = tempfile::tempdir().unwrap();
@@ -383,7 +386,7 @@ mod tests {
         fs::write(&path, &bytes).unwrap();
         let (found, end) = replayed(directory.path(), (1, 2)).unwrap();
         assert_eq!((found, end.length), (vec![0, 1], SEGMENT_HEAD as u64));
-        // A good record behind it tells the loss of a page from a kill, which leaves such an end in the last record alone.
+        // A kill leaves such a record only at the end. A good record after it shows that a page was lost.
         assert!(!has_no_head(2, &bytes, SEGMENT_HEAD));
         let first_record = &bytes[..SEGMENT_HEAD + record_length];
         assert!(has_no_head(2, first_record, SEGMENT_HEAD));
@@ -394,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn a_missing_segment_is_an_error_that_names_it() {
         let directory = tempfile::tempdir().unwrap();
         two_segments(directory.path());
         for number in [1, 2] {

@@ -1,18 +1,18 @@
 //! One file of the log.
 //!
 //! ```text
-//!   head      "thriftlg" | u32 format, 1 | u64 number of the segment | u64 length of the one before
+//!   head      "thriftlg" | u32 format, 1 | u64 number of the segment | u64 length of the segment before
 //!             | u32 CRC-32 of these 28 bytes
 //!   records   one after another
-//!   zeros     to the end of the file, if its room is allocated ahead
+//!   zeros     to the end of the file, where space is allocated ahead
 //! ```
 //!
-//! Records are copied to the end of the file through a mapping of it (`mapping`), which costs no call of the system.
-//! Where the file system does not let us, and for long records, they are written by calls. Both are the same to who
-//! reads the file. A segment that is let go is cut to its length.
+//! A record is copied to the end of the file through a memory mapping (`mapping`), which takes no system call. Long
+//! records, and all records on file systems that do not support such mappings, are written with system calls. The
+//! file's contents are the same either way. When a segment is dropped, the file is cut to its length.
 //!
-//! A segment's file is made before it is needed. It gets its head when writes go on in it, since only then is it known
-//! how long the segment before has become.
+//! A segment's file is created before it is needed. Its head is written when the log switches to it, because only then
+//! is the length of the segment before final.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,38 +27,39 @@ const MAGIC: &[u8; 8] = b"thriftlg";
 const FORMAT: u32 = 1;
 /// Bytes of a segment's head.
 pub const SEGMENT_HEAD: usize = 32;
-/// What the names of segments end with.
+/// The extension of segment files.
 const SUFFIX: &str = ".log";
 
-/// Bytes that are mapped at a time: few while the segment is short, since an empty store should be small.
+/// Bytes mapped at a time while the segment is short: the file of an empty store should be small.
 const FIRST_MAPPING: u64 = 1024 * 1024;
+/// Bytes mapped at a time in longer segments.
 const MAPPING: u64 = 4 * FIRST_MAPPING;
-/// Bytes of a record up to which it is copied into the mapping. With more of them a call of the system costs less.
+/// Largest record, in bytes, that is copied into the mapping. For longer records a system call costs less.
 const COPIED_BYTES_MAX: usize = 64 * 1024;
 
-/// A segment that is appended to.
+/// A segment that records are appended to.
 pub struct Segment {
     pub number: u64,
     /// Shared with the thread that syncs it.
     pub file: Arc<dyn DiskFile>,
-    /// Where the next record begins; behind that the file has zeros, or nothing.
+    /// Offset of the next record. The rest of the file is zeros or empty.
     pub length: u64,
-    /// A write has failed half-way, and what it left is not cut off yet.
+    /// Whether a failed write may have left bytes after `length` that are not cut off yet.
     is_ragged: bool,
-    /// Where records are stored, as far as it reaches. Gone before the file is made shorter.
+    /// The mapped part of the file that records are stored in. Must be unmapped before the file is cut.
     mapping: Option<Mapping>,
-    /// Whether the file system lets the file be mapped, as far as is known.
+    /// Whether the file system supports mappings. True until an attempt fails.
     is_mappable: bool,
-    /// The record that is being appended; kept for its room.
+    /// Buffer for the record that is being appended, reused between records.
     record: Vec<u8>,
 }
 
-/// The file of a segment.
+/// Returns the path of a segment's file.
 pub fn path_of(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number}{SUFFIX}"))
 }
 
-/// The number in the name of a segment's file.
+/// Returns the segment number in a file's name.
 pub fn number_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.strip_suffix(SUFFIX)?.parse().ok()
 }
@@ -74,14 +75,16 @@ fn head(number: u64, before: u64) -> [u8; SEGMENT_HEAD] {
     head
 }
 
-/// How long the segment before this one was. `None`: this is no head of this segment.
+/// Returns the length of the segment before, which the head records. `None` if this is not the head of segment
+/// `number`.
 pub fn read_segment_head(bytes: &[u8], number: u64) -> Option<u64> {
     let before = BigEndian::read_u64(bytes.get(20..28)?);
     bytes.starts_with(&head(number, before)).then_some(before)
 }
 
 impl Segment {
-    /// Makes a file that will be there after a power cut. One of the same name is one whose making was cut short.
+    /// Creates a segment's file that survives a power failure. An existing file of that name is replaced: an earlier
+    /// process was killed before it used the file.
     pub fn create(disk: &dyn Disk, directory: &Path, number: u64) -> io::Result<Segment> {
         let file = disk.create(&path_of(directory, number))?;
         file.sync()?;
@@ -101,16 +104,16 @@ impl Segment {
         }
     }
 
-    /// Writes the head. Records can follow.
+    /// Writes the head, so that records can be appended. `before` is the length of the segment before.
     pub fn begin(&mut self, before: u64) -> io::Result<()> {
         self.file.write_at(&head(self.number, before), 0)?;
         self.length = SEGMENT_HEAD as u64;
         Ok(())
     }
 
-    /// Opens a segment to append behind its last good record; what follows is cut off. It is synced in any case: an
-    /// earlier process may have been killed between its own cut and the sync of it, and what is written from here on must
-    /// not be mixed with what was cut off.
+    /// Opens a segment to append after its last good record, and cuts off the rest. The file is always synced: an
+    /// earlier process may have been killed after its own cut and before the sync, and new records must not mix with
+    /// the bytes that it cut off.
     pub fn open(disk: &dyn Disk, directory: &Path, number: u64, length: u64) -> io::Result<Segment> {
         let file = disk.open(&path_of(directory, number))?;
         if file.length()? > length {
@@ -120,8 +123,10 @@ impl Segment {
         Ok(Segment::with(number, file, length))
     }
 
-    /// Hands a record to the operating system: from then on a killed process does not lose it. When that fails, what
-    /// was written of it is cut off again, now or before the next.
+    /// Writes a record to the operating system. A killed process does not lose it any more.
+    ///
+    /// # Errors
+    /// The record is not in the log. The bytes that were written of it are cut off now, or before the next record.
     pub fn append(&mut self, record: &SealedRecord) -> io::Result<()> {
         if self.is_ragged {
             self.cut()?;
@@ -135,7 +140,7 @@ impl Segment {
         }
         if outcome.is_err() {
             self.is_ragged = true;
-            // If this fails too, the next record will try again.
+            // If this fails too, the next append tries again.
             let _ = self.cut();
         }
         outcome
@@ -145,7 +150,7 @@ impl Segment {
         if bytes.len() > COPIED_BYTES_MAX || !self.store(bytes)? {
             let (head, payload) = bytes.split_at(HEAD.min(bytes.len()));
             if self.is_mappable {
-                // There may be room behind it: a record without its head is none.
+                // Zeros allocated ahead may follow. The head goes last, since replay ignores a payload without a head.
                 self.file.write_at(payload, self.length + HEAD as u64)?;
                 self.file.write_at(head, self.length)?;
             } else {
@@ -156,9 +161,10 @@ impl Segment {
         Ok(())
     }
 
-    /// Stores a record in the mapping, or in the next one. `false`: the file cannot be mapped.
+    /// Stores a record in the mapping, and maps the next part of the file if the record does not fit. Returns `false`
+    /// if the file cannot be mapped.
     fn store(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        // The checksum of the head is stored last: without it there is no record.
+        // The head's checksum is stored last: replay ignores a record without it.
         let parts = [HEAD..bytes.len(), 0..HEAD_SUM, HEAD_SUM..HEAD];
         if self.mapping.as_mut().is_some_and(|mapping| mapping.store(self.length, bytes, &parts)) {
             return Ok(true);
@@ -166,23 +172,26 @@ impl Segment {
         if !self.is_mappable {
             return Ok(false);
         }
-        // A record is stored in one piece, so the next mapping begins with it, wherever this one ends.
+        // A record is never split between mappings, so the next mapping begins at the record.
         self.mapping = None;
         let room = if self.length < FIRST_MAPPING { FIRST_MAPPING } else { MAPPING };
         match self.file.map(self.length, room) {
             Ok(mapping) => Ok(self.mapping.insert(mapping).store(self.length, bytes, &parts)),
             Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(error),
             Err(error) => {
-                tracing::debug!("segment {} of the write log is not mapped: {error}", self.number);
+                tracing::debug!(
+                    "segment {} of the commit log is written with system calls, as its file cannot be mapped: {error}",
+                    self.number
+                );
                 self.is_mappable = false;
-                // Without room behind it, a record that is cut short is one that the file ends in.
+                // Without zeros after the last record, replay recognizes a torn record by the end of the file.
                 self.cut()?;
                 Ok(false)
             }
         }
     }
 
-    /// Takes away what is behind the last record.
+    /// Cuts the file off after the last record.
     fn cut(&mut self) -> io::Result<()> {
         self.mapping = None;
         self.file.set_length(self.length)?;
@@ -193,7 +202,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // If this fails, zeros stay, which nobody takes for a record.
+        // If this fails, zeros remain at the end of the file. Replay ignores them.
         let _ = self.cut();
     }
 }
@@ -210,7 +219,7 @@ mod tests {
     use crate::storage::embedded::log::record::RecordBuilder;
     use crate::storage::embedded::log::replay::replay;
 
-    /// A record of a row with so long a key. Its last four bytes are zero.
+    /// Returns a record of a row whose key has `key` bytes. The record's last four bytes are zero.
     fn record(key: usize) -> SealedRecord {
         let mut record = RecordBuilder::default();
         let key: Vec<u8> = (1..=key).map(|at| (at % 256) as u8).collect();
@@ -224,7 +233,7 @@ mod tests {
         (HEAD + record.payload.len()) as u64
     }
 
-    /// A directory in memory, where files can be mapped, if there is one.
+    /// Returns a directory in memory, where files can be mapped, if the system has one.
     fn directory() -> TempDir {
         tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
     }
@@ -235,7 +244,7 @@ mod tests {
         segment
     }
 
-    /// The lengths of the keys in a directory, and where the records end.
+    /// Returns the lengths of the keys in a directory's log, and where its records end.
     fn replayed(directory: &Path) -> (Vec<usize>, u64) {
         let mut keys = Vec::new();
         let end = replay((&RealDisk, directory), (1, 1), |row| {
@@ -246,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_the_same_however_it_is_written() {
-        // The ends of the first two mappings are crossed, and both by records too long to be copied, too.
+    fn mapped_and_written_segments_have_equal_bytes() {
+        // Records cross the ends of the first two mappings, among them records too long to be copied.
         let few = [0, 1, 100, 70_000, 7, 65_000, 65_499, 65_500, 65_501, 65_536];
         let long = [FIRST_MAPPING as usize, 9, MAPPING as usize, 9];
         let many = [60_001; 100];
@@ -263,7 +272,7 @@ mod tests {
                 segment.append(&record(*key)).unwrap();
                 let is_looked_at = count <= few.len() || count % 50 == 0;
                 if is_looked_at {
-                    // What a killed process would leave.
+                    // The file as a killed process leaves it.
                     assert_eq!(replayed(path), (keys[..count].to_vec(), segment.length));
                 }
                 if is_reopened && is_looked_at {
@@ -291,9 +300,10 @@ mod tests {
         assert!((FIRST_MAPPING..FIRST_MAPPING + 3 * 4096).contains(&on_disk), "{on_disk} bytes");
     }
 
-    /// What is left of a record is its beginning, at the end of a mapping too, where the fewest zeros follow.
+    /// Only the beginning of the last record is left. One case is at the end of a mapping, where the fewest zeros
+    /// follow.
     #[test]
-    fn a_torn_record_is_none_wherever_it_ends() {
+    fn a_record_torn_at_any_byte_is_ignored() {
         let last = record(100);
         let end_of_mapping = SEGMENT_HEAD as u64 + FIRST_MAPPING;
         for end in [5_000, end_of_mapping] {
@@ -315,7 +325,7 @@ mod tests {
             let left_behind = fs::read(path_of(directory.path(), 1)).unwrap();
             drop(segment);
             let (at, payload_at) = (before as usize, before as usize + HEAD);
-            // The payload comes first, and the head's checksum last.
+            // The payload is written first, the head's checksum last.
             let parts = (payload_at..end as usize).chain(at..at + HEAD_SUM);
             for torn in parts {
                 let mut bytes = left_behind.clone();
@@ -329,7 +339,7 @@ mod tests {
                 fs::write(path_of(directory.path(), 1), bytes).unwrap();
                 assert_eq!(replayed(directory.path()), (keys[..keys.len() - 1].to_vec(), before), "{torn}");
             }
-            // A flipped bit in a record that is whole is damage, whatever room is behind it and whatever it ends with.
+            // A flipped bit in a complete record is damage, even if zeros follow or the record ends with zeros.
             for flipped in at..end as usize {
                 let mut bytes = left_behind.clone();
                 bytes[flipped] ^= 1;
@@ -344,13 +354,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_nothing() {
+    fn a_failed_append_leaves_nothing_in_the_log() {
         let directory = directory();
         let mut segment = begin(directory.path());
         segment.append(&record(1)).unwrap();
         let for_reading: Arc<dyn DiskFile> = Arc::new(File::open(path_of(directory.path(), 1)).unwrap());
         let file = std::mem::replace(&mut segment.file, for_reading);
-        // Both ways of writing, and cutting off what they left.
+        // A write by system call, a write to the mapping, and their cuts fail.
         segment.append(&record(70_000)).unwrap_err();
         segment.append(&record(2)).unwrap_err();
         segment.file = file;
