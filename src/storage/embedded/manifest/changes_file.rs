@@ -1,34 +1,35 @@
-//! The manifest's file of changes: what has changed since `MANIFEST` was written as a whole, a line for each change.
+//! The manifest's file of changes: one line for each change since `MANIFEST` was written as a whole.
 //!
 //! ```text
 //!   1a2b3c4d {"log":[7,8],"families":[{"keyspace":"Blog","name":"Posts",...}],"records":{"family/Blog/Posts":"..."}}
 //!   CRC-32   the change, as JSON without line feeds (`document.rs`)
 //! ```
 //!
-//! With 10,000 column families the manifest has some megabytes, and to write all of it for each change would make the
-//! schema's growth cost its square. A change is appended and synced before it is in memory, so a crash can leave only the
-//! last line incomplete: one that nobody was told of. It is left out. A line that does not fit its checksum and has others
-//! behind it is damage.
+//! With 10,000 column families the manifest has some megabytes. If each change wrote all of it, the cost of creating
+//! column families would be quadratic. A change is appended and synced before it is visible in memory, so a crash can
+//! only leave the last line incomplete, and that change was not acknowledged: the line is ignored. A line with a wrong
+//! checksum before the last line is damage.
 
 use super::contents::Contents;
 use super::document::Document;
 
-/// The line of a change.
+/// Returns the line of a change. The error says why the change cannot be written as text.
 pub fn encode_change(before: &Contents, after: &Contents) -> Result<Vec<u8>, String> {
     let text =
         serde_json::to_string(&Document::of_change(before, after)).map_err(|error| error.to_string())?;
     Ok(format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes())).into_bytes())
 }
 
-/// Makes the changes of a file. Returns whether the last line is whole; the error says which line is damaged.
+/// Applies the changes of a file to `contents`. Returns whether the last line is complete. The error names the damaged
+/// line.
 pub fn apply_changes(bytes: &[u8], contents: &mut Contents) -> Result<bool, String> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').enumerate().peekable();
     while let Some((number, line)) = lines.next() {
         match decode_change(line) {
             Some(change) => change.apply(contents),
-            // A crash came before the change was on the disk, and so before anybody was told of it.
+            // The server crashed before the change was on the disk, so it was not acknowledged.
             None if lines.peek().is_none() => return Ok(false),
-            None => return Err(format!("line {} does not fit its checksum", number + 1)),
+            None => return Err(format!("line {} has a wrong checksum", number + 1)),
         }
     }
     Ok(true)
@@ -51,7 +52,7 @@ mod tests {
     use crate::schema::CfDef;
     use crate::storage::embedded::manifest::{FamilyRecord, LogSpan};
 
-    /// Contents after each of some changes, and the lines of these.
+    /// Returns the contents after each of some changes, and the line of each change.
     fn history() -> (Vec<Contents>, Vec<Vec<u8>>) {
         let mut now = Contents { partitioner: "P".to_owned(), ..Contents::default() };
         let mut all = vec![now.clone()];
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_anywhere_has_the_changes_that_are_whole() {
+    fn a_truncated_file_has_the_changes_that_are_complete() {
         let (all, lines) = history();
         let bytes = lines.concat();
         let ends: Vec<usize> = (0..=lines.len()).map(|count| lines[..count].concat().len()).collect();
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_before_the_last_line_is_an_error_and_in_it_undoes_it() {
+    fn damage_is_an_error_except_in_the_last_line_which_is_ignored() {
         let (all, lines) = history();
         let bytes = lines.concat();
         let last = bytes.len() - lines.last().unwrap().len();
@@ -102,7 +103,7 @@ mod tests {
             if at + 1 < last {
                 assert!(outcome.is_err(), "byte {at}");
             } else if at >= last {
-                // Whether a crash or damage has changed the last line cannot be told.
+                // In the last line, damage looks the same as a crash.
                 assert_eq!((outcome, contents), (Ok(false), all[all.len() - 2].clone()), "byte {at}");
             }
         }

@@ -1,4 +1,4 @@
-//! What the manifest says.
+//! The contents of the manifest.
 
 use bytes::Bytes;
 
@@ -8,39 +8,39 @@ use crate::util::SharedMap;
 /// Keyspace and name of a column family.
 pub type FamilyName = (String, String);
 
-/// Segments of the commit log.
+/// The range of commit log segments in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogSpan {
-    /// The first that holds records that no table has.
+    /// The first segment with records that are not in tables.
     pub first: u64,
-    /// The last that must exist.
+    /// The last segment that must exist.
     pub last: u64,
 }
 
-/// All that the store knows about itself. A copy shares what is in the maps.
+/// The contents of the manifest. A clone shares the entries of the maps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// The partitioner's class name. Empty in a directory that was never opened to its end.
+    /// The partitioner's class name. Empty if the directory has never been opened completely.
     pub partitioner: String,
     /// The node's token, as text.
     pub token: Option<String>,
-    /// `None`: there is no log yet.
+    /// `None` if there is no log yet.
     pub log: Option<LogSpan>,
-    /// Column families that hold or held data.
+    /// Column families that hold or have held data.
     pub families: SharedMap<FamilyName, FamilyRecord>,
-    /// Directories with tables, each with a timestamp that no cell in it exceeds, where that is known.
+    /// Directories of tables, each with the highest timestamp that a cell in it may have, if that is known.
     pub tables: SharedMap<String, Option<i64>>,
-    /// Metadata records of the layers above: the schema that clients have made, roles, the state of indexes.
+    /// Metadata records of the layers above: schema that clients have created, roles, the state of indexes.
     pub records: SharedMap<String, Bytes>,
 }
 
 impl Contents {
-    /// The record of a column family's id.
+    /// Returns the column family that has an id.
     pub fn family_of_id(&self, id: u32) -> Option<(&FamilyName, &FamilyRecord)> {
         self.families.iter().find(|(_, record)| record.id == id)
     }
 
-    /// An id that no column family has.
+    /// Returns an id that no column family has.
     pub fn next_id(&self) -> u32 {
         self.families.values().map(|record| record.id + 1).max().unwrap_or(1)
     }

@@ -1,4 +1,4 @@
-//! The JSON document of the manifest: all contents, or a change of them.
+//! The JSON document of the manifest: all contents, or a change to them.
 //!
 //! ```text
 //!   {
@@ -10,8 +10,9 @@
 //!   }
 //! ```
 //!
-//! A change has only what is new in `families`, `tables` and `records`, and lists what is gone. Contents are a change of
-//! nothing at all. A record whose bytes are no UTF-8 is written as an array of numbers.
+//! The document of a change has only new and changed entries in `families`, `tables` and `records`, and the keys of
+//! removed entries in `families_removed` and so on. All contents are written as a change from empty contents. A
+//! metadata record that is not UTF-8 is written as an array of numbers.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +23,11 @@ use super::contents::{Contents, FamilyName, LogSpan};
 use super::family_record::FamilyRecord;
 use crate::util::SharedMap;
 
-/// All contents, or what differs between two of them. The short fields are always all there.
+/// All contents, or the difference between two states of them. The partitioner, the token and the log segments are
+/// always written.
 #[derive(Serialize, Deserialize)]
 pub struct Document {
-    /// The number of the file of changes of these contents.
+    /// The number of the file of changes that belongs to these contents.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub changes: Option<u64>,
     partitioner: String,
@@ -54,7 +56,7 @@ struct NamedFamily {
     record: FamilyRecord,
 }
 
-/// A metadata record's bytes, as text where they are text.
+/// A metadata record, as text if it is UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum RecordValue {
@@ -63,7 +65,8 @@ enum RecordValue {
 }
 
 impl Document {
-    /// All of some contents. Maps are there even if they are empty: earlier versions expect them.
+    /// Returns the document of all contents. Maps are written even if they are empty: earlier versions of the program
+    /// expect them.
     pub fn of_all(contents: &Contents, changes: Option<u64>) -> Document {
         let mut document = Document::of_change(&Contents::default(), contents);
         document.changes = changes;
@@ -73,7 +76,7 @@ impl Document {
         document
     }
 
-    /// What differs between two contents.
+    /// Returns the document of the difference between two states.
     pub fn of_change(before: &Contents, after: &Contents) -> Document {
         let (families, families_removed) = differences(&before.families, &after.families, NamedFamily::of);
         let (tables, tables_removed) =
@@ -95,7 +98,7 @@ impl Document {
         }
     }
 
-    /// Makes the change to the contents before it.
+    /// Applies the change to the contents before it.
     pub fn apply(self, contents: &mut Contents) {
         contents.partitioner = self.partitioner;
         contents.token = self.token;
@@ -117,7 +120,7 @@ impl Document {
     }
 }
 
-/// The entries that are new or other than before, and the keys that are gone.
+/// Returns the entries that are new or changed, and the keys that were removed.
 fn differences<K: Ord + Clone, V: PartialEq, T>(
     before: &SharedMap<K, V>,
     after: &SharedMap<K, V>,

@@ -1,22 +1,22 @@
-//! The manifest's file: a line that names the format, and a document that a person can read.
+//! The manifest's file: a line with format and checksum, and a document that people can read.
 //!
 //! ```text
 //!   thriftstore manifest, format 1, 1234 bytes, CRC-32 0a1b2c3d
 //!   { ... }                                                          as in `document`
 //! ```
 //!
-//! A manifest with a file of changes (`changes_file.rs`) is of format 2, so that a program that does not know such files
-//! refuses it, and has the number of that file as `"changes"`.
+//! A manifest with a file of changes (`changes_file.rs`) has format 2, so that programs that do not know such files
+//! refuse it. Its `"changes"` is the number of that file.
 
 use super::contents::Contents;
 use super::document::Document;
 
-/// What the first line begins with.
+/// The beginning of the first line.
 const MAGIC: &str = "thriftstore manifest, format 1, ";
-/// The same where there is a file of changes.
+/// The beginning of the first line if there is a file of changes.
 const MAGIC_WITH_CHANGES: &str = "thriftstore manifest, format 2, ";
 
-/// The file's bytes, and the number of its file of changes.
+/// Encodes the file. `changes` is the number of its file of changes.
 pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, String> {
     let document = Document::of_all(contents, changes);
     let text = serde_json::to_string_pretty(&document).map_err(|error| error.to_string())?;
@@ -25,9 +25,10 @@ pub fn encode(contents: &Contents, changes: Option<u64>) -> Result<Vec<u8>, Stri
     Ok(format!("{magic}{} bytes, CRC-32 {sum:08x}\n{text}", text.len()).into_bytes())
 }
 
-/// Reads the file, and the number of its file of changes. The error says what is wrong with it.
+/// Decodes the file. Returns its contents and the number of its file of changes. The error says what is wrong with the
+/// file.
 pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<u64>), String> {
-    let text = std::str::from_utf8(bytes).map_err(|error| format!("it is no UTF-8: {error}"))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
     let (line, text) = text.split_once('\n').unwrap_or((text, ""));
     let Some(sums) = line.strip_prefix(MAGIC).or_else(|| line.strip_prefix(MAGIC_WITH_CHANGES)) else {
         return Err(format!(
@@ -38,11 +39,11 @@ pub fn decode(bytes: &[u8]) -> Result<(Contents, Option<u64>), String> {
     let sum = crc32fast::hash(text.as_bytes());
     let expected = format!("{} bytes, CRC-32 {sum:08x}", text.len());
     if sums != expected {
-        return Err(format!("its first line announces {sums}, but {expected} follow"));
+        return Err(format!("its first line says {sums}, but the rest has {expected}"));
     }
     let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if document.changes.is_some() != line.starts_with(MAGIC_WITH_CHANGES) {
-        return Err("its format and its file of changes do not fit together".to_owned());
+        return Err("its format does not match its \"changes\"".to_owned());
     }
     let (mut contents, changes) = (Contents::default(), document.changes);
     document.apply(&mut contents);
@@ -97,7 +98,7 @@ mod tests {
         }
 
         #[test]
-        fn foreign_bytes_are_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn decoding_any_bytes_is_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(decode(&bytes).is_err());
         }
     }

@@ -1,17 +1,18 @@
-//! What the store knows about itself: a small file that is replaced as a whole, and when it is large, one of changes.
+//! The manifest: column families, tables, log segments and metadata records. It is a file that is replaced as a whole,
+//! plus a file of changes if it is large.
 //!
 //! ```text
 //!   Contents       partitioner, token, column families and their generations, log segments, tables, metadata records
-//!   Manifest       the contents in memory, and their change: on the disk first, then in memory
-//!   FamilyRecord   a column family as it was when its data were written
-//!   document       contents, or a change of them, as JSON
-//!   file           the format of the file that has everything
+//!   Manifest       the contents in memory; a change is written to the disk first
+//!   FamilyRecord   the types and the generation of a column family when its data was written
+//!   document       the contents, or a change to them, as JSON
+//!   file           the format of the file with all contents
 //!   changes_file   the format of the file of changes
-//!   writer         which of both a change is written to
+//!   writer         decides which of the two files a change is written to
 //! ```
 //!
-//! Whatever must change together is changed in one step: a truncate is one number that is one higher, and from then on
-//! the log's records and the tables of the earlier generation belong to nobody.
+//! Things that must change together are changed in one step. A truncate, for example, only raises the generation of a
+//! column family; from then on the log records and tables of the earlier generation are ignored and removed.
 
 mod changes_file;
 mod contents;

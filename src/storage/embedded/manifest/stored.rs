@@ -17,41 +17,41 @@ use crate::storage::embedded::health::Health;
 /// The file's name in the data directory.
 pub const FILE: &str = "MANIFEST";
 
-/// What the store knows about itself.
+/// The manifest of an open store.
 pub struct Manifest {
     contents: ArcSwap<Contents>,
-    /// Held by whoever changes it; `None` in a store that is kept in memory alone.
+    /// Locked during a change. `None` in a store in memory.
     writer: Mutex<Option<ManifestWriter>>,
     health: Arc<Health>,
 }
 
-/// A manifest as it was read: what it says, and the number of its file of changes.
-struct Read {
+/// A manifest as read from the disk: its contents, and the number of its file of changes.
+struct StoredManifest {
     contents: Contents,
     number: Option<u64>,
-    /// A crash came into the last change.
+    /// Whether the last change is incomplete because of a crash.
     is_cut: bool,
 }
 
-impl Read {
-    /// Reads the file of changes of a manifest of these bytes, if it has one.
-    fn of(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<Read, StoreError> {
+impl StoredManifest {
+    /// Decodes a manifest, and reads its file of changes if it has one.
+    fn read(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<StoredManifest, StoreError> {
         let (mut contents, number) = decode(bytes).map_err(|why| unreadable(path, &why))?;
-        let Some(number) = number else { return Ok(Read { contents, number, is_cut: false }) };
+        let Some(number) = number else { return Ok(StoredManifest { contents, number, is_cut: false }) };
         let path = changes_path(path, number);
         let changes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
         let is_whole = apply_changes(&changes, &mut contents).map_err(|why| unreadable(&path, &why))?;
-        Ok(Read { contents, number: Some(number), is_cut: !is_whole })
+        Ok(StoredManifest { contents, number: Some(number), is_cut: !is_whole })
     }
 }
 
 impl Manifest {
-    /// A manifest that lives in memory alone.
+    /// Returns the manifest of a store in memory.
     pub fn in_memory(contents: Contents, health: Arc<Health>) -> Manifest {
         Manifest { contents: ArcSwap::from_pointee(contents), writer: Mutex::default(), health }
     }
 
-    /// Whether a data directory has a manifest.
+    /// Returns whether a data directory has a manifest.
     pub fn exists(disk: &dyn Disk, directory: &Path) -> Result<bool, StoreError> {
         let path = directory.join(FILE);
         disk.exists(&path).map_err(StoreError::io_at(&path))
@@ -71,20 +71,20 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Reads the manifest of a data directory. What an earlier one has left beside it is removed.
+    /// Reads the manifest of a data directory, and removes leftover files of changes.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, health: Arc<Health>) -> Result<Manifest, StoreError> {
         let path = directory.join(FILE);
-        let Read { contents, number, is_cut } =
-            Read::of(&*disk, &path, &disk.read(&path).map_err(StoreError::needed_at(&path))?)?;
+        let StoredManifest { contents, number, is_cut } =
+            StoredManifest::read(&*disk, &path, &disk.read(&path).map_err(StoreError::needed_at(&path))?)?;
         if let Some(number) = number {
             let changes = changes_path(&path, number);
-            // A process that was killed may have left a change that a power failure would still undo. What is done from
-            // here on relies on it.
+            // A killed process may have written a change without syncing it. A power failure could still undo it, and
+            // later writes rely on it.
             let synced = disk.open(&changes).and_then(|file| file.sync());
             synced.map_err(StoreError::io_at(&changes))?;
             if is_cut {
                 tracing::warn!(
-                    "the last change in {} is incomplete, as after a crash in the middle of it: it is left out",
+                    "the last change in {} is incomplete, as after a crash, and is ignored",
                     changes.display()
                 );
             }
@@ -94,8 +94,8 @@ impl Manifest {
         Ok(Manifest { writer: Mutex::new(Some(writer)), ..Manifest::in_memory(contents, health) })
     }
 
-    /// The contents of the manifest of a data directory, which another process may have open, and the bytes of a manifest
-    /// that has them all and no file of changes.
+    /// Returns the contents of the manifest of a data directory, which another process may have open, and these
+    /// contents encoded as a manifest without a file of changes.
     ///
     /// # Errors
     /// `Corrupt` when a file is missing or damaged.
@@ -103,11 +103,11 @@ impl Manifest {
         let path = directory.join(FILE);
         loop {
             let bytes = disk.read(&path).map_err(StoreError::needed_at(&path))?;
-            let read = Read::of(disk, &path, &bytes);
-            if let Ok(Read { contents, number: None, .. }) = read {
+            let read = StoredManifest::read(disk, &path, &bytes);
+            if let Ok(StoredManifest { contents, number: None, .. }) = read {
                 return Ok((contents, bytes));
             }
-            // The file of changes was still that of the manifest if the manifest is still the same.
+            // If the manifest is unchanged, the file of changes that was read belongs to it.
             if disk.read(&path).map_err(StoreError::needed_at(&path))? == bytes {
                 let contents = read?.contents;
                 let bytes = encode(&contents, None).map_err(|why| unreadable(&path, &why))?;
@@ -116,15 +116,16 @@ impl Manifest {
         }
     }
 
-    /// What it says now.
+    /// Returns the current contents.
     pub fn contents(&self) -> Arc<Contents> {
         self.contents.load_full()
     }
 
-    /// Changes it, durably: on the disk first, then in memory. Waits for the disk.
+    /// Changes the contents durably: first on the disk, then in memory. Waits for the disk.
     ///
     /// # Errors
-    /// Nothing is changed. When that is not sure, as the disk may have the change, the store stops taking writes.
+    /// The contents in memory are unchanged. If the change may nevertheless be on the disk, the store refuses all
+    /// further writes.
     pub fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
         self.health.check_failure()?;

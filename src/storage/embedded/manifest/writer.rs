@@ -1,16 +1,17 @@
-//! How a change of the manifest gets to the disk.
+//! Writes changes of the manifest to the disk.
 //!
-//! A small manifest is replaced as a whole. One of more than `MANIFEST_BYTES_REPLACED` gets a file of changes, to which
-//! each change is appended, until that file is as long as the manifest; then the manifest is written anew, with an empty
-//! file of changes. So a change costs its own length, and the rewriting as much again:
+//! A small manifest is replaced as a whole. A manifest of more than `MANIFEST_BYTES_REPLACED` has a file of changes, to
+//! which each change is appended. When that file is as long as the manifest, the manifest is written again, with an
+//! empty file of changes. So on average a change writes about twice its own length. The manifest is replaced in these
+//! steps:
 //!
 //! ```text
-//!   1  MANIFEST.8 is made, empty, and synced, and so is its name
-//!   2  MANIFEST is replaced by one that has everything and names MANIFEST.8        from here on MANIFEST.7 means nothing
+//!   1  MANIFEST.8 is created, empty, and synced, and so is the directory
+//!   2  MANIFEST is replaced by one with all contents that names MANIFEST.8        from here on MANIFEST.7 is ignored
 //!   3  MANIFEST.7 is removed, now or at the next start
 //! ```
 //!
-//! So a file of changes that is named is there, and one that is missing is damage.
+//! So the named file of changes always exists. If it is missing, the directory is damaged.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,48 +22,50 @@ use super::file::encode;
 use crate::storage::disk::{Disk, DiskFile, ReplaceError, replace};
 use crate::util::limits::MANIFEST_BYTES_REPLACED;
 
-/// Where a manifest is written to.
+/// Writes the manifest of one data directory.
 pub struct ManifestWriter {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    /// The length of the whole manifest on the disk.
+    /// The length of `MANIFEST` in bytes, as this writer wrote it.
     whole_bytes: u64,
-    /// The number of the file of changes that the manifest on the disk names.
+    /// The number of the file of changes that `MANIFEST` names.
     named: Option<u64>,
-    /// The highest number that was ever used.
+    /// The highest number of a file of changes that was used.
     last: u64,
-    /// `None`: the next change is written with everything else.
-    changes: Option<Changes>,
+    /// The open file of changes. `None` if the next change must write all contents.
+    changes: Option<ChangesFile>,
 }
 
-struct Changes {
+struct ChangesFile {
     path: PathBuf,
     file: Arc<dyn DiskFile>,
     end: u64,
 }
 
-/// The path of a file of changes.
+/// Returns the path of a file of changes.
 pub fn changes_path(manifest: &Path, number: u64) -> PathBuf {
     manifest.with_extension(number.to_string())
 }
 
 impl ManifestWriter {
-    /// For a manifest that has been read, or that is not there yet. `number` is that of its file of changes.
+    /// Returns a writer for a manifest that has been read, or that does not exist yet. `number` is the number of its
+    /// file of changes.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, number: Option<u64>) -> ManifestWriter {
         ManifestWriter { disk, path, whole_bytes: 0, named: number, last: number.unwrap_or(0), changes: None }
     }
 
-    /// Writes contents, durably, that take the place of those before.
+    /// Replaces the contents `before` with `after`, durably.
     ///
     /// # Errors
-    /// As of `replace`; what cannot be written as text is an `Unchanged` error too.
+    /// Those of `replace`. Contents that cannot be written as text are an `Unchanged` error too.
     pub fn write(&mut self, before: &Contents, after: &Contents) -> Result<(), ReplaceError> {
         let Some(mut changes) = self.changes.take() else { return self.write_all(after) };
         let line = encode_change(before, after).map_err(|why| self.unwritable(why))?;
         if changes.end + line.len() as u64 > self.whole_bytes {
             return self.write_all(after);
         }
-        // What a failed write leaves is no whole line. Nothing is written behind it, but everything anew.
+        // A failed write may leave a part of a line. Nothing is appended after it: `self.changes` stays `None`, so the
+        // next change writes all contents.
         let written = changes.file.write_at(&line, changes.end);
         written.map_err(|error| ReplaceError::Unchanged(changes.path.clone(), error))?;
         changes.file.sync().map_err(|error| ReplaceError::Unknown(changes.path.clone(), error))?;
@@ -75,10 +78,10 @@ impl ManifestWriter {
         let bytes = encode(contents, None).map_err(|why| self.unwritable(why))?;
         if bytes.len() <= MANIFEST_BYTES_REPLACED {
             replace(&*self.disk, &self.path, &bytes)?;
-            self.name(None);
+            self.set_named(None);
             return Ok(());
         }
-        // A number is used again after a failure, so that what fails leaves one file behind and not one each time.
+        // A number is used again after a failure, so that repeated failures leave one file and not many.
         let number = self.last + 1;
         let path = changes_path(&self.path, number);
         let unchanged = |error| ReplaceError::Unchanged(path.clone(), error);
@@ -88,15 +91,15 @@ impl ManifestWriter {
         let bytes = encode(contents, Some(number)).map_err(|why| self.unwritable(why))?;
         replace(&*self.disk, &self.path, &bytes)?;
         self.last = number;
-        self.name(Some(number));
+        self.set_named(Some(number));
         self.whole_bytes = bytes.len() as u64;
-        self.changes = Some(Changes { path, file, end: 0 });
+        self.changes = Some(ChangesFile { path, file, end: 0 });
         Ok(())
     }
 
-    /// The manifest on the disk names another file of changes. The one before means nothing: it is removed, or at the
-    /// next start.
-    fn name(&mut self, number: Option<u64>) {
+    /// Records that `MANIFEST` now names another file of changes, and removes the earlier one. If that fails, the next
+    /// start removes it.
+    fn set_named(&mut self, number: Option<u64>) {
         if let Some(before) = std::mem::replace(&mut self.named, number) {
             let _ = self.disk.remove_file(&changes_path(&self.path, before));
         }
@@ -116,7 +119,7 @@ mod tests {
     use crate::storage::disk::RealDisk;
     use crate::storage::embedded::manifest::Manifest;
 
-    /// A manifest that has a file of changes.
+    /// Creates a manifest that has a file of changes.
     fn create(directory: &Path) -> Manifest {
         let mut contents = Contents { partitioner: "P".to_owned(), ..Contents::default() };
         let large = Bytes::from(vec![b'x'; 2 * MANIFEST_BYTES_REPLACED]);
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_changes_that_is_missing_is_damage() {
+    fn a_missing_file_of_changes_is_damage() {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
         write(&create(directory), "a").unwrap();
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_fail_leave_no_more_than_a_file_behind() {
+    fn failed_changes_leave_at_most_one_file() {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
         drop(create(directory));

@@ -1,10 +1,10 @@
-//! Verifies what the tree library takes on trust when it opens a tree.
+//! Verifies checksums that the tree library does not check, or checks too late, when it opens a tree.
 //!
-//! A manifest lists a tree's tables, and a file `current` names the manifest with its checksum. The library writes the
-//! checksum but does not check it: a flipped bit would make it take an older manifest for the current one. A table ends
-//! with its table of contents, whose checksum the library does check, but too late: it first allocates memory for as
-//! many entries as are announced, and more memory than there is aborts the process. The blocks of tables have checksums
-//! that the library checks when it reads them.
+//! A file `vN` lists a tree's tables, and a file `current` has the number N and the checksum of `vN`. The library
+//! writes that checksum but does not check it: with a flipped bit it would open an older list. A table ends with its
+//! table of contents. The library checks its checksum only after it has allocated memory for as many entries as the
+//! table of contents announces, and a damaged number can be large enough to abort the process. The library checks the
+//! checksums of data blocks when it reads them.
 //!
 //! ```text
 //!   TREE / current, v12   as in `version`
@@ -26,14 +26,17 @@ use super::version::TreeVersion;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// Bytes behind a table's contents.
+/// Bytes after a table's table of contents.
 const TRAILER_BYTES: usize = 4 + 2 + 16 + 8 + 8;
-/// A table has a dozen sections at most; each takes a line of its contents.
+/// Largest table of contents. A table has about a dozen sections, with one entry each.
 const CONTENTS_BYTES_MAX: u64 = 64 * 1024;
-/// Bytes of a table that are read at a time for its checksum.
+/// Bytes read at a time to compute a table's checksum.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Refuses a tree of which files are missing or have wrong checksums.
+/// Checks the files of a tree, and removes temporary files.
+///
+/// # Errors
+/// `Corrupt` if files are missing or have wrong checksums.
 pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
     TreeVersion::read(disk, tree)?;
     let tables = tree.directory.join("tables");
@@ -45,20 +48,21 @@ pub fn check_tree(disk: &dyn Disk, tree: &TreeName) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Tables have numbers for names. Over another name the library refuses to open, and over a directory it panics.
+/// Checks that a table's file has a number as its name. The library cannot open a tree with other names, and panics if
+/// there is a directory.
 fn check_name(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
     let name = table.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name.parse::<u64>().is_ok() && !table.is_dir() {
         return Ok(());
     }
     Err(StoreError::Corrupt(format!(
-        "{} is no table, but is among those of {}; move it away",
+        "{} is not a table, but is among the tables of {}; move it away",
         table.display(),
         tree.owner
     )))
 }
 
-/// Removes files that the library leaves when the process is killed while it replaces `current`.
+/// Removes temporary files that the library leaves if the process is killed while it replaces `current`.
 fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
     for path in disk.list(&tree.directory).unwrap_or_default() {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -71,7 +75,7 @@ fn remove_unfinished(disk: &dyn Disk, tree: &TreeName) {
 /// Compares the checksum of a table's whole file with the one that its tree lists. Returns the file's length.
 ///
 /// # Errors
-/// `Corrupt` when they differ or the file is missing.
+/// `Corrupt` if they differ or the file is missing.
 pub fn check_table(tree: &TreeName, table: &Path, expected: u128) -> Result<u64, StoreError> {
     let read = || -> io::Result<(u64, u128)> {
         let (mut file, mut sum, mut length) = (File::open(table)?, Xxh3::new(), 0);
@@ -91,8 +95,8 @@ pub fn check_table(tree: &TreeName, table: &Path, expected: u128) -> Result<u64,
     Ok(length)
 }
 
-/// Checks a table's table of contents. A file that is cut short may be one that a crash left unfinished: the library
-/// opens only those that a manifest lists, and refuses a listed one without a trailer.
+/// Checks the checksum of a table's table of contents. A file without a trailer is accepted here, since a crash may
+/// have left an unfinished table: the library opens listed tables only, and refuses a listed one without a trailer.
 fn check_contents(tree: &TreeName, table: &Path) -> Result<(), StoreError> {
     let read = || -> io::Result<Option<(u128, u128)>> {
         let mut file = File::open(table)?;

@@ -1,4 +1,4 @@
-//! What goes wrong in a tree, in words that name the column family and the directory.
+//! Errors of a tree, with the column family and the directory in their messages.
 
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -10,16 +10,16 @@ use lsm_tree::Error;
 use crate::storage::StoreError;
 use crate::storage::embedded::health::text_of;
 
-/// Whose tables are in a tree, and where: for messages.
+/// The owner and the directory of a tree, for messages.
 #[derive(Debug, Clone)]
 pub struct TreeName {
-    /// "column family K.A", or what else has tables.
+    /// "column family K.A", or "the queue of deletions".
     pub owner: String,
     pub directory: PathBuf,
 }
 
 impl TreeName {
-    /// An error of the tree library.
+    /// Converts an error of the tree library.
     pub fn error(&self, error: &Error) -> StoreError {
         match error {
             Error::Io(error) => {
@@ -40,7 +40,7 @@ impl TreeName {
         }
     }
 
-    /// Damaged tables: what is lost, and what to do.
+    /// Returns the error for damaged tables, which says what is lost and what to do.
     pub fn damage(&self, what: &dyn Display) -> StoreError {
         StoreError::Corrupt(format!(
             "the tables of {} in {} are damaged: {what}. Other column families are not affected. Put back an undamaged \
@@ -52,7 +52,7 @@ impl TreeName {
         ))
     }
 
-    /// The error of a file of the tree that could not be read. One that is missing is damage.
+    /// Converts the error of a file of the tree that could not be read. A missing file is damage.
     pub fn unreadable(&self, file: &Path, error: std::io::Error) -> StoreError {
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
@@ -62,7 +62,7 @@ impl TreeName {
         }
     }
 
-    /// Fails when the checksum of a file of the tree is not the stored one.
+    /// Fails if the checksum of a file of the tree differs from the stored one.
     pub fn check_sum(&self, file: &Path, expected: u128, found: u128) -> Result<(), StoreError> {
         if expected == found {
             return Ok(());
@@ -71,8 +71,8 @@ impl TreeName {
         Err(self.damage(&format!("{file} has the checksum {found:032x} where {expected:032x} was stored")))
     }
 
-    /// Runs what may meet damaged files. The tree library panics over some kinds of damage (a missing property of a table
-    /// is an assertion there): such a panic is the report of the damage.
+    /// Runs code that may read damaged files. The tree library panics on some kinds of damage (a missing property of a
+    /// table is an assertion there). Such a panic is converted to an error.
     pub fn guarded<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(self.damage(&text_of(&*panic))))
     }

@@ -1,4 +1,4 @@
-//! Drops tombstones of cells during compaction, once gc_grace no longer keeps them.
+//! Drops tombstones of cells during compaction, when they are older than gc_grace.
 
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAcces
 use crate::storage::embedded::value;
 use crate::util::Clock;
 
-/// Makes a filter for each compaction of one column family.
+/// Creates the filter of each compaction of one column family.
 #[derive(Debug)]
 pub struct TombstoneFilter {
     pub clock: Arc<Clock>,
     pub gc_grace_s: Arc<AtomicI32>,
-    /// The store is closing: compactions are given up.
+    /// Set when the store closes, so that running compactions stop.
     pub is_closing: Arc<AtomicBool>,
 }
 
@@ -29,12 +29,12 @@ impl Factory for TombstoneFilter {
     }
 }
 
-/// The second up to which tombstones are forgotten.
+/// Returns the second up to which tombstones are removed.
 pub fn gc_before(clock: &Clock, gc_grace_s: i32) -> i32 {
     clock.now_s().saturating_sub(gc_grace_s)
 }
 
-/// One compaction's filter.
+/// The filter of one compaction.
 struct Pass {
     gc_before: i32,
     is_closing: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl CompactionFilter for Pass {
         }
         let value = item.value()?;
         let is_over = value::tombstone_since(&value).is_some_and(|since| since <= self.gc_before);
-        // `Remove` leaves the tree's own tombstone, so that no older version shows through.
+        // `Remove` leaves a tombstone of the tree itself, so that no older version of the entry becomes visible.
         Ok(if is_over { Verdict::Remove } else { Verdict::Keep })
     }
 }

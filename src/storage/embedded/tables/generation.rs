@@ -13,20 +13,22 @@ use crate::storage::embedded::long_keys;
 use crate::storage::embedded::manifest::FamilyName;
 use crate::util::SharedMap;
 
-/// The number of a generation of a column family, which both are part of.
+/// Returns the number of a generation: the column family's id in the upper half, the generation in the lower.
 pub fn number_of(id: u32, generation: u32) -> u64 {
     u64::from(id) << 32 | u64::from(generation)
 }
 
+/// Returns the id of the column family in a generation's number.
 pub fn id_in(number: u64) -> u32 {
     u32::try_from(number >> 32).unwrap_or(0)
 }
 
+/// Returns the generation in a generation's number.
 pub fn generation_in(number: u64) -> u32 {
     u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0)
 }
 
-/// The names of a generation's directories, and whose they are.
+/// The names of the directories of a generation's tables, and their owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableFolder {
     pub main: String,
@@ -36,28 +38,28 @@ pub struct TableFolder {
 }
 
 impl TableFolder {
-    /// Those of a generation of a column family.
+    /// Returns the directories of a generation of a column family.
     pub fn of_family(number: u64, (keyspace, name): &FamilyName) -> TableFolder {
         let main = format!("{}.{}", id_in(number), generation_in(number));
         TableFolder { long: format!("{main}.long"), main, owner: format!("column family {keyspace}.{name}") }
     }
 }
 
-/// Two trees: of a generation's ordinary entries, and of those behind long keys. Each is made when the first flush needs
-/// it, so that a schema of many column families costs nothing at start.
+/// The two trees of a generation: one of ordinary entries, and one of entries with long keys. A tree is created when
+/// the first flush needs it, so that a start with many empty column families is fast.
 pub struct Tables {
-    /// Tells generations of all column families apart.
+    /// The number of the generation (`number_of`).
     pub number: u64,
     folder: TableFolder,
     main: OnceLock<Arc<Tree>>,
     long: OnceLock<Arc<Tree>>,
-    /// A cell with a later timestamp wins over all that the tables hold: `i64::MAX` where that is not known.
+    /// A cell with a later timestamp wins over every cell in the tables. `i64::MAX` if that is not known.
     newest: AtomicI64,
     pub gc_grace_s: Arc<AtomicI32>,
 }
 
 impl Tables {
-    /// A generation without tables.
+    /// Returns a generation without tables.
     pub fn empty(number: u64, folder: TableFolder, gc_grace_s: i32) -> Tables {
         Tables {
             number,
@@ -69,7 +71,7 @@ impl Tables {
         }
     }
 
-    /// Opens the trees that the manifest lists. Without a place for tables there are none.
+    /// Opens the trees that the manifest lists. A store in memory has no `space` and no trees.
     pub fn open(
         self,
         space: Option<&TableSpace>,
@@ -94,12 +96,12 @@ impl Tables {
         self.long.get().map(|tree| &**tree)
     }
 
-    /// The tree of ordinary keys, which is made if need be. Only one flush at a time calls this.
+    /// Returns the tree of ordinary entries, and creates it if needed. Only one flush at a time may call this.
     pub fn main_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
         self.get_or_create(space, &self.main, &self.folder.main)
     }
 
-    /// The tree of long keys, which is made if need be. Only one flush at a time calls this.
+    /// Returns the tree of long keys, and creates it if needed. Only one flush at a time may call this.
     pub fn long_or_create(&self, space: &TableSpace) -> Result<&Tree, StoreError> {
         self.get_or_create(space, &self.long, &self.folder.long)
     }
@@ -117,7 +119,7 @@ impl Tables {
         Ok(slot.get_or_init(|| tree))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         if key.len() < long_keys::CHUNK {
             return self.main().map_or(Ok(None), |tree| tree.get(snapshot, key));
@@ -126,28 +128,29 @@ impl Tables {
         self.long().map_or(Ok(None), place)
     }
 
-    /// The trees that exist, with the names of their directories.
+    /// Returns the trees that exist, with the names of their directories.
     pub fn existing(&self) -> impl Iterator<Item = (&str, &Arc<Tree>)> {
         let main = self.main.get().map(|tree| (&self.folder.main[..], tree));
         main.into_iter().chain(self.long.get().map(|tree| (&self.folder.long[..], tree)))
     }
 
-    /// Whether there are none.
+    /// Returns whether no tree exists.
     pub fn is_empty(&self) -> bool {
         self.main.get().is_none() && self.long.get().is_none()
     }
 
-    /// A cell with a later timestamp wins over all that the tables hold.
+    /// Returns a timestamp such that a cell with a later one wins over every cell in the tables.
     pub fn newest(&self) -> i64 {
         self.newest.load(Ordering::Relaxed)
     }
 
-    /// Notes what is going to be flushed, before readers can see it.
+    /// Raises `newest` for entries that are about to be flushed. Must be called before readers can see the new tables.
     pub fn raise_newest(&self, newest: i64) {
         self.newest.fetch_max(newest, Ordering::Relaxed);
     }
 
-    /// The generation is in no list any more: its directories are removed when their last readers have ended.
+    /// Marks the trees for removal, after the manifest no longer lists them. A directory is removed when its last
+    /// reader has ended.
     pub fn forget(&self) {
         self.existing().for_each(|(_, tree)| tree.forget());
     }

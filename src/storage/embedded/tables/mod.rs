@@ -1,21 +1,21 @@
-//! Sorted tables on the disk, and nothing else of an engine: no log, no memtable, no thread.
+//! Sorted tables on the disk, without log, memtables or threads.
 //!
 //! ```text
 //!   TableSpace   what all trees share: block cache, open files, sequence numbers, snapshots
-//!   Tree         one directory of tables in levels: reads at a snapshot, takes in a sorted run, merges levels
-//!   Tables       the trees of one generation of a column family: its entries, and those behind long keys
-//!   Snapshot     which tables a reader sees, whatever is flushed or merged meanwhile
+//!   Tree         one directory of tables in levels: reads at a snapshot, adds a sorted run, merges levels
+//!   Tables       the trees of one generation of a column family: ordinary entries, and entries with long keys
+//!   Snapshot     which tables a reader sees, regardless of later flushes and merges
 //!   TreeVersion  the files that list which tables a tree has
 //! ```
 //!
-//! The trees are those of `lsm-tree`. What this folder adds is what a direct user of that library has to see to:
+//! The trees are those of the library `lsm-tree`. This folder does what the library leaves to its users:
 //!
-//! - *Sequence numbers* must go up for ever, or a newer run would lose to an older one. They are restored from the
+//! - *Sequence numbers* must always increase, or an older run would win over a newer one. They are restored from the
 //!   tables when trees are opened.
-//! - *Snapshots* must be counted, as a merge drops what no snapshot can see.
-//! - *The file that names a tree's tables* has a checksum that the library writes and does not check.
-//! - *A failed write* leaves files that nobody lists. They are removed.
-//! - *Panics* over damaged files are turned into an error that names the column family and the directory.
+//! - *Snapshots* must be counted, since a merge drops entries that no snapshot can see.
+//! - *The file that lists a tree's tables* has a checksum that the library writes and does not check.
+//! - *A failed write* leaves files that are not listed. They are removed.
+//! - *Panics* caused by damaged files are converted to errors that name the column family and the directory.
 
 mod check;
 mod error;

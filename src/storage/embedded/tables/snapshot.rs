@@ -1,11 +1,11 @@
 //! Which tables a reader sees.
 //!
-//! Every change to a tree, be it a flush or a merge, has a sequence number. A reader that holds the number of the moment
-//! at which it began sees the tables of that moment until it ends. A merge must know the lowest number that is still
-//! held, since it drops everything that only earlier readers could see.
+//! Every change to a tree, a flush or a merge, has a sequence number. A reader holds the number that was current when
+//! it began, and sees the tables of that time until it ends. A merge must know the lowest number that a reader still
+//! holds, since it drops entries that only earlier readers could see.
 //!
-//! Readers are many and changes are few. So a reader only takes a reference to the current `Snapshot`, and each change
-//! puts another `Snapshot` in its place and looks which of the earlier ones are still referenced.
+//! There are many readers and few changes. So a reader only takes a reference to the current `Snapshot`. Each change
+//! replaces the current `Snapshot` and checks which of the earlier ones are still referenced.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use arc_swap::ArcSwap;
 use lsm_tree::{SeqNo, SequenceNumberCounter};
 use parking_lot::Mutex;
 
-/// The state of all trees at one moment.
+/// The state of all trees at one time.
 #[derive(Debug)]
 pub struct Snapshot {
     sequence: SeqNo,
 }
 
 impl Snapshot {
-    /// Entries with lower sequence numbers are visible.
+    /// Returns the number below which the sequence numbers of visible entries are.
     pub(super) fn sequence(&self) -> SeqNo {
         self.sequence
     }
@@ -35,27 +35,27 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// `visible` is the counter that the trees raise with each change.
+    /// Returns the snapshots of trees that raise the counter `visible` with each change.
     pub fn new(visible: SequenceNumberCounter) -> Snapshots {
         let current = ArcSwap::from_pointee(Snapshot { sequence: visible.get() });
         Snapshots { visible, current, earlier: Mutex::default() }
     }
 
-    /// The trees as they are now.
+    /// Returns the current snapshot.
     pub fn current(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// Shows later readers all changes up to now. Returns the lowest sequence number that a reader holds or may take:
-    /// what is hidden from it is hidden from all.
+    /// Makes all changes up to now visible to later readers. Returns the lowest sequence number that a reader holds or
+    /// can take: entries that are hidden at that number are hidden from all readers.
     pub fn advance(&self) -> SeqNo {
         let mut earlier = self.earlier.lock();
         let now = self.visible.get();
         if self.current.load().sequence != now {
-            // A reader that is just taking the old one has its reference when this returns.
+            // `swap` waits for readers that are loading the old snapshot, so their references are counted below.
             earlier.push(self.current.swap(Arc::new(Snapshot { sequence: now })));
         }
-        // Nobody can take an earlier one any more, so one that is not referenced elsewhere never will be.
+        // Readers can no longer take earlier snapshots, so one without other references stays without.
         earlier.retain(|snapshot| Arc::strong_count(snapshot) > 1);
         earlier.iter().map(|snapshot| snapshot.sequence).min().unwrap_or(now)
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_snapshot_that_is_held_counts() {
+    fn advance_returns_the_lowest_number_that_is_held() {
         let visible = SequenceNumberCounter::new(1);
         let snapshots = Snapshots::new(visible.clone());
         assert_eq!(snapshots.advance(), 1);

@@ -1,4 +1,4 @@
-//! What all trees of a store share.
+//! The state that all trees of a store share: block cache, open files, sequence numbers and snapshots.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -17,18 +17,18 @@ use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::util::Clock;
 
-/// The first sequence number. 0 has a meaning of its own in the tree library.
+/// The first sequence number. 0 has a special meaning in the tree library.
 const FIRST_SEQUENCE: SeqNo = 1;
-/// What the name of a directory ends with whose tables the operator has given up, since they are damaged.
+/// Suffix of the directory of a tree that the operator has given up because it is damaged.
 pub const GIVEN_UP: &str = ".given-up";
-/// Files of tables that are kept open at most, and at least.
+/// Limits of the number of table files that are kept open.
 const OPEN_FILES: std::ops::RangeInclusive<usize> = 64..=4096;
 
 /// How tables are opened.
 pub struct TableOptions {
-    /// The directory in which each tree has one.
+    /// The parent directory of the trees' directories.
     pub directory: PathBuf,
-    /// Bytes of data blocks that are kept in memory.
+    /// Size of the cache of data blocks, in bytes.
     pub cache_bytes: u64,
     pub clock: Arc<Clock>,
     pub disk: Arc<dyn Disk>,
@@ -44,7 +44,7 @@ pub struct TableSpace {
     snapshots: Snapshots,
     trees: Mutex<Vec<Weak<Tree>>>,
     is_closing: Arc<AtomicBool>,
-    /// Held for reading while tables are written, and for writing while what a failed write left is removed.
+    /// Locked for reading while tables are written, and for writing while files of a failed write are removed.
     pub(super) writing: RwLock<()>,
 }
 
@@ -64,15 +64,15 @@ impl TableSpace {
         }
     }
 
-    /// The directory of a tree.
+    /// Returns the directory of a tree.
     pub fn path_of(&self, folder: &str) -> PathBuf {
         self.options.directory.join(folder)
     }
 
-    /// Opens a tree that exists; `None` when the operator has given it up.
+    /// Opens an existing tree. `None` if the operator has given it up.
     ///
     /// # Errors
-    /// `Corrupt` when its files are missing or damaged.
+    /// `Corrupt` if its files are missing or damaged.
     pub fn open(
         &self,
         folder: &str,
@@ -82,14 +82,18 @@ impl TableSpace {
         let name = TreeName { owner: owner.to_owned(), directory: self.path_of(folder) };
         let given_up = self.path_of(&format!("{folder}{GIVEN_UP}"));
         if !name.directory.exists() && given_up.exists() {
-            tracing::warn!("the tables of {owner} in {} are given up", given_up.display());
+            tracing::warn!(
+                "the data of {owner} in {} is not used: an operator has renamed the directory",
+                given_up.display()
+            );
             return Ok(None);
         }
         check_tree(&*self.options.disk, &name)?;
         self.open_or_create(name, gc_grace_s).map(Some)
     }
 
-    /// Creates an empty tree. What is in its directory is left over from a flush that a crash cut short.
+    /// Creates an empty tree. A directory of that name is a leftover of a flush that a crash interrupted, and is
+    /// removed.
     pub fn create(
         &self,
         folder: &str,
@@ -119,7 +123,7 @@ impl TableSpace {
             .data_block_restart_interval_policy(RestartIntervalPolicy::new([10, 16]))
             .with_compaction_filter_factory(Some(Arc::new(filter)));
         let tree = name.guarded(|| config.open().map_err(|error| name.error(&error)))?;
-        // A later entry must have a higher number than all that are there, or it would lose to them.
+        // New entries must have higher numbers than all existing entries to win over them.
         if let Some(highest) = tree.get_highest_persisted_seqno() {
             self.sequence.fetch_max(highest + 1);
             self.visible.fetch_max(highest + 1);
@@ -132,32 +136,33 @@ impl TableSpace {
         Ok(tree)
     }
 
-    /// The trees as they are now, for a reader.
+    /// Returns the current snapshot, for a reader.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshots.current()
     }
 
-    /// Shows later readers what was flushed and merged.
+    /// Makes flushed and merged tables visible to later readers. Returns the lowest sequence number that a reader
+    /// holds.
     pub fn advance(&self) -> SeqNo {
         self.snapshots.advance()
     }
 
-    /// Trees that are open.
+    /// Returns the trees that are open.
     pub fn trees(&self) -> Vec<Arc<Tree>> {
         self.trees.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The most runs that a tree has not merged yet: each is one more place to look for a key.
+    /// Returns the highest number of unmerged runs that a tree has. A read searches each of them.
     pub fn unmerged_runs(&self) -> usize {
         self.trees().iter().map(|tree| tree.unmerged_runs()).max().unwrap_or(0)
     }
 
-    /// Bytes of all tables on the disk.
+    /// Returns the size of all tables on the disk, in bytes.
     pub fn disk_bytes(&self) -> u64 {
         self.trees().iter().map(|tree| tree.disk_bytes()).sum()
     }
 
-    /// One compaction of each tree that wants one. Returns whether there was any.
+    /// Runs one compaction of each tree that needs one. Returns whether there was any.
     pub fn compact_trees(&self) -> Result<bool, StoreError> {
         let mut has_worked = false;
         for tree in self.trees() {
@@ -171,7 +176,7 @@ impl TableSpace {
         Ok(has_worked)
     }
 
-    /// From now on compactions are given up.
+    /// Stops running compactions, and prevents later ones.
     pub fn close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
@@ -180,7 +185,7 @@ impl TableSpace {
         self.is_closing.load(Ordering::Relaxed)
     }
 
-    /// Removes the directory of a tree that is not open. What cannot be removed now is removed at the next start.
+    /// Removes the directory of a tree that is not open. If this fails, the next start removes it.
     pub fn remove(&self, folder: &str) {
         let path = self.path_of(folder);
         if let Err(error) = self.options.disk.remove_directory(&path) {
@@ -188,8 +193,8 @@ impl TableSpace {
         }
     }
 
-    /// Removes the directories that are not in a list: those of generations that were truncated or dropped, and of
-    /// flushes that a crash cut short.
+    /// Removes directories of tables that are not listed: those of truncated or dropped generations, and of flushes
+    /// that a crash interrupted.
     pub fn remove_unlisted(&self, is_listed: impl Fn(&str) -> bool) -> Result<(), StoreError> {
         let directory = &self.options.directory;
         self.options.disk.create_directory(directory).map_err(StoreError::io_at(directory))?;
@@ -204,8 +209,8 @@ impl TableSpace {
     }
 }
 
-/// Whether a name is one that we give to directories of tables. Others, such as copies that an operator has made, are not
-/// ours to remove.
+/// Returns whether the store gives such names to directories of tables. Other directories, such as an operator's
+/// copies, must not be removed.
 fn is_folder(name: &str) -> bool {
     let name = name.strip_suffix(".long").unwrap_or(name);
     let is_number = |part: &str| part.parse::<u32>().is_ok();
@@ -213,7 +218,7 @@ fn is_folder(name: &str) -> bool {
         || name.split_once('.').is_some_and(|(id, generation)| is_number(id) && is_number(generation))
 }
 
-/// Half of the files that the process may have open are left to connections.
+/// Returns how many table files may be open. Half of the process's limit is left for connections.
 fn open_files() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let half = limit.map_or(usize::MAX, |limit| usize::try_from(limit / 2).unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! One directory of tables.
+//! A tree: one directory of sorted tables in levels.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::storage::disk::Disk;
 
 /// Levels of a tree.
 const LEVELS: usize = 7;
-/// Bytes of a table on the disk at which a compaction starts another one.
+/// Size of a table, in bytes, at which a compaction starts the next one.
 const TABLE_BYTES: u64 = 64 << 20;
 
-/// Sorted tables in levels. Removes its directory when it is dropped, if it has been told to.
+/// Sorted tables in levels. A forgotten tree removes its directory when it is dropped.
 pub struct Tree {
     tree: AnyTree,
     name: TreeName,
@@ -30,7 +30,7 @@ pub struct Tree {
 /// Bounds of a range of keys.
 pub type KeyRange = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
-/// Entries of a tree in order, to be taken from either end.
+/// An iterator, from either end, over entries of a tree in the order of their keys.
 pub struct TreeEntries {
     entries: Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>,
     name: TreeName,
@@ -41,19 +41,20 @@ impl Tree {
         Tree { tree, name, disk, is_forgotten: AtomicBool::new(false) }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let found = self.tree.get(key, snapshot.sequence()).map_err(|error| self.name.error(&error))?;
         Ok(found.map(Bytes::from))
     }
 
-    /// The entries of a range of keys.
+    /// Returns the entries of a range of keys.
     pub fn range(&self, snapshot: &Snapshot, range: KeyRange) -> TreeEntries {
         let entries = self.tree.range::<Vec<u8>, _>(range, snapshot.sequence(), None);
         TreeEntries { entries, name: self.name.clone() }
     }
 
-    /// Starts to write a sorted run of entries, which come before all that the tree holds. `space` is the tree's.
+    /// Starts to write a sorted run of entries, which win over all entries of the tree. `space` is the space of the
+    /// tree.
     pub fn write<'a>(&'a self, space: &'a TableSpace) -> Result<TableWriter<'a>, StoreError> {
         let first_file = self.tree.next_table_id();
         let writing = Some(space.writing.read());
@@ -62,7 +63,7 @@ impl Tree {
         Ok(writer)
     }
 
-    /// Merges some tables, if there are too many. Returns whether anything was done.
+    /// Merges some tables if there are too many. Returns whether the tree has changed.
     pub fn compact_once(&self, space: &TableSpace) -> Result<bool, StoreError> {
         let before = self.shape();
         self.compact(space, |tree, watermark| {
@@ -71,7 +72,7 @@ impl Tree {
         Ok(self.shape() != before)
     }
 
-    /// Merges all tables, so that tombstones past gc_grace go.
+    /// Merges all tables, which drops tombstones past gc_grace.
     pub fn compact_all(&self, space: &TableSpace) -> Result<(), StoreError> {
         self.compact(space, |tree, watermark| tree.major_compact(TABLE_BYTES, watermark))
     }
@@ -93,12 +94,12 @@ impl Tree {
         })
     }
 
-    /// Runs of tables that are not merged yet: each is one more place to look for a key.
+    /// Returns the number of runs that are not merged yet. A read searches each of them.
     pub fn unmerged_runs(&self) -> usize {
         self.tree.l0_run_count()
     }
 
-    /// What changes with each compaction.
+    /// Returns figures of which at least one changes with each compaction.
     fn shape(&self) -> ([usize; LEVELS], usize, u64) {
         let levels = std::array::from_fn(|level| self.tree.level_table_count(level).unwrap_or(0));
         (levels, self.tree.l0_run_count(), self.tree.disk_space())
@@ -108,24 +109,24 @@ impl Tree {
         self.tree.disk_space()
     }
 
-    /// Whose tables these are, and where.
+    /// Returns the owner and the directory of the tables.
     pub fn name(&self) -> &TreeName {
         &self.name
     }
 
-    /// The tree is in no list any more: its directory is removed when its last reader has ended.
+    /// Marks the tree for removal: its directory is removed when its last reader has ended.
     pub fn forget(&self) {
         self.is_forgotten.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its directory is going to be removed.
+    /// Returns whether the tree is marked for removal.
     pub fn is_forgotten(&self) -> bool {
         self.is_forgotten.load(Ordering::Relaxed)
     }
 
-    /// Removes the files that a failed flush or compaction has left, of those that were made from a number on.
+    /// Removes the files, with numbers from `first_file` on, that a failed flush or compaction has left.
     fn remove_unfinished(&self, space: &TableSpace, first_file: u64) {
-        // Nobody writes tables meanwhile, so every file that is not listed is such a file.
+        // No tables are being written now, so every file that is not listed is a leftover.
         let _no_writing = space.writing.write();
         let listed: Vec<u64> = self.tree.current_version().iter_tables().map(|table| table.id()).collect();
         let directory = self.name.directory.join("tables");
@@ -134,7 +135,7 @@ impl Tree {
             let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
             let is_left = number.is_some_and(|number: u64| number >= first_file && !listed.contains(&number));
             if is_left && let Err(error) = self.disk.remove_file(&path) {
-                tracing::warn!("{}, which a failed write has left, was not removed: {error}", path.display());
+                tracing::warn!("{}, a leftover of a failed write, was not removed: {error}", path.display());
             }
         }
     }
@@ -175,13 +176,13 @@ impl DoubleEndedIterator for TreeEntries {
     }
 }
 
-/// A sorted run of entries that is being written. They are seen when it is finished, all at once.
+/// Writes a sorted run of entries. They become visible all at once when it is finished.
 pub struct TableWriter<'a> {
     tree: &'a Tree,
     space: &'a TableSpace,
-    /// Files of the run have this number or a higher one.
+    /// The lowest number of the run's files.
     first_file: u64,
-    /// `None` once it has failed or is finished.
+    /// `None` after it has failed or is finished.
     ingestion: Option<AnyIngestion<'a>>,
     writing: Option<parking_lot::RwLockReadGuard<'a, ()>>,
 }
@@ -192,7 +193,7 @@ impl TableWriter<'_> {
         self.with(|ingestion| ingestion.write(key, value))
     }
 
-    /// Adds the removal of a key.
+    /// Adds a tombstone of the tree for a key.
     pub fn remove(&mut self, key: &[u8]) -> Result<(), StoreError> {
         self.with(|ingestion| ingestion.write_tombstone(key))
     }
@@ -205,7 +206,7 @@ impl TableWriter<'_> {
         run(ingestion).map_err(|error| self.fail(&error))
     }
 
-    /// Syncs the tables and shows them to later readers.
+    /// Syncs the tables and makes them visible to later readers.
     pub fn finish(mut self) -> Result<(), StoreError> {
         let Some(ingestion) = self.ingestion.take() else { return Ok(()) };
         if let Err(error) = ingestion.finish() {

@@ -1,4 +1,4 @@
-//! Which tables a tree has: what its files `current` and `vN` list.
+//! The files `current` and `vN` of a tree, which list its tables.
 //!
 //! ```text
 //!   TREE / current        u64 N | u128 XXH3 of vN | 00
@@ -8,8 +8,8 @@
 //!   TREE / tables / 3     table 3
 //! ```
 //!
-//! Numbers are little-endian. A table or a `vN` that is named here is complete and does not change: the library writes
-//! both and syncs them before it renames a new `current` over the old one.
+//! Numbers are little-endian. A `vN` that `current` names, and the tables that it lists, are complete and do not
+//! change: the library writes and syncs them before it renames a new `current` over the old one.
 
 use std::io::{Cursor, ErrorKind};
 
@@ -26,9 +26,9 @@ const CURRENT_BYTES: usize = 8 + 16 + 1;
 /// The files `current` and `vN` of a tree, which match.
 pub struct TreeVersion {
     pub current: Vec<u8>,
-    /// N.
+    /// The N of `vN`.
     pub number: u64,
-    /// The bytes of `vN`.
+    /// The contents of `vN`.
     pub list: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ pub struct TreeVersion {
 pub struct ListedTable {
     /// The name of its file.
     pub number: u64,
-    /// Of the whole file.
+    /// Checksum of the whole file.
     pub checksum: u128,
 }
 
@@ -45,7 +45,7 @@ impl TreeVersion {
     /// Reads both files.
     ///
     /// # Errors
-    /// `Corrupt` when one is missing or damaged.
+    /// `Corrupt` if one is missing or damaged.
     pub fn read(disk: &dyn Disk, tree: &TreeName) -> Result<TreeVersion, StoreError> {
         let current_file = tree.directory.join("current");
         let current = disk.read(&current_file).map_err(|error| tree.unreadable(&current_file, error))?;
@@ -59,10 +59,10 @@ impl TreeVersion {
         Ok(TreeVersion { current, number, list })
     }
 
-    /// The tables of all levels.
+    /// Returns the tables of all levels.
     ///
     /// # Errors
-    /// `Corrupt` when the list cannot be decoded.
+    /// `Corrupt` if the list cannot be decoded.
     pub fn tables(&self, tree: &TreeName) -> Result<Vec<ListedTable>, StoreError> {
         let list_file = tree.directory.join(format!("v{}", self.number));
         let damage = |why: &dyn std::fmt::Display| {
@@ -79,7 +79,7 @@ impl TreeVersion {
     }
 }
 
-/// Reads the section of tables.
+/// Decodes the section "tables".
 fn decode(mut section: &[u8]) -> std::io::Result<Vec<ListedTable>> {
     let mut tables = Vec::new();
     for _level in 0..section.read_u8()? {
