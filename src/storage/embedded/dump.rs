@@ -1,4 +1,4 @@
-//! Reads all that is stored, tombstones too, entry by entry: no row is gathered.
+//! Reads all stored changes, tombstones included, entry by entry, without collecting whole rows in memory.
 
 use bytes::Bytes;
 
@@ -15,10 +15,10 @@ use crate::schema::CfDef;
 use crate::storage::dump::{is_dropped, sort_ranges, weight};
 use crate::storage::{Dump, DumpCommand, RowPiece, StoreError};
 
-/// What an entry that is left out costs of an answer's bytes, so that each answer ends.
+/// Bytes of the limit that an omitted entry uses up, so that each call ends.
 const HIDDEN_BYTES: usize = 16;
 
-/// Reads the pieces after a place, which is the key of the last entry that was looked at.
+/// Reads pieces of rows after `command.after`, the key of the last entry of the previous call.
 pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, StoreError> {
     let (low, mut within) = place_of(command.after.as_ref(), stored.partitioner)?;
     let mut rows = stored.within((low, None));
@@ -41,18 +41,19 @@ pub fn dump(stored: StoredRows<'_>, command: &DumpCommand) -> Result<Dump, Store
     Ok(dump)
 }
 
-/// Where the ring is to be entered; and where the row, if it was left in its middle.
+/// The key to start at; and the row with the key in it to start at, if the previous call ended within a row.
 type DumpStart = (Vec<u8>, Option<(RowPrefix, Vec<u8>)>);
 
 fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<DumpStart, StoreError> {
     let Some(after) = after else { return Ok((Vec::new(), None)) };
-    let row = RowPrefix::of_entry(after, partitioner)
-        .ok_or_else(|| StoreError::Invalid("this is no place in the store's rows".to_owned()))?;
+    let row = RowPrefix::of_entry(after, partitioner).ok_or_else(|| {
+        StoreError::Invalid("`after` is not a place that an earlier call has returned".to_owned())
+    })?;
     let last = &after[row.as_bytes().len()..];
     if last >= ROW_END {
         return Ok((row.end(), None));
     }
-    // The smallest key after that of the last entry.
+    // The smallest key after the last entry's key.
     let begin = [last, &[0]].concat();
     Ok((row.as_bytes().to_vec(), Some((row, begin))))
 }
@@ -61,11 +62,11 @@ fn place_of(after: Option<&Bytes>, partitioner: &dyn Partitioner) -> Result<Dump
 struct Holder {
     ordered: Vec<u8>,
     name: Bytes,
-    /// Its own deletion, with those of the runs of names that it is in.
+    /// Its own deletion, merged with range tombstones that cover it.
     deletion: DeletionTime,
 }
 
-/// The reading of one row.
+/// The state of reading one row.
 struct RowDump<'a> {
     source: &'a RowSource<'a>,
     cf: &'a CfDef,
@@ -75,7 +76,8 @@ struct RowDump<'a> {
     changes: Vec<Change>,
 }
 
-/// Only releases from 2.0 on make tombstones of runs of names, so names are compared as those do.
+/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create range tombstones, so
+/// names are compared as in the newest release.
 fn newest(of: &dyn AbstractType) -> &dyn AbstractType {
     marshal::at(of, NEWEST)
 }
@@ -87,7 +89,8 @@ impl<'a> RowDump<'a> {
         Ok(RowDump { source, cf, deletion, ranges, holder: None, changes: Vec::new() })
     }
 
-    /// Reads from a key on, or from the row's beginning, until nothing is `left`. The key of the last entry.
+    /// Reads from a key on, or from the beginning of the row, until `left` is 0. Returns the key of the last entry if
+    /// the row has more.
     fn run(&mut self, begin: Option<Vec<u8>>, left: &mut usize) -> Result<Option<Vec<u8>>, StoreError> {
         let low = match begin {
             Some(begin) => begin,
@@ -151,7 +154,7 @@ impl<'a> RowDump<'a> {
         Ok((!is_hidden).then_some(Change::Cell { super_column: Some(holder), cell }))
     }
 
-    /// The super column of a cell, and what is deleted of it.
+    /// Returns the super column of a cell, and the deletion of the super column.
     fn holder_of(
         &mut self,
         key: &RowKey,
@@ -159,12 +162,12 @@ impl<'a> RowDump<'a> {
         cell_at: usize,
     ) -> Result<(Bytes, DeletionTime), StoreError> {
         if self.holder.as_ref().is_none_or(|holder| holder.ordered != ordered) {
-            // Its deletion stands before the first cell; reading may have begun behind it.
+            // The deletion sorts before the cells, and reading may have begun after it.
             let marker = [&key.as_slice()[..cell_at - 1], key::ROW_MARKER].concat();
             let (deletion, name) = self.source.deletion_and_name_at(&marker)?;
             self.enter(ordered, deletion, name)?;
         }
-        let nameless = || StoreError::Corrupt("an entry of a super row has no holder".to_owned());
+        let nameless = || StoreError::Corrupt("a cell of a super row has no super column".to_owned());
         let holder = self.holder.as_ref().ok_or_else(nameless)?;
         Ok((holder.name.clone(), holder.deletion))
     }

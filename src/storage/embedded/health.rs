@@ -1,7 +1,7 @@
-//! Whether the store takes writes.
+//! Whether the store accepts writes.
 //!
-//! Some failures are final: nobody knows any more what the disk has, or what our own code was in the middle of. Then
-//! writes are refused until a restart, which reads back what is on the disk; reads go on.
+//! After some failures it is unknown what is on the disk, or a panic has interrupted a change. Then writes are refused
+//! until a restart, which reads the state from the disk. Reads continue.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::storage::StoreError;
 
-/// Why the store takes no writes, if so.
+/// Whether writes are refused, and why.
 #[derive(Debug, Default)]
 pub struct Health {
     is_closed: AtomicBool,
@@ -18,7 +18,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// From now on writes are refused: the store is closing.
+    /// Refuses all later writes because the store is closing.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -27,7 +27,7 @@ impl Health {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// From now on writes are refused, until a restart. The first reason counts.
+    /// Refuses all later writes until a restart. The first reason is kept.
     pub fn fail(&self, why: &str) {
         if self.failure.set(why.to_owned()).is_ok() {
             tracing::error!(
@@ -36,29 +36,29 @@ impl Health {
         }
     }
 
-    /// Runs what changes the store. A panic is a bug of ours, and leaves nobody knows what half done: writes are refused
-    /// from then on.
+    /// Runs a change of the store. A panic in it is a bug of this program and may leave the change incomplete, so later
+    /// writes are refused.
     pub fn guard_change<T>(&self, run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let panic = text_of(&*panic);
-            let why = format!("a bug of thriftstore's own has stopped the store (a panic: {panic})");
+            let why = format!("a bug in thriftstore has stopped writes (a panic: {panic})");
             self.fail(&why);
             Err(StoreError::ReadOnly(format!("{why}; please report it, and restart the server")))
         })
     }
 
-    /// Why writes are refused until a restart.
+    /// Returns why writes are refused until a restart.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// Refuses after a failure that is final.
+    /// Fails if writes are refused until a restart.
     pub fn check_failure(&self) -> Result<(), StoreError> {
         let Some(why) = self.failure() else { return Ok(()) };
-        Err(StoreError::ReadOnly(format!("{why}; nothing more is accepted until a restart")))
+        Err(StoreError::ReadOnly(format!("{why}; writes are refused until a restart")))
     }
 
-    /// Refuses when writes are not taken.
+    /// Fails if writes are refused: after a failure, or because the store is closed.
     pub fn check(&self) -> Result<(), StoreError> {
         self.check_failure()?;
         if self.is_closed() {
@@ -68,16 +68,16 @@ impl Health {
     }
 }
 
-/// Runs what changes nothing, such as a read. A panic is a bug of ours, but the store goes on.
+/// Runs a read. A panic in it is a bug of this program, but leaves nothing incomplete, so the store continues.
 pub fn guard_read<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let why = format!("a bug of thriftstore's own (a panic: {})", text_of(&*panic));
+        let why = format!("a bug in thriftstore (a panic: {})", text_of(&*panic));
         tracing::error!("{why}; please report it");
         Err(StoreError::Io(why))
     })
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
@@ -88,14 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_failure_counts_and_outlives_the_close() {
+    fn the_first_failure_is_reported_even_after_closing() {
         let health = Health::default();
         assert!(health.check().is_ok());
         let told = health.guard_change::<()>(|| panic!("the row is odd")).unwrap_err();
-        assert!(
-            matches!(&told, StoreError::ReadOnly(text) if text.contains("bug of thriftstore's own")),
-            "{told}"
-        );
+        assert!(matches!(&told, StoreError::ReadOnly(text) if text.contains("bug in thriftstore")), "{told}");
         health.fail("the disk has failed");
         health.close();
         let text = health.check().unwrap_err().to_string();

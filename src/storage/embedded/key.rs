@@ -1,15 +1,15 @@
-//! The keys on disk.
+//! The format of keys, in memory and on the disk. Keys are compared as bytes.
 //!
 //! ```text
-//!   row        token | esc(row key)                     by hash: the token has 16 or 8 bytes
-//!              esc(token)                               where the token is the key itself
+//!   row        token | esc(row key)                     partitioners that hash: the token has 16 or 8 bytes
+//!              esc(token)                               partitioners whose token is the key itself
 //!   entry      row | 00                                 the row's deletion
-//!              row | 00 01 | 16 bytes of MD5            the tombstone of a run of names, by what it is of
+//!              row | 00 01 | 16 bytes of MD5            a range tombstone, by the MD5 of its names
 //!              row | 01 | ordered column name           a cell
 //!              row | 01 | esc(super name) | 00          a super column's deletion
 //!              row | 01 | esc(super name) | 01 | ordered name of its cell
 //!
-//!   esc        00 -> 00 FF, and 00 00 at the end: keeps the order, and no name begins another's
+//!   esc        00 -> 00 FF, and 00 00 at the end: keeps the order, and no escaped name is a prefix of another
 //! ```
 
 use bytes::Bytes;
@@ -21,18 +21,18 @@ use crate::model::RangeDeletion;
 use crate::partitioner::{Partitioner, TokenForm};
 use crate::storage::StoreError;
 
-/// Tag of a deletion; sorts before what it shadows.
+/// Tag of deletions. It sorts before the entries that a deletion shadows.
 const MARKER: u8 = 0;
 /// Tag of columns.
 const COLUMNS: u8 = 1;
 
-/// Appends bytes so that they end visibly and sort as before.
+/// Appends escaped bytes and their end mark. Escaped bytes sort like the bytes themselves.
 pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     escape_open(bytes, out);
     out.extend_from_slice(&[0, 0]);
 }
 
-/// Appends escaped bytes without their end: the beginning that all longer ones share.
+/// Appends escaped bytes without the end mark: the common prefix of all names that begin with these bytes.
 fn escape_open(bytes: &[u8], out: &mut Vec<u8>) {
     for &byte in bytes {
         out.push(byte);
@@ -42,7 +42,7 @@ fn escape_open(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads escaped bytes; gives them and how many bytes they took. `None` when they do not end.
+/// Decodes escaped bytes. Returns them and their encoded length, or `None` if they have no end mark.
 pub fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut out = Vec::with_capacity(bytes.len().min(64));
     let mut at = 0;
@@ -62,7 +62,7 @@ pub fn unescape(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// How many bytes escaped bytes take, their end included.
+/// Returns the length of escaped bytes with their end mark.
 fn escaped_len(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -75,10 +75,10 @@ fn escaped_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Bytes of a prefix that has no memory of its own: a token and a key of up to 18 bytes.
+/// Bytes of a prefix that needs no allocation: a token and a key of up to 18 bytes.
 const SHORT_PREFIX: usize = 36;
 
-/// The beginning of all entries of one row.
+/// The prefix of the keys of all entries of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPrefix(SmallVec<[u8; SHORT_PREFIX]>);
 
@@ -105,12 +105,12 @@ impl RowPrefix {
         RowPrefix(SmallVec::from_slice(&bytes))
     }
 
-    /// A row of the store's own, which has no place in the ring.
+    /// Returns the prefix of a row of the store's own, outside of the ring.
     pub fn fixed(bytes: &[u8]) -> RowPrefix {
         RowPrefix(SmallVec::from_slice(bytes))
     }
 
-    /// The row that an entry's key belongs to; `None` for bytes that are no entry.
+    /// Returns the prefix of the row that an entry's key belongs to. `None` if the bytes are not the key of an entry.
     pub fn of_entry(entry: &[u8], partitioner: &dyn Partitioner) -> Option<RowPrefix> {
         let length = match partitioner.token_form() {
             TokenForm::Fixed(width) => width + escaped_len(entry.get(width..)?)?,
@@ -123,7 +123,7 @@ impl RowPrefix {
         Some(RowPrefix::fixed(entry.get(..length)?))
     }
 
-    /// The row's key.
+    /// Returns the row's key.
     pub fn row_key(&self, partitioner: &dyn Partitioner) -> Result<Bytes, StoreError> {
         let behind = |token: usize| unescape(self.0.get(token..)?).map(|(key, _)| key);
         let key = match partitioner.token_form() {
@@ -135,7 +135,7 @@ impl RowPrefix {
         Ok(key.into())
     }
 
-    /// The row's token.
+    /// Returns the row's token.
     pub fn token(&self, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
         match partitioner.token_form() {
             TokenForm::Fixed(width) => self.0.get(..width).map(<[u8]>::to_vec),
@@ -147,12 +147,12 @@ impl RowPrefix {
         &self.0
     }
 
-    /// The whole key of an entry, from the key relative to the row.
+    /// Returns the whole key of an entry from its key relative to the row.
     pub fn entry(&self, relative: &[u8]) -> Vec<u8> {
         [&self.0[..], relative].concat()
     }
 
-    /// The first key after every entry of the row.
+    /// Returns the first key after all entries of the row.
     pub fn end(&self) -> Vec<u8> {
         self.entry(&[COLUMNS + 1])
     }
@@ -161,11 +161,12 @@ impl RowPrefix {
 /// The key of the row's deletion, relative to the row.
 pub const ROW_MARKER: &[u8] = &[MARKER];
 
-/// What the keys of tombstones of runs of names begin with, relative to the row; and where they end.
+/// The prefix of the keys of range tombstones, relative to the row.
 pub const RANGES: &[u8] = &[MARKER, 1];
+/// The first key after all range tombstones, relative to the row.
 pub const RANGES_END: &[u8] = &[MARKER, 2];
 
-/// The key of the tombstone of a run of names, relative to the row: the same for the same names.
+/// Returns the key of a range tombstone, relative to the row. Tombstones of the same range have the same key.
 pub fn range(range: &RangeDeletion) -> Vec<u8> {
     let mut digest = Md5::new();
     digest.update([u8::from(range.super_column.is_some())]);
@@ -176,14 +177,15 @@ pub fn range(range: &RangeDeletion) -> Vec<u8> {
     [RANGES, &digest.finalize()[..]].concat()
 }
 
-/// The level of the row's own columns, relative to the row: cells of a Standard row, super columns of a Super one.
+/// The prefix of the row's columns, relative to the row: cells in a Standard column family, super columns in a Super
+/// one.
 pub const COLUMNS_LEVEL: &[u8] = &[COLUMNS];
 
-/// Before this, relative to the row, is every entry.
+/// The first key after all entries of the row, relative to the row.
 pub const ROW_END: &[u8] = &[COLUMNS + 1];
 
-/// The first key of the ring whose token is at least this; with `after`, greater. `None` behind the last token
-/// that there can be: nothing is greater than all FF.
+/// Returns a lower bound of the keys whose token is at least `token`, or greater than it if `after`. `None` if there
+/// can be no such key, because the token is all FF.
 pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Vec<u8>> {
     let mut bound = Vec::with_capacity(token.len() + 8);
     match partitioner.token_form() {
@@ -199,7 +201,8 @@ pub fn token_bound(token: &[u8], after: bool, partitioner: &dyn Partitioner) -> 
     Some(bound)
 }
 
-/// Makes the bytes the first that no longer begin with them. All FF leave nothing: the end of everything.
+/// Replaces `bytes` by the first bytes after all that begin with them. The result is empty, which means unbounded, if
+/// all bytes are FF.
 pub fn increment(bytes: &mut Vec<u8>) {
     while let Some(last) = bytes.last_mut() {
         if *last < 0xFF {
@@ -210,7 +213,7 @@ pub fn increment(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes the key of a cell over what is in `key`: its level's prefix and its ordered name.
+/// Sets `key` to the key of a cell: the prefix of its level and its ordered name.
 pub fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key: &mut Vec<u8>) {
     key.clear();
     key.reserve(level.len() + name.len() + 9);
@@ -218,14 +221,14 @@ pub fn write_cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType, key:
     comparator.ordered(name, key);
 }
 
-/// The key of a cell.
+/// Returns the key of a cell.
 pub fn cell(level: &[u8], name: &[u8], comparator: &dyn AbstractType) -> Vec<u8> {
     let mut key = Vec::new();
     write_cell(level, name, comparator, &mut key);
     key
 }
 
-/// Where a super column's entries stand: its deletion at `marker`, its cells under `cells`.
+/// The prefix of a super column's entries. Its deletion has the key `marker`, its cells have the prefix `cells`.
 #[derive(Debug, Clone)]
 pub struct SuperPrefix(Vec<u8>);
 
@@ -239,7 +242,7 @@ impl SuperPrefix {
         SuperPrefix(bytes)
     }
 
-    /// The beginning shared by all super columns whose ordered names begin so.
+    /// Returns the common prefix of all super columns whose ordered names begin with `ordered`.
     pub fn open(columns: &[u8], ordered: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(columns.len() + ordered.len() + 8);
         bytes.extend_from_slice(columns);
@@ -259,22 +262,22 @@ impl SuperPrefix {
         &self.0
     }
 
-    /// The first key after every entry of the super column.
+    /// Returns the first key after all entries of the super column.
     pub fn end(&self) -> Vec<u8> {
         [&self.0[..], &[COLUMNS + 1]].concat()
     }
 }
 
-/// One entry of a super row, taken apart behind the row's prefix and tag.
+/// The decoded key of an entry in a row of super columns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SuperEntry {
     pub ordered_super: Vec<u8>,
-    /// Where the cell's ordered name begins in the entry; `None` for the deletion.
+    /// Offset of the cell's ordered name in the key. `None` for the deletion of the super column.
     pub cell_at: Option<usize>,
 }
 
 impl SuperEntry {
-    /// Reads an entry of the level that `columns` begins.
+    /// Decodes the key of an entry, which begins with a level of `columns_len` bytes.
     pub fn parse(entry: &[u8], columns_len: usize) -> Option<SuperEntry> {
         let (ordered_super, used) = unescape(entry.get(columns_len..)?)?;
         let tag_at = columns_len + used;
@@ -287,7 +290,8 @@ impl SuperEntry {
     }
 }
 
-/// The name that these ordered bytes stand for, where they tell.
+/// Returns the name that has these ordered bytes. `None` if the comparator cannot restore it: then the value stores the
+/// name.
 pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Option<Bytes> {
     if comparator.ordered_is_name() { Some(ordered) } else { comparator.restore(&ordered).map(Bytes::from) }
 }
@@ -317,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_after_the_last_token() {
+    fn a_bound_after_the_last_token_is_none() {
         use crate::partitioner::Murmur3Partitioner;
         assert_eq!(token_bound(&[0xFF; 8], true, &Murmur3Partitioner), None);
         assert_eq!(token_bound(&[0xFF; 8], false, &Murmur3Partitioner), Some(vec![0xFF; 8]));
     }
 
     #[test]
-    fn a_row_is_found_again_in_its_entries() {
+    fn the_row_of_an_entry_can_be_decoded() {
         let row = RowPrefix::of(b"a\0key", &RandomPartitioner);
         let entry = row.entry(b"\x01name\0\0");
         let found = RowPrefix::of_entry(&entry, &RandomPartitioner).unwrap();

@@ -1,4 +1,4 @@
-//! One row's entries, wherever they are: in memory and tables, or in the cache. Keys are relative to the row.
+//! The entries of one row, from memtables and tables or from the row cache. Keys are relative to the row.
 
 use std::cell::Cell;
 
@@ -14,36 +14,36 @@ use super::row_cache::RowView;
 use super::tables::{Snapshot, Tables};
 use crate::storage::StoreError;
 
-/// The place that a row is read from, at one moment.
+/// Where a row is read from.
 pub enum RowSource<'a> {
     Stored(StoredRow<'a>),
     Cached(CachedView<'a>),
 }
 
-/// A row as the cache has it.
+/// A row in the row cache.
 pub struct CachedView<'a> {
     row: RowView<'a>,
-    /// Where the next key to be asked for is likely to stand.
+    /// Probable position of the next key that is looked up.
     likely: Cell<usize>,
 }
 
-/// A row as memory and tables have it.
+/// A row in memtables and tables.
 pub struct StoredRow<'a> {
-    /// `None`: memory has all of it that matters.
+    /// `None` if only memtables are read.
     tables: Option<(&'a Tables, &'a Snapshot)>,
     row: &'a RowPrefix,
-    /// What memory knows of it, newest first.
+    /// Its entries in each memtable, newest first.
     memory: Vec<EntryMap>,
 }
 
 impl<'a> RowSource<'a> {
-    /// The row in the cache.
+    /// Returns the source of a cached row.
     pub fn cached(row: RowView<'a>) -> RowSource<'a> {
         RowSource::Cached(CachedView { row, likely: Cell::new(0) })
     }
 
-    /// The row of a generation that has this prefix, in memory and tables. Without `may_wait` only in memory: of a
-    /// generation without tables, or for a caller to whom what tables hold makes no difference.
+    /// Returns the source of a row in memtables and tables. Without `may_wait` only memtables are read: the generation
+    /// has no tables, or the caller knows that their entries do not change the result.
     pub fn stored(
         tables: &'a Tables,
         view: &'a View,
@@ -84,7 +84,7 @@ impl StoredRow<'_> {
 impl CachedView<'_> {
     fn get(&self, key: &[u8]) -> Option<PackedValue<'_>> {
         let entries = &self.row.entries;
-        // The row's deletion stands first or not at all, and every read asks for it.
+        // The row's deletion is the first entry if it exists, and every read looks it up.
         if key == ROW_MARKER {
             return if entries.begins_with(key) { entries.value(0) } else { None };
         }
@@ -95,7 +95,7 @@ impl CachedView<'_> {
 }
 
 impl RowSource<'_> {
-    /// The value of one entry.
+    /// Returns the value of one entry.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self {
             RowSource::Stored(row) => row.get(key),
@@ -103,7 +103,8 @@ impl RowSource<'_> {
         }
     }
 
-    /// Whether a cell of this timestamp wins over all of the row, as far as can be told at no cost.
+    /// Returns whether a cell with this timestamp certainly wins over every cell of the row. Only the row cache knows;
+    /// otherwise `false`.
     pub fn loses_to(&self, timestamp: i64) -> bool {
         match self {
             RowSource::Stored(_) => false,
@@ -111,7 +112,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// The value of one entry, looked at where it lies.
+    /// Passes the value of one entry to `look`, without a copy if the row is cached.
     pub fn look_at<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, StoreError> {
         match self {
             RowSource::Stored(row) => Ok(row.get(key)?.map(|value| look(&value))),
@@ -119,7 +120,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// Entries from `low` on and before `high`, or backwards.
+    /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
     pub fn entries(&self, low: &[u8], high: &[u8], reversed: bool) -> RowEntries<'_> {
         match self {
             RowSource::Stored(row) => row.entries(low, high, reversed),
@@ -130,7 +131,7 @@ impl RowSource<'_> {
     }
 }
 
-/// Entries of one row, on their way.
+/// An iterator over entries of one row.
 pub enum RowEntries<'a> {
     Stored { entries: Entries<'a>, row_len: usize },
     Merged(Box<MergedEntries<'a>>),
@@ -175,7 +176,7 @@ impl RowKey {
         }
     }
 
-    /// The bytes from `at` on, without a copy where that can be.
+    /// Returns the bytes from `at` on, if possible without a copy.
     pub fn tail(&self, at: usize) -> Bytes {
         match self {
             RowKey::Stored { whole, row_len } => whole.tail(row_len + at),

@@ -1,17 +1,17 @@
-//! Snapshots of a store in memory: taken and restored in microseconds, however much they hold.
+//! Snapshots of a store in memory. Taking and restoring one takes microseconds, whatever its size.
 //!
 //! ```text
 //!   take       between two writes the active memtable is frozen; the snapshot shares all frozen ones
-//!   restore    the frozen memtables of the snapshot take the place of all others, below an empty active one
-//!   reset      the same with none
+//!   restore    the frozen memtables of the snapshot replace all others, below an empty active one
+//!   reset      the same without frozen memtables
 //! ```
 //!
-//! Nothing is copied: frozen memtables are never written to, and later writes are laid over them. So each snapshot that is
-//! taken after a write adds a layer, and a read looks at all layers. When there are more than eight, `take` first merges
-//! those that no snapshot shares, before it locks anything. It merges layers of similar size, as an LSM tree does: so a row
-//! is merged again only when the layer that it is in has grown by half.
+//! Nothing is copied: frozen memtables never change, and later writes are in a memtable above them. So each snapshot
+//! that is taken after a write adds a layer, and a read searches all layers. If there are more than eight, `take` first
+//! merges layers that no snapshot shares, before it takes any lock. It merges layers of similar size, as an LSM tree
+//! does, so a row is merged again only after its layer has grown by half.
 //!
-//! Locks are taken in one order: column families, rows, the gate of the write path.
+//! Locks are taken in this order: column families, rows, the gate of `WriteAhead`.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::manifest::Contents;
 use super::memtable::Frozen;
 use crate::storage::StoreError;
 
-/// All that a store in memory held at one moment.
+/// The rows, column families and metadata records of a store in memory at one time.
 #[derive(Clone)]
 pub struct StoreSnapshot {
     layers: Frozen,
@@ -29,7 +29,7 @@ pub struct StoreSnapshot {
     contents: Arc<Contents>,
 }
 
-/// Remembers all that a store in memory holds.
+/// Takes a snapshot of a store in memory.
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
@@ -48,7 +48,7 @@ pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
     }))
 }
 
-/// Makes a store in memory hold what it held when a snapshot was taken: rows, column families, metadata records.
+/// Restores the rows, column families and metadata records of a store in memory from a snapshot.
 ///
 /// # Errors
 /// `Invalid` for a store on a disk.
@@ -62,7 +62,8 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
         engine.families.return_to(&snapshot.families, &mut families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
-    // To free the entries that no snapshot shares may take long. Without a thread they are freed here.
+    // Freeing entries that no snapshot shares can take long, so another thread does it. If none can be started, they
+    // are freed here.
     let freeing = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(earlier));
     drop(freeing);
     Ok(())

@@ -1,17 +1,17 @@
-//! The values on disk.
+//! The format of values, in memory and on the disk.
 //!
 //! ```text
 //!   byte 0     format, 1
 //!   byte 1     kind: 0 live cell, 1 tombstone, 2 deletion of a row or super column, 3 long-key pointer,
-//!              4 expiring cell, 5 counter, 6 tombstone of a run of names
-//!              + 80 when the name is kept here because the key does not tell it
-//!              + 40 on a row's deletion when the row has tombstones of runs of names
+//!              4 expiring cell, 5 counter, 6 range tombstone
+//!              + 80 if the value has the name, since it cannot be restored from the key
+//!              + 40 on a row's deletion if the row has range tombstones
 //!   cell       i64 timestamp | [u32 length, name] | value
 //!   tombstone  i64 timestamp | i32 local deletion time | [u32 length, name]
 //!   deletion   i64 marked for delete at | i32 local deletion time | [u32 length, name]
-//!   pointer    nothing more
+//!   pointer    empty
 //!   expiring   i64 timestamp | i32 second of expiry | i32 seconds to live | [u32 length, name] | value
-//!   run        i64 marked for delete at | i32 local deletion time | [u32 length, super column] |
+//!   range      i64 marked for delete at | i32 local deletion time | [u32 length, super column] |
 //!              u32 length, start | u32 length, finish
 //!   counter    i64 timestamp | [u32 length, name] | i64 total
 //! ```
@@ -23,7 +23,7 @@ use bytes::{Buf, Bytes};
 use crate::model::{Cell, CellKind, DeletionTime, RangeDeletion};
 use crate::storage::StoreError;
 
-/// The version that byte 0 gives.
+/// The format in byte 0.
 const FORMAT: u8 = 1;
 
 const LIVE: u8 = 0;
@@ -35,13 +35,13 @@ const COUNTER: u8 = 5;
 const RANGE: u8 = 6;
 const WITH_NAME: u8 = 0x80;
 const WITH_RANGES: u8 = 0x40;
-/// What is left of byte 1 without its flags.
+/// The bits of byte 1 that are the kind.
 const KIND: u8 = 0x3F;
 
-/// Bytes of format, kind and timestamp.
+/// Length of format, kind and timestamp.
 pub const HEAD: usize = 10;
 
-/// A stored value, taken apart.
+/// A decoded value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Cell {
@@ -53,11 +53,11 @@ pub enum Value {
     Deletion {
         deletion: DeletionTime,
         name: Option<Bytes>,
-        /// Of a row: it has tombstones of runs of names.
+        /// Whether the row has range tombstones. Only set on a row's deletion.
         has_ranges: bool,
     },
     Range(RangeDeletion),
-    /// The key goes on elsewhere: see `long_keys`.
+    /// The entry is in the tree of long keys: see `long_keys`.
     Pointer,
 }
 
@@ -75,13 +75,13 @@ fn head(kind: u8, timestamp: i64, name: Option<&[u8]>, more: usize) -> Vec<u8> {
 
 fn put_name(name: Option<&[u8]>, out: &mut Vec<u8>) {
     if let Some(name) = name {
-        // Names have at most 65,535 bytes: the API's own limit.
+        // Names have at most 65,535 bytes, by a limit of the API.
         out.extend_from_slice(&u32::try_from(name.len()).unwrap_or(u32::MAX).to_be_bytes());
         out.extend_from_slice(name);
     }
 }
 
-/// Writes a cell; `name` where the key does not tell it.
+/// Appends an encoded cell. `name` is given if it cannot be restored from the key.
 pub fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
     let timestamp = cell.timestamp;
     match cell.kind {
@@ -102,7 +102,7 @@ pub fn encode_cell(cell: &Cell, name: Option<&[u8]>, out: &mut Vec<u8>) {
     out.extend_from_slice(&cell.value);
 }
 
-/// Writes the deletion of a row or of a super column.
+/// Encodes the deletion of a row or of a super column.
 pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
     let mut out = head(DELETION, deletion.marked_for_delete_at, name, 0);
     out.extend_from_slice(&deletion.local_deletion_time.to_be_bytes());
@@ -110,14 +110,14 @@ pub fn encode_deletion(deletion: DeletionTime, name: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
-/// Writes the deletion of a row that has tombstones of runs of names.
+/// Encodes the deletion of a row that has range tombstones.
 pub fn encode_deletion_with_ranges(deletion: DeletionTime) -> Vec<u8> {
     let mut out = encode_deletion(deletion, None);
     out[1] |= WITH_RANGES;
     out
 }
 
-/// Writes the tombstone of a run of names.
+/// Encodes a range tombstone.
 pub fn encode_range(range: &RangeDeletion) -> Vec<u8> {
     let more = range.start.len() + range.finish.len() + 16;
     let holder = range.super_column.as_deref();
@@ -129,18 +129,18 @@ pub fn encode_range(range: &RangeDeletion) -> Vec<u8> {
     out
 }
 
-/// Writes a long-key pointer.
+/// Encodes a long-key pointer.
 pub fn encode_pointer() -> Vec<u8> {
     vec![FORMAT, POINTER]
 }
 
-/// Whether a value is a long-key pointer, without taking it apart.
+/// Returns whether a value is a long-key pointer, without decoding it.
 pub fn is_pointer(value: &[u8]) -> bool {
     value == [FORMAT, POINTER]
 }
 
-/// The second from which on a cell is a tombstone, whoever looks; `None` for what never is one by itself. For the
-/// compaction filter.
+/// Returns the second from which on a cell is a tombstone in every release. `None` for values that never become one.
+/// The compaction filter uses this.
 pub fn tombstone_since(value: &[u8]) -> Option<i32> {
     if value.first() != Some(&FORMAT) {
         return None;
@@ -148,13 +148,13 @@ pub fn tombstone_since(value: &[u8]) -> Option<i32> {
     let second = value.get(HEAD..HEAD + 4).map(BigEndian::read_i32);
     match *value.get(1)? & KIND {
         TOMBSTONE => second,
-        // Up to 1.0 an expiring cell is seen for the whole of its last second.
+        // Up to 1.0 an expiring cell is live during the whole of its last second.
         EXPIRING => second.map(|second| second.saturating_add(1)),
         _ => None,
     }
 }
 
-/// The timestamp of a live cell that does not expire, without taking it apart; `None` for all else.
+/// Returns the timestamp of a live cell that does not expire, without decoding it. `None` for all other values.
 pub fn live_timestamp(value: &[u8]) -> Option<i64> {
     if *value.first()? != FORMAT || *value.get(1)? & KIND != LIVE {
         return None;
@@ -162,8 +162,10 @@ pub fn live_timestamp(value: &[u8]) -> Option<i64> {
     value.get(2..HEAD).map(BigEndian::read_i64)
 }
 
-/// A timestamp such that a cell with a later one wins over this value, whatever the release. `i64::MAX` where more than
-/// the timestamps counts: for counters, and below zero, where some releases let differences of timestamps overflow.
+/// Returns a timestamp such that a cell with a later one wins over this value in every release.
+///
+/// It is `i64::MAX` if timestamps alone do not decide: for counters, and for negative timestamps, whose differences
+/// overflow in some releases.
 pub fn loses_to_later_than(value: &[u8]) -> i64 {
     let timestamp = value.get(2..HEAD).map_or(-1, BigEndian::read_i64);
     match value.get(1).map(|flags| flags & KIND) {
@@ -173,7 +175,7 @@ pub fn loses_to_later_than(value: &[u8]) -> i64 {
     }
 }
 
-/// Reads a stored value. Its parts are parts of it.
+/// Decodes a value. The parts of the result share its memory.
 pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
     match read(&value) {
         Some((Value::Cell { timestamp, kind, name, .. }, Some(data_at))) => {
@@ -189,12 +191,12 @@ pub fn decode(mut value: Bytes) -> Result<Value, StoreError> {
     }
 }
 
-/// Reads a stored value that lies in something larger.
+/// Decodes a value from a slice of a larger buffer, which is copied.
 pub fn decode_slice(value: &[u8]) -> Result<Value, StoreError> {
     decode(Bytes::copy_from_slice(value))
 }
 
-/// A length and a name at a place, and where they end.
+/// Reads a length and a name at an offset. Returns the name and where it ends.
 fn name_at_place(value: &Bytes, at: usize) -> Option<(Bytes, usize)> {
     let length = usize::try_from(BigEndian::read_u32(value.get(at..at + 4)?)).ok()?;
     let end = (at + 4).checked_add(length)?;
@@ -202,7 +204,7 @@ fn name_at_place(value: &Bytes, at: usize) -> Option<(Bytes, usize)> {
     Some((value.slice(at + 4..end), end))
 }
 
-/// A stored value without its data, and where these begin.
+/// Decodes a value without its data. Returns also where the data begins.
 fn read(value: &Bytes) -> Option<(Value, Option<usize>)> {
     if *value.first()? != FORMAT {
         return None;
@@ -323,7 +325,7 @@ mod tests {
         }
 
         #[test]
-        fn deletions_and_runs_round_trip(
+        fn deletions_and_ranges_round_trip(
             deletion in any_deletion(),
             super_column in prop::option::of(any_bytes()),
             (start, finish) in (any_bytes(), any_bytes()),
@@ -341,7 +343,7 @@ mod tests {
         }
 
         #[test]
-        fn foreign_bytes_are_an_error_and_no_panic(
+        fn decoding_any_bytes_is_an_error_or_a_value(
             bytes in prop::collection::vec(any::<u8>(), 0..40),
             kind in prop::option::of(any::<u8>()),
         ) {
