@@ -1,4 +1,21 @@
-//! The entries, to be found, read and changed.
+//! `PackedEntries`: finds, reads and changes the entries of one row.
+//!
+//! An entry has a slot of 32 bytes. The slots are sorted by key; the bytes of keys and values are in `data`, in the order
+//! in which they were written. Three cells, of which `c` has a large value:
+//!
+//! ```text
+//!   slots     head 01 a.. at 0, value 2    head 01 b.. at 4, value 3    head 01 c.. at 9, large 0
+//!   data      [01 a] v v | [01 b] w w w | [01 c]
+//!   large     [ 600 bytes ]
+//! ```
+//!
+//! - *Find*: the slot has the first 16 bytes of the key as a number (`head`), so most comparisons do not read `data`. Only
+//!   keys that agree in these bytes are compared there.
+//! - *Replace*: a value that is not longer is written over the old one, and the rest of its bytes is a gap. For a longer
+//!   value, key and value are appended, and all the old bytes are a gap. When half of `data` is gaps, it is packed anew.
+//! - *Remove*: `remove` deletes an entry. `put` without a value keeps the key with a removal, as a memtable needs to hide
+//!   the entry of that key in tables.
+//! - *Large values* (over `INLINE_MAX`) have an allocation of their own. Copies of the row, and replies, share it.
 
 use std::cmp::Ordering;
 
@@ -7,22 +24,22 @@ use bytes::Bytes;
 use super::slot::{HEAD_BYTES, INLINE, REMOVED, SLOT_BYTES, Slot, as_u32, as_usize, head_of};
 use super::value::PackedValue;
 
-/// Values of more bytes than this are kept by themselves.
+/// Values of more bytes than this are stored in `large`.
 const INLINE_MAX: usize = 512;
-/// Gaps of fewer bytes than this are left alone.
+/// Gaps of fewer bytes than this are not closed.
 const GAPS_MIN: usize = 256;
 
-/// Slots that a search looks at side by side.
+/// Slots that a search compares in one step.
 const LOOKS: usize = 7;
 
-/// Keys in order, each with its value or its removal. All of it takes less than 4 GiB: its owners see to that.
+/// A sorted map from keys to values or removals. Its owners keep it below 4 GiB.
 #[derive(Debug, Clone, Default)]
 pub struct PackedEntries {
     pub(super) slots: Vec<Slot>,
     pub(super) data: Vec<u8>,
     pub(super) large: Vec<Bytes>,
     large_bytes: usize,
-    /// Bytes of `data` that belong to no entry any more.
+    /// Bytes of `data` that belong to no entry.
     gaps: usize,
 }
 
@@ -31,22 +48,22 @@ impl PackedEntries {
         self.slots.len()
     }
 
-    /// Bytes that it takes, with the room that it keeps.
+    /// Returns the memory that it uses in bytes, spare capacity included.
     pub fn bytes(&self) -> usize {
         self.slots.capacity() * SLOT_BYTES + self.data.capacity() + self.large_bytes
     }
 
-    /// Bytes that a copy of it takes: large values are shared.
+    /// Returns the bytes that a copy of it copies. Large values are shared.
     pub fn bytes_to_copy(&self) -> usize {
         self.slots.len() * SLOT_BYTES + self.data.len() + self.large.len() * size_of::<Bytes>()
     }
 
-    /// The key of an entry; empty where there is none.
+    /// Returns the key of an entry. Empty if there is no entry at `at`.
     pub fn key(&self, at: usize) -> &[u8] {
         self.slots.get(at).map_or(&[], |slot| &self.data[slot.key_range()])
     }
 
-    /// The value of an entry; `None` for a removal, and where there is no entry.
+    /// Returns the value of an entry. `None` if it is a removal, or there is no entry at `at`.
     pub fn value(&self, at: usize) -> Option<PackedValue<'_>> {
         let slot = self.slots.get(at)?;
         if slot.value_len == REMOVED {
@@ -61,18 +78,18 @@ impl PackedEntries {
         })
     }
 
-    /// Every entry, in order.
+    /// Returns all entries in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], Option<PackedValue<'_>>)> {
         (0..self.len()).map(|at| (self.key(at), self.value(at)))
     }
 
-    /// Whether the first entry has this key.
+    /// Returns whether the first entry has this key.
     pub fn begins_with(&self, key: &[u8]) -> bool {
         self.slots.first().is_some_and(|slot| self.compare(slot, head_of(key), key).is_eq())
     }
 
-    /// Where a key stands, or would stand. `likely` is where to look first: who asks for several keys asks for
-    /// neighbours.
+    /// Returns the position of a key, or as an error the position to insert it at. `likely` is looked at first, since
+    /// successive searches are mostly for adjacent keys.
     pub fn search(&self, key: &[u8], likely: usize) -> Result<usize, usize> {
         let head = head_of(key);
         if self.slots.get(likely).is_some_and(|slot| self.compare(slot, head, key).is_eq()) {
@@ -86,8 +103,10 @@ impl PackedEntries {
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// The slots from the first one on whose head is not below this. Several are looked at side by side, as each may be
-    /// far away: to look at one after another would take as long as many steps do.
+    /// Returns the slots from the first one whose head is at least `head`.
+    ///
+    /// Each step compares several slots that do not depend on each other, so the CPU loads them at the same time. A
+    /// binary search would wait for memory in each of its steps.
     fn not_below(&self, head: u128) -> &[Slot] {
         let mut rest = &self.slots[..];
         let mut end = rest.len();
@@ -107,14 +126,16 @@ impl PackedEntries {
         slot.head.cmp(&head).then_with(|| {
             let length = as_usize(slot.key_len);
             if length.min(key.len()) <= HEAD_BYTES {
-                // One is the other's beginning, and what follows there is zeros as far as the heads tell.
+                // The heads are equal, so the longer key is the shorter one followed by zeros, as far as the head
+                // reaches.
                 return length.cmp(&key.len());
             }
             self.data[slot.key_range()].cmp(key)
         })
     }
 
-    /// Where the first entry stands whose key is not below this. Open slices ask for the ends.
+    /// Returns the position of the first entry whose key is at least `bound`. Slices without bounds ask for both ends,
+    /// so these are checked first.
     pub fn first_not_below(&self, bound: &[u8]) -> usize {
         let head = head_of(bound);
         let is_below = |slot: &Slot| self.compare(slot, head, bound).is_lt();
@@ -127,7 +148,7 @@ impl PackedEntries {
         }
     }
 
-    /// Puts an entry in the place of what has its key, or between its neighbours. Gives its place.
+    /// Inserts or replaces an entry. Returns its position.
     pub fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> usize {
         match self.search(key, likely) {
             Ok(at) => {
@@ -142,22 +163,22 @@ impl PackedEntries {
         }
     }
 
-    /// Appends an entry that sorts behind all others.
+    /// Appends an entry whose key is greater than all others.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         let slot = self.add(key, Some(value));
         self.slots.push(slot);
     }
 
-    /// Takes an entry away.
+    /// Removes an entry.
     pub fn remove(&mut self, at: usize) {
-        self.forget_large(at);
+        self.drop_large(at);
         let slot = self.slots.remove(at);
         self.gaps += slot.data_len();
         self.close_gaps();
     }
 
     fn replace(&mut self, at: usize, value: Option<&[u8]>) {
-        self.forget_large(at);
+        self.drop_large(at);
         let slot = &mut self.slots[at];
         let (room, begin) = (slot.inline_len(), slot.key_range().end);
         match value {
@@ -179,7 +200,7 @@ impl PackedEntries {
         self.close_gaps();
     }
 
-    /// Puts bytes behind the others, for an entry that the caller puts in its place.
+    /// Appends the bytes of an entry to `data`, and returns its slot, which the caller inserts.
     fn add(&mut self, key: &[u8], value: Option<&[u8]>) -> Slot {
         let at = as_u32(self.data.len());
         self.data.reserve(key.len() + value.map_or(0, <[u8]>::len).min(INLINE_MAX));
@@ -199,13 +220,13 @@ impl PackedEntries {
         slot
     }
 
-    /// Lets go of an entry's large value, if it has one.
-    fn forget_large(&mut self, at: usize) {
+    /// Drops an entry's large value, if it has one.
+    fn drop_large(&mut self, at: usize) {
         let number = self.slots[at].large;
         if number == INLINE {
             return;
         }
-        // The last one takes its number.
+        // `swap_remove` gives the last large value this number.
         let last = as_u32(self.large.len() - 1);
         if let Some(moved) = self.slots.iter_mut().find(|slot| slot.large == last) {
             moved.large = number;
@@ -216,7 +237,7 @@ impl PackedEntries {
         self.large_bytes -= self.large.swap_remove(as_usize(number)).len();
     }
 
-    /// Packs the data anew when half of it is gaps.
+    /// Copies `data` without its gaps if half of it is gaps.
     fn close_gaps(&mut self) {
         if self.gaps < GAPS_MIN || self.gaps < self.data.len() / 2 {
             return;
@@ -230,7 +251,7 @@ impl PackedEntries {
         (self.data, self.gaps) = (data, 0);
     }
 
-    /// Takes away the entries from a place on, and gives them.
+    /// Removes the entries from a position on, and returns them.
     pub fn split_off(&mut self, at: usize) -> PackedEntries {
         let upper = self.copied(at..self.len());
         *self = self.copied(0..at);
@@ -241,7 +262,7 @@ impl PackedEntries {
         let mut copy = PackedEntries::default();
         for (key, value) in range.map(|at| (self.key(at), self.value(at))) {
             let slot = match value {
-                // It need not be copied.
+                // A large value is shared, not copied.
                 Some(PackedValue::Large(value)) => {
                     let slot = Slot {
                         value_len: as_u32(value.len()),
@@ -267,10 +288,10 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    type Twin = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+    type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
     fn any_key() -> impl Strategy<Value = Vec<u8>> {
-        // Some share all that is compared at once.
+        // Some keys have the same head.
         let byte = || prop::sample::select(vec![0u8, 1, 255]);
         prop_oneof![
             prop::collection::vec(byte(), 0..4),
@@ -283,12 +304,12 @@ mod tests {
         prop::option::weighted(0.8, (any::<u8>(), length).prop_map(|(byte, length)| vec![byte; length]))
     }
 
-    fn check(packed: &PackedEntries, twin: &Twin) {
+    fn check(packed: &PackedEntries, model: &Model) {
         let owned: Vec<_> = packed
             .iter()
             .map(|(key, value)| (key.to_vec(), value.map(|value| value.as_slice().to_vec())))
             .collect();
-        assert_eq!(owned, twin.clone().into_iter().collect::<Vec<_>>());
+        assert_eq!(owned, model.clone().into_iter().collect::<Vec<_>>());
         let used: usize = packed.slots.iter().map(Slot::data_len).sum();
         assert_eq!(packed.data.len(), used + packed.gaps);
         assert_eq!(packed.large_bytes, packed.large.iter().map(Bytes::len).sum::<usize>());
@@ -297,29 +318,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_sorted_map(
+        fn behaves_like_a_btree_map(
             changes in prop::collection::vec((any_key(), any_value(), 0usize..40, any::<bool>()), 0..300),
             (low, high) in (any_key(), any_key()),
             cut in 0usize..40,
         ) {
-            let (mut packed, mut twin) = (PackedEntries::default(), Twin::new());
+            let (mut packed, mut model) = (PackedEntries::default(), Model::new());
             for (key, value, likely, removes) in changes {
                 match packed.search(&key, likely) {
                     Ok(at) if removes => {
                         packed.remove(at);
-                        twin.remove(&key);
+                        model.remove(&key);
                     }
                     found => {
-                        prop_assert_eq!(found.is_ok(), twin.contains_key(&key));
+                        prop_assert_eq!(found.is_ok(), model.contains_key(&key));
                         let at = packed.put(&key, value.as_deref(), likely);
                         prop_assert_eq!(packed.key(at), &key[..]);
-                        twin.insert(key, value);
+                        model.insert(key, value);
                     }
                 }
             }
-            check(&packed, &twin);
-            let stretch = twin.iter().filter(|(key, _)| **key >= low && **key < high);
-            let expected: Vec<(Bytes, Bytes)> = stretch
+            check(&packed, &model);
+            let range = model.iter().filter(|(key, _)| **key >= low && **key < high);
+            let expected: Vec<(Bytes, Bytes)> = range
                 .filter_map(|(key, value)| Some((key.clone().into(), value.clone()?.into())))
                 .collect();
             let walked: Vec<_> = PackedWalk::new(&packed, &low, &high, false).collect();
@@ -329,15 +350,15 @@ mod tests {
             prop_assert_eq!(&backwards, &expected);
             let cut = cut.min(packed.len());
             let upper = packed.split_off(cut);
-            let mut lower_twin = twin.clone();
-            let upper_twin = twin.keys().nth(cut).cloned().map(|key| lower_twin.split_off(&key));
-            check(&packed, &lower_twin);
-            check(&upper, &upper_twin.unwrap_or_default());
+            let mut lower_model = model.clone();
+            let upper_model = model.keys().nth(cut).cloned().map(|key| lower_model.split_off(&key));
+            check(&packed, &lower_model);
+            check(&upper, &upper_model.unwrap_or_default());
         }
     }
 
     #[test]
-    fn keys_that_begin_alike_are_told_apart() {
+    fn keys_with_the_same_head_are_found() {
         let keys: [&[u8]; 5] =
             [b"", b"\0", b"sixteen bytes on", b"sixteen bytes on\0", b"sixteen bytes on and on"];
         let mut packed = PackedEntries::default();
@@ -351,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_that_begin_alike_are_told_apart() {
+    fn many_keys_with_the_same_head_are_found() {
         let key = |number: usize| [&[1; 16][..], &number.to_be_bytes(), &[2; 16]].concat();
         let mut packed = PackedEntries::default();
         (0..300).for_each(|number| packed.push(&key(number * 2), b""));
@@ -362,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_one_length_take_no_more_room() {
+    fn replacing_values_of_equal_length_takes_no_more_memory() {
         let mut packed = PackedEntries::default();
         packed.put(b"key", Some(b"one"), 0);
         let bytes = packed.bytes();

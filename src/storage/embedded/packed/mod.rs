@@ -1,13 +1,13 @@
-//! Entries in order, packed into one piece of memory.
+//! Sorted entries, packed into one block of memory.
 //!
-//! To find an entry, read it and put another in its place costs little more than the memory that it touches, so the
-//! entries of a row lie side by side: no allocation of its own for each, and none when a value is replaced by one that
-//! is no longer.
+//! The cost of finding, reading and replacing an entry is mostly that of the memory it touches. So the entries of a row
+//! are stored side by side, without an allocation for each, and without one if a value is replaced by a value that is
+//! not longer.
 //!
 //! ```text
-//!   slots      in order:  first bytes of the key | where it lies | lengths
-//!   data       as they came:  key value key value ...      values that are replaced by longer ones leave gaps
-//!   large      values that are too long to be moved about
+//!   slots      sorted by key:  first bytes of the key | offset in data | lengths
+//!   data       in the order of writing:  key value key value ...      values replaced by longer ones leave gaps
+//!   large      values that are too long to be copied often
 //! ```
 
 mod entries;

@@ -1,21 +1,21 @@
-//! Where an entry lies, and the beginning of its key.
+//! The slot of an entry: where its bytes are, and the beginning of its key.
 
-/// In the place of a value's length: the entry is a removal.
+/// Used as a value's length if the entry is a removal.
 pub const REMOVED: u32 = u32::MAX;
-/// In the place of the number of a large value: the value lies behind its key.
+/// Used as the number of a large value if the value is stored after its key.
 pub const INLINE: u32 = u32::MAX;
-/// Bytes of a key that a slot has.
+/// Bytes of the key that a slot contains.
 pub const HEAD_BYTES: usize = size_of::<u128>();
 
-/// What an entry takes beside its bytes and its tag.
+/// Bytes of memory for an entry beside its key and value.
 pub const SLOT_BYTES: usize = size_of::<Slot>();
 
-/// An entry, without its bytes.
+/// Where the key and the value of an entry are stored.
 #[derive(Debug, Clone)]
 pub struct Slot {
-    /// The key's first bytes, so that to compare two keys is seldom to look them up.
+    /// The key's first bytes, so that keys can mostly be compared without reading `data`.
     pub head: u128,
-    /// Where in the data the key begins.
+    /// Offset of the key in `data`.
     pub at: u32,
     pub key_len: u32,
     pub value_len: u32,
@@ -23,7 +23,7 @@ pub struct Slot {
     pub large: u32,
 }
 
-/// The first bytes of a key as a number. Of two keys with different numbers, the smaller has the smaller one.
+/// Returns the first bytes of a key as a number. If the numbers of two keys differ, the keys have the same order.
 pub fn head_of(key: &[u8]) -> u128 {
     match key.first_chunk() {
         Some(head) => u128::from_be_bytes(*head),
@@ -48,12 +48,12 @@ impl Slot {
         as_usize(self.at)..as_usize(self.at) + as_usize(self.key_len)
     }
 
-    /// Bytes that its value takes behind its key.
+    /// Returns the bytes of the value in `data`, after the key.
     pub fn inline_len(&self) -> usize {
         if self.value_len == REMOVED || self.large != INLINE { 0 } else { as_usize(self.value_len) }
     }
 
-    /// Bytes of key and value in `data`.
+    /// Returns the bytes of key and value in `data`.
     pub fn data_len(&self) -> usize {
         as_usize(self.key_len) + self.inline_len()
     }

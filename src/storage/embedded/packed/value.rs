@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// A value where it lies.
+/// A value, borrowed from packed entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackedValue<'a> {
     Inline(&'a [u8]),
@@ -17,7 +17,7 @@ impl<'a> PackedValue<'a> {
         }
     }
 
-    /// The value to keep: a copy if it is short.
+    /// Returns an owned value. Short values are copied, large ones are shared.
     pub fn to_bytes(self) -> Bytes {
         match self {
             PackedValue::Inline(value) => Bytes::copy_from_slice(value),

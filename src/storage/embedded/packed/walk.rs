@@ -1,33 +1,33 @@
-//! A walk over packed entries.
+//! An iterator over packed entries.
 
 use bytes::{Bytes, BytesMut};
 
 use super::entries::PackedEntries;
 use super::slot::{REMOVED, Slot, as_usize};
 
-/// Entries that a walk copies at a time.
+/// Entries copied at a time.
 const RUN: usize = 16;
 
-/// Entries of one row to keep apart from it, from either end. They are copied many at a time: a reply to a slice is
-/// two pieces of memory, not two for each column.
+/// Returns owned entries of one row, in either direction. Entries are copied many at a time, so that a slice needs one
+/// allocation for 16 columns and not two for each column.
 pub struct PackedWalk<'a> {
     entries: &'a PackedEntries,
     from: usize,
     to: usize,
     reversed: bool,
-    /// Keys and values of the entries that come next.
+    /// Copied keys and values of the next entries.
     run: Bytes,
     run_left: usize,
 }
 
 impl<'a> PackedWalk<'a> {
-    /// Entries from `low` on and before `high`, or backwards.
+    /// Returns the entries from `low`, inclusive, to `high`, exclusive; in descending order if `reversed`.
     pub fn new(entries: &'a PackedEntries, low: &[u8], high: &[u8], reversed: bool) -> PackedWalk<'a> {
         let (from, to) = (entries.first_not_below(low), entries.first_not_below(high));
         PackedWalk { entries, from, to, reversed, run: Bytes::new(), run_left: 0 }
     }
 
-    /// Copies the entries that come next.
+    /// Copies the next entries.
     fn copy_run(&mut self) {
         self.run_left = RUN.min(self.to - self.from);
         let slots = &self.entries.slots[self.from..self.to];
@@ -43,7 +43,7 @@ impl<'a> PackedWalk<'a> {
 }
 
 impl Iterator for PackedWalk<'_> {
-    /// A key and its value; removals are passed over.
+    /// A key and its value. Removals are skipped.
     type Item = (Bytes, Bytes);
 
     fn next(&mut self) -> Option<(Bytes, Bytes)> {
