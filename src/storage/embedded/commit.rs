@@ -1,14 +1,14 @@
 //! Makes writes durable: CommitLogSync batch and periodic.
 //!
-//! Every write is handed to the operating system before it is answered, so a killed process loses nothing.
-//! What a failing machine may lose is decided here: with `batch` one thread syncs the log for all writers that
-//! wait, with `periodic` the same thread syncs every period and nobody waits. Nobody is kept from writing meanwhile.
+//! Every write is given to the operating system before it is acknowledged, so a killed process loses nothing. The mode
+//! decides what a power failure may lose. With `batch` one thread syncs the log for all writers that wait. With
+//! `periodic` the same thread syncs every period, and no writer waits. Writes continue during a sync.
 //!
-//! With `batch` the thread syncs as soon as a writer waits. Writers that come while it syncs share the next sync, so the
-//! slower the disk, the more of them share one: there is nothing to gain by putting a sync off.
+//! With `batch` the thread syncs as soon as a writer waits. Writers that arrive during a sync share the next one. So
+//! the slower the disk, the more writers share a sync, and delaying a sync gains nothing.
 //!
-//! A failed sync is final. The operating system may have dropped the pages, so a second try could succeed and
-//! prove nothing: writes are refused until a restart replays the log.
+//! A failed sync is final. The operating system may have dropped the pages, so a second sync could succeed although
+//! data is lost. Writes are refused until a restart replays the log.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,19 +21,19 @@ use tokio::sync::oneshot;
 use super::write_ahead::WriteAhead;
 use crate::storage::StoreError;
 
-/// When a write counts as done.
+/// When a write is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SyncMode {
-    /// At once; the log is synced every period.
+    /// At once. The log is synced every period.
     Periodic(Duration),
-    /// When the log is synced.
+    /// When the log has been synced.
     Batch,
 }
 
-/// Where a waiting writer is told.
+/// Sends the result of a sync to a waiting writer.
 type Waiter = oneshot::Sender<Result<(), StoreError>>;
 
-/// The thread that syncs, and the way to it.
+/// The thread that syncs the log, and the channel to it.
 pub struct Committer {
     mode: SyncMode,
     to_thread: Mutex<Option<Sender<Waiter>>>,
@@ -51,19 +51,19 @@ impl Committer {
         Ok(Committer { mode, to_thread: Mutex::new(Some(to_thread)), thread: Mutex::new(Some(thread)) })
     }
 
-    /// Whether writers wait for a sync.
+    /// Returns whether writers wait for a sync.
     pub fn waits(&self) -> bool {
         matches!(self.mode, SyncMode::Batch)
     }
 
-    /// Returns when everything written so far is on the disk.
+    /// Waits until all writes so far are on the disk.
     pub async fn synced(&self) -> Result<(), StoreError> {
-        let (waiter, told) = oneshot::channel();
+        let (waiter, outcome) = oneshot::channel();
         let is_sent = self.to_thread.lock().as_ref().is_some_and(|thread| thread.send(waiter).is_ok());
         if !is_sent {
             return Err(StoreError::ReadOnly("the store is closed".to_owned()));
         }
-        told.await.unwrap_or_else(|_| Err(StoreError::ReadOnly("the commit thread has ended".to_owned())))
+        outcome.await.unwrap_or_else(|_| Err(StoreError::ReadOnly("the commit thread has ended".to_owned())))
     }
 
     /// Syncs a last time and ends the thread.
@@ -77,11 +77,11 @@ impl Committer {
     }
 }
 
-/// The thread: serves waiters, and syncs by itself where the mode says so. Ends when the sender is dropped.
+/// The thread: syncs for waiting writers, and every period. Ends when the sender is dropped.
 fn run(log: &WriteAhead, mode: SyncMode, from_writers: &Receiver<Waiter>) {
     let period = match mode {
         SyncMode::Periodic(period) => period,
-        // Nobody writes without waiting but at consistency level ZERO.
+        // Only writes at consistency level ZERO do not wait.
         SyncMode::Batch => Duration::from_secs(1),
     };
     let mut next_sync = Instant::now() + period;
@@ -92,7 +92,7 @@ fn run(log: &WriteAhead, mode: SyncMode, from_writers: &Receiver<Waiter>) {
                 waiters.extend(from_writers.try_iter());
                 let outcome = log.sync();
                 for waiter in waiters {
-                    // A writer that has gone away needs no answer.
+                    // The writer may have been cancelled.
                     let _ = waiter.send(outcome.clone());
                 }
             }

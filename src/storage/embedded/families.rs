@@ -1,14 +1,22 @@
-//! The column families of a store: what the manifest records of them, laid under the schema, and their tables.
+//! The column families of a store: their definitions from the schema, their records in the manifest, and their tables.
 //!
-//! A column family has an id for ever, and a generation that each truncate and each drop raises. Tables and log records
-//! carry both numbers. So a truncate is one change of the manifest: what carries an earlier generation is forgotten,
-//! whenever the process ends. The steps:
+//! A column family has an id that never changes, and a generation that each truncate and each drop raises. The
+//! directories of its tables and its log records contain both numbers. So a truncate is one change of the manifest: after
+//! it, everything with an earlier generation is ignored, even if the process is killed before the next step. The steps
+//! of truncating `Posts`, which has id 7:
 //!
 //! ```text
-//!   1  the manifest says generation 2 and no longer lists the tables of generation 1     from here on it is done
-//!   2  between two writes: empty tables of generation 2 take the place of the others, and memory forgets these
-//!   3  the directories of generation 1 are removed when their last reader has ended, or at the next start
+//!                                                     manifest                memory            directories
+//!      before                                         Posts 7.1, tables 7.1   tables of 7.1     7.1
+//!   1  change the manifest: from here on it is done   Posts 7.2               tables of 7.1     7.1
+//!   2  with all rows locked: install empty tables     Posts 7.2               empty 7.2         7.1
+//!      and drop the memtables' rows of 7.1
+//!   3  remove the directory when its last reader      Posts 7.2               empty 7.2
+//!      has ended, or at the next start
 //! ```
+//!
+//! A drop has the same steps, and marks the record as dropped. The record stays, so that a column family that is created
+//! again with the same name continues with the next generation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,14 +33,14 @@ use crate::schema::{Catalog, CfDef, StoredChanges};
 use crate::storage::StoreError;
 use crate::util::SharedMap;
 
-/// A column family that is defined.
+/// A column family of the schema.
 pub struct Family {
     pub id: u32,
     pub tables: ArcSwap<Tables>,
     pub definition: ArcSwap<CfDef>,
 }
 
-/// The column families at one moment. A copy shares them.
+/// All column families of the schema at one time. A clone shares them.
 #[derive(Default, Clone)]
 pub struct FamilySet {
     /// By keyspace, then name.
@@ -53,7 +61,7 @@ impl FamilySet {
         self.by_id.get(&id)
     }
 
-    /// Every defined column family.
+    /// Returns all column families.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Family>> {
         self.by_id.values()
     }
@@ -77,54 +85,54 @@ impl FamilySet {
     }
 }
 
-/// All column families, and their changes.
+/// The current column families, and the operations that change them.
 pub struct Families {
     manifest: Arc<Manifest>,
-    /// `None` in a store without tables.
+    /// `None` in a store in memory.
     space: Option<Arc<TableSpace>>,
     memory: Arc<Memory>,
     set: ArcSwap<FamilySet>,
-    /// Held while column families are changed.
+    /// Locked while column families are changed.
     altering: Mutex<Altering>,
 }
 
-/// What only changes of column families look at.
+/// State that is only used while column families are changed.
 #[derive(Default)]
 struct Altering {
-    /// Tables of column families that are not defined, which a flush has opened.
+    /// Tables, opened by a flush, of column families that are not in the schema.
     others: HashMap<u64, Arc<Tables>>,
-    /// The catalog that the set is of.
-    aligned: Catalog,
-    /// Column families of that catalog that have been dropped since.
+    /// The catalog that `set` was built from.
+    catalog: Catalog,
+    /// Column families of that catalog that were dropped afterwards.
     dropped: BTreeSet<FamilyName>,
-    /// An id that no column family has; `None` until the manifest has been looked through.
+    /// The next unused id. `None` until the manifest has been searched for it.
     next_id: Option<u32>,
 }
 
-/// Whether a column family is emptied or removed.
+/// Whether a column family is truncated or dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClearKind {
     Truncated,
     Dropped,
 }
 
-/// The column families of a moment, to which one can return.
-pub struct FamiliesAt {
+/// A snapshot of the column families, which `restore` returns to.
+pub struct FamiliesSnapshot {
     set: Arc<FamilySet>,
-    aligned: Catalog,
+    catalog: Catalog,
     dropped: BTreeSet<FamilyName>,
     tables: Vec<(Arc<Family>, Arc<Tables>, Arc<CfDef>)>,
 }
 
-/// No column family is defined, altered, truncated or dropped until this is dropped.
+/// A lock. While it is held, no column family is defined, altered, truncated or dropped.
 pub struct HeldFamilies<'a>(MutexGuard<'a, Altering>);
 
-/// A new generation that the manifest has, and memory has not yet.
+/// A new generation that is in the manifest and not yet installed in memory.
 pub struct NextGeneration<'a> {
     families: &'a Families,
     name: FamilyName,
     record: FamilyRecord,
-    fate: ClearKind,
+    kind: ClearKind,
     earlier: TableFolder,
     altering: MutexGuard<'a, Altering>,
 }
@@ -134,7 +142,7 @@ impl Families {
         Families { manifest, space, memory, set: ArcSwap::default(), altering: Mutex::default() }
     }
 
-    /// The column families as they are now.
+    /// Returns the current column families.
     pub fn now(&self) -> Guard<Arc<FamilySet>> {
         self.set.load()
     }
@@ -144,30 +152,30 @@ impl Families {
         self.set.load().family(cf).cloned()
     }
 
-    /// Waits for changes of column families that are under way, and lets none begin. Taken before rows are locked, as a
-    /// truncate does too.
+    /// Locks out changes of column families, after waiting for running ones. Must be called before rows are locked, as
+    /// a truncate does.
     pub fn hold(&self) -> HeldFamilies<'_> {
         HeldFamilies(self.altering.lock())
     }
 
-    /// The column families as they are now, with their generations.
-    pub fn at_this_moment(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesAt {
+    /// Takes a snapshot of the column families and their generations.
+    pub fn snapshot(&self, HeldFamilies(altering): &HeldFamilies<'_>) -> FamiliesSnapshot {
         let set = self.set.load_full();
         let state =
             |family: &Arc<Family>| (family.clone(), family.tables.load_full(), family.definition.load_full());
-        let (aligned, dropped) = (altering.aligned.clone(), altering.dropped.clone());
-        FamiliesAt { tables: set.all().map(state).collect(), set, aligned, dropped }
+        let (catalog, dropped) = (altering.catalog.clone(), altering.dropped.clone());
+        FamiliesSnapshot { tables: set.all().map(state).collect(), set, catalog, dropped }
     }
 
-    /// Returns to the column families of an earlier moment. Nobody writes meanwhile, as all rows are locked. Only for a
-    /// store without tables, whose generations may come again.
-    pub fn return_to(
+    /// Restores the column families of a snapshot. All rows are locked, so no thread writes. Only for a store in
+    /// memory: with tables, a generation must not be used again.
+    pub fn restore(
         &self,
-        earlier: &FamiliesAt,
+        earlier: &FamiliesSnapshot,
         HeldFamilies(altering): &mut HeldFamilies<'_>,
         _: &AllRows<'_>,
     ) {
-        altering.aligned = earlier.aligned.clone();
+        altering.catalog = earlier.catalog.clone();
         altering.dropped = earlier.dropped.clone();
         for (family, tables, definition) in &earlier.tables {
             tables.gc_grace_s.store(definition.gc_grace_s, Ordering::Relaxed);
@@ -177,14 +185,14 @@ impl Families {
         self.set.store(earlier.set.clone());
     }
 
-    /// Brings the manifest and the tables in line with a catalog. Column families are added, never removed. Costs what
-    /// differs from the catalog before.
+    /// Adds the column families of a catalog to the manifest and opens their tables. Column families that are not in
+    /// the catalog stay in the manifest. The cost is proportional to the difference from the catalog before.
     ///
     /// # Errors
-    /// `Mismatch` when a definition contradicts the data, `Corrupt` when tables are damaged.
+    /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged.
     pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
         let altering = &mut *self.altering.lock();
-        let StoredChanges { mut added, gone } = catalog.stored_changes_since(&altering.aligned);
+        let StoredChanges { mut added, gone } = catalog.stored_changes_since(&altering.catalog);
         added.extend(
             altering.dropped.iter().filter_map(|(keyspace, name)| catalog.stored_family(keyspace, name)),
         );
@@ -194,10 +202,10 @@ impl Families {
         for cf in added {
             let name = (cf.keyspace.clone(), cf.name.clone());
             let record = match contents.families.get(&name) {
-                Some(dropped) if dropped.is_dropped => dropped.made_again(&cf),
+                Some(dropped) if dropped.is_dropped => dropped.recreated(&cf),
                 Some(record) => match record.conflict_with(&cf) {
                     Some(conflict) => return Err(StoreError::Mismatch(conflict)),
-                    None => record.succeeded_by(&cf).unwrap_or_else(|| record.clone()),
+                    None => record.with_comparator_of(&cf).unwrap_or_else(|| record.clone()),
                 },
                 None => {
                     next_id += 1;
@@ -223,12 +231,12 @@ impl Families {
             set.insert(name, family);
         }
         self.set.store(Arc::new(set));
-        altering.aligned = catalog.clone();
+        altering.catalog = catalog.clone();
         altering.dropped.clear();
         Ok(())
     }
 
-    /// A defined column family: the one that is there, or its tables opened.
+    /// Returns a column family with a new definition: the existing one, or one whose tables are opened.
     fn opened(
         &self,
         name: &FamilyName,
@@ -255,7 +263,8 @@ impl Families {
         tables.open(self.space.as_deref(), &self.manifest.contents().tables)
     }
 
-    /// Column families that hold data but are not defined, as `Keyspace.ColumnFamily`. Looks at all.
+    /// Returns the column families that have data but are not in the schema, as `Keyspace.ColumnFamily`. Searches the
+    /// whole manifest.
     pub fn undefined(&self) -> Vec<String> {
         let (set, contents) = (self.set.load(), self.manifest.contents());
         let holds_data = |name: &FamilyName, record: &FamilyRecord| {
@@ -270,8 +279,10 @@ impl Families {
             .collect()
     }
 
-    /// The tables of a generation; `None` when it is not the newest one of its column family. One that is not defined may
-    /// have been written to before it was left out of the configuration.
+    /// Returns the tables of a generation, for a flush. `None` if it is not the newest generation of its column family.
+    ///
+    /// The column family need not be in the schema: it may have been written to before it was removed from the
+    /// configuration.
     pub fn tables_of(&self, number: u64) -> Result<Option<Arc<Tables>>, StoreError> {
         let others = &mut self.altering.lock().others;
         if let Some(family) = self.set.load().by_id(id_in(number)) {
@@ -287,18 +298,20 @@ impl Families {
         if let Some(tables) = others.get(&number) {
             return Ok(Some(tables.clone()));
         }
-        // Nothing is old in a column family of which nobody knows the gc_grace.
+        // The gc_grace of a column family that is not defined is unknown, so no tombstone is dropped.
         let tables = Arc::new(self.open_tables(number, name, i32::MAX)?);
         others.insert(number, tables.clone());
         Ok(Some(tables))
     }
 
-    /// Notes another generation of a column family in the manifest: whenever the process ends now, the earlier one is
-    /// forgotten. `None`: there is nothing to forget. Waits for the disk.
+    /// Records the next generation of a column family in the manifest. From then on the earlier generation is gone,
+    /// even if the process is killed. Waits for the disk.
+    ///
+    /// Returns `None` if the column family is not in the manifest, or already dropped.
     pub fn next_generation(
         &self,
         cf: &CfDef,
-        fate: ClearKind,
+        kind: ClearKind,
     ) -> Result<Option<NextGeneration<'_>>, StoreError> {
         let altering = self.altering.lock();
         let name = (cf.keyspace.clone(), cf.name.clone());
@@ -306,18 +319,18 @@ impl Families {
         let Some(mut record) = recorded.filter(|record| !record.is_dropped) else { return Ok(None) };
         let earlier = TableFolder::of_family(number_of(record.id, record.generation), &name);
         record.generation += 1;
-        record.is_dropped = fate == ClearKind::Dropped;
+        record.is_dropped = kind == ClearKind::Dropped;
         self.manifest.change(|contents: &mut Contents| {
             contents.families.insert(name.clone(), record.clone());
             contents.tables.remove(&earlier.main);
             contents.tables.remove(&earlier.long);
         })?;
-        Ok(Some(NextGeneration { families: self, name, record, fate, earlier, altering }))
+        Ok(Some(NextGeneration { families: self, name, record, kind, earlier, altering }))
     }
 }
 
 impl NextGeneration<'_> {
-    /// Puts the new generation in the place of the earlier one. Nobody writes meanwhile, as all rows are locked.
+    /// Replaces the earlier generation in memory. All rows are locked, so no thread writes.
     pub fn install(mut self, _: &AllRows<'_>) {
         let (families, id) = (self.families, self.record.id);
         let number = number_of(id, self.record.generation);
@@ -331,7 +344,7 @@ impl NextGeneration<'_> {
             }
             None => self.altering.others.remove(&(number - 1)),
         };
-        if self.fate == ClearKind::Dropped {
+        if self.kind == ClearKind::Dropped {
             set.remove(&self.name);
             families.set.store(Arc::new(set));
             self.altering.dropped.insert(self.name.clone());
@@ -342,7 +355,7 @@ impl NextGeneration<'_> {
         }
     }
 
-    /// Removes the tables of a column family that is not defined, which nobody has open.
+    /// Removes the tables of a column family that is not in the schema, which are not open.
     fn remove_unopened(&self) {
         let Some(space) = &self.families.space else { return };
         for folder in [&self.earlier.main, &self.earlier.long] {

@@ -63,7 +63,7 @@ impl Flush {
             contents.tables.extend(listed);
             contents.log = Some(LogSpan { first: needed, last: needed });
         })?;
-        self.ahead.let_go(*first..needed);
+        self.ahead.remove_flushed(*first..needed);
         *first = needed;
         Ok(())
     }

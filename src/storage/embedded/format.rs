@@ -1,6 +1,6 @@
-//! The file that says what a data directory is, and keeps other processes out of it.
+//! The file `THRIFTSTORE`, which has the format of a data directory, and whose lock keeps other processes out.
 //!
-//! It goes to the operating system directly, not through [`Disk`]: a lock belongs to the process and to a real file.
+//! This file is accessed directly and not through [`Disk`]: a lock belongs to the process and to a real file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -10,32 +10,33 @@ use std::path::{Path, PathBuf};
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// The file's name, and its first line.
+/// The file's name.
 pub const FILE: &str = "THRIFTSTORE";
+/// The file's contents in the newest format.
 const TEXT: &str = "thriftstore data, format 3\n";
-/// Of the versions that kept an engine with a log of its own; the first of them had no other.
+/// The contents in versions whose storage engine had a log of its own. Format 1 had no other log.
 const EARLIER: [&str; 2] = ["thriftstore data, format 1\n", "thriftstore data, format 2\n"];
 
-/// What else a data directory has, of any format.
+/// Other files and directories of a data directory, in any format.
 const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
 
 /// A data directory that is locked for this process until this is dropped.
 pub struct LockedDirectory {
     file: File,
     path: PathBuf,
-    /// Its files are of an earlier format.
+    /// Whether its files have an earlier format.
     pub is_earlier: bool,
 }
 
 /// Reads the file of a data directory of the newest format, which another process may have locked.
 ///
 /// # Errors
-/// `Mismatch` when the directory is none, or one of another format.
+/// `Mismatch` if it is not a data directory, or has another format.
 pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreError> {
     let path = directory.join(FILE);
     let text = disk.read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => StoreError::Mismatch(format!(
-            "{} is no data directory: {} is missing; specify the data directory of a server",
+            "{} is not a data directory: {} is missing; specify the data directory of a server",
             directory.display(),
             path.display()
         )),
@@ -61,11 +62,11 @@ pub fn read_newest(disk: &dyn Disk, directory: &Path) -> Result<Vec<u8>, StoreEr
 }
 
 impl LockedDirectory {
-    /// Takes a data directory for this process; marks an empty one as ours.
+    /// Locks a data directory for this process. Creates the file in an empty directory.
     ///
     /// # Errors
-    /// `Mismatch` for a directory of another format, `Corrupt` for one that has lost the file, `Io` when another process
-    /// has it.
+    /// `Mismatch` if the format is unknown, `Corrupt` if the file is missing in a directory with data, `Io` if another
+    /// process has locked it.
     pub fn take(directory: &Path) -> Result<LockedDirectory, StoreError> {
         let path = directory.join(FILE);
         let io = StoreError::io_at(&path);
@@ -73,8 +74,8 @@ impl LockedDirectory {
         let part = PARTS.iter().map(|part| directory.join(part)).find(|part| part.exists());
         if let (Some(part), false) = (&part, path.exists()) {
             return Err(StoreError::Corrupt(format!(
-                "{} is missing, but {} is there: put back an undamaged copy of the data directory, or choose another one \
-                 if this is not ours",
+                "{} is missing, but {} exists: put back an undamaged copy of the data directory, or choose another one \
+                 if this is not thriftstore's",
                 path.display(),
                 part.display()
             )));
@@ -98,11 +99,11 @@ impl LockedDirectory {
         let is_earlier = EARLIER.iter().any(|earlier| text == earlier.as_bytes());
         let mut locked = LockedDirectory { file, path: path.clone(), is_earlier };
         if text.is_empty() && part.is_none() {
-            // Its first start was cut short, or this is it.
+            // This is the first start, or the first start was interrupted.
             locked.mark()?;
         } else if text != TEXT.as_bytes() && !is_earlier {
             return Err(StoreError::Mismatch(format!(
-                "{} says {:?}, this program reads {:?}",
+                "{} contains {:?}, but this version reads {:?}; use the version that wrote it",
                 locked.path.display(),
                 String::from_utf8_lossy(&text).lines().next().unwrap_or_default(),
                 TEXT.trim_end(),
@@ -111,10 +112,11 @@ impl LockedDirectory {
         Ok(locked)
     }
 
-    /// Says, durably, that the directory is of the newest format.
+    /// Records durably that the directory has the newest format.
     pub fn mark(&mut self) -> Result<(), StoreError> {
         let write = || {
-            // In place, one byte of it where there is an earlier text: another file of its name would not be locked.
+            // Written in place, since a new file of that name would not be locked. Only one byte differs from an
+            // earlier format.
             self.file.write_all_at(TEXT.as_bytes(), 0)?;
             self.file.sync_all()?;
             File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()
@@ -125,7 +127,7 @@ impl LockedDirectory {
     }
 }
 
-/// Creates a directory and those above it, so that their names survive a power failure.
+/// Creates a directory and its missing parents so that they survive a power failure.
 fn make_durably(directory: &Path) -> io::Result<()> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let missing: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_are_made_with_those_above_them() {
+    fn missing_parent_directories_are_created() {
         let above = tempfile::tempdir().unwrap();
         let directory = above.path().join("a/b/c");
         make_durably(&directory).unwrap();

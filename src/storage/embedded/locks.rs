@@ -1,7 +1,7 @@
-//! Row locks: a write reads what it replaces, so two writes of one row must not meet.
+//! Row locks. A write reads the cells that it replaces, so two writes of one row must not run at the same time.
 //!
-//! They are held within one synchronous call only, and nobody who holds one waits for a flush or a task. What must only
-//! be done under a row's lock takes `HeldRows` as an argument.
+//! A lock is held within one synchronous call only. A thread that holds one never waits for a flush or a task.
+//! Functions that require the lock of a row take `HeldRows` as an argument.
 
 use std::hash::BuildHasher;
 
@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::util::KeyHasher;
 
-/// More stripes than connections write at once, few enough to stay in the cache.
+/// More stripes than connections that write at the same time, and few enough for the CPU's cache.
 const STRIPES: usize = 1024;
 
 /// Rows that are locked until this is dropped.
@@ -18,12 +18,12 @@ pub struct HeldRows<'a> {
     _guards: SmallVec<[MutexGuard<'a, ()>; 1]>,
 }
 
-/// All rows, locked: nobody writes, and nobody loads a row into the cache.
+/// All rows, locked until this is dropped: no thread writes, or loads a row into the cache.
 pub struct AllRows<'a> {
     _guards: Vec<MutexGuard<'a, ()>>,
 }
 
-/// Locks for all rows. Rows that share a stripe wait for each other, which costs time only.
+/// Locks for all rows. A row is mapped to a stripe by its hash; writes of rows that share a stripe wait for each other.
 pub struct RowLocks {
     stripes: Vec<Mutex<()>>,
     hasher: KeyHasher,
@@ -39,7 +39,7 @@ impl RowLocks {
         HeldRows { _guards: smallvec![self.stripes[self.stripe_of(key)].lock()] }
     }
 
-    /// Locks these row keys, always in one order so that no two callers wait for each other.
+    /// Locks rows. The order is always that of the stripes, so that two callers cannot deadlock.
     pub fn lock<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> HeldRows<'_> {
         let mut stripes: Vec<usize> = keys.map(|key| self.stripe_of(key)).collect();
         stripes.sort_unstable();

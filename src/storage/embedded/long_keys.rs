@@ -1,8 +1,9 @@
-//! Keys of any length in tables whose keys end at 65,535 bytes.
+//! Stores keys of any length in tables whose keys have at most 65,535 bytes.
 //!
-//! A row key, a super column name and a column name may each have that many bytes. A key of `CHUNK` bytes or
-//! more is cut: its first chunk stands among the ordinary keys as a pointer, and the rest in a second
-//! tree under an address made of all that came before, cut again if need be.
+//! A row key, a super column name and a column name can have 65,535 bytes each, so the key of an entry can be longer
+//! than that. A key of `CHUNK` bytes or more is cut after its first chunk. The chunk is stored in the ordinary tree as
+//! a pointer. The rest is stored in a second tree, prefixed with an address, which is a hash of the chunks before it. A
+//! rest of `CHUNK` bytes or more is cut again.
 //!
 //! ```text
 //!   ordinary keys                    long keys
@@ -11,8 +12,9 @@
 //!   "zzz"            -> value
 //! ```
 //!
-//! Whoever iterates follows the pointer where it stands, so the order is that of the whole keys. The address
-//! is a hash, so a key is found without reading pointers. Pointers stay when what they led to is gone.
+//! An iterator follows each pointer where it meets it, so entries come in the order of the whole keys. A single key is
+//! found without reading pointers, since its address is computed from the key. Pointers are kept when the entries they
+//! lead to have been removed.
 
 use std::ops::Bound;
 
@@ -23,21 +25,21 @@ use super::tables::{Snapshot, Tables, TreeEntries};
 use super::value;
 use crate::storage::StoreError;
 
-/// Where keys are cut: below the limit of tables, with room for an address.
+/// Length at which keys are cut: below the limit of tables, with room for an address.
 pub const CHUNK: usize = 60_000;
 
-/// Bytes of an address: enough of a SHA-256 that two never meet.
+/// Bytes of an address: enough of a SHA-256 to exclude collisions.
 const ADDRESS: usize = 16;
 
-/// Where a key's entry stands.
+/// Where the entry of a key is stored.
 pub struct Place {
-    /// For a key that is cut, in the tree of the long keys.
+    /// The key in its tree: the tree of long keys if `pointers` is not empty, otherwise the ordinary one.
     pub key: Vec<u8>,
-    /// Pointers that must lead to it: whether each is long, and its key.
+    /// The pointers that lead to it: whether each is in the tree of long keys, and its key.
     pub pointers: Vec<(bool, Vec<u8>)>,
 }
 
-/// Finds the place of a key. Short keys stay as they are.
+/// Returns where the entry of a key is stored. Short keys are stored unchanged.
 pub fn place(key: Vec<u8>) -> Place {
     if key.len() < CHUNK {
         return Place { key, pointers: Vec::new() };
@@ -54,7 +56,7 @@ pub fn place(key: Vec<u8>) -> Place {
     Place { key: [&space[..], rest].concat(), pointers }
 }
 
-/// The address of the keys that begin with a chunk, within the space that holds the chunk.
+/// Returns the address of keys that continue after `chunk`. `space` is the address of the chunk itself.
 fn address(space: &[u8], chunk: &[u8]) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update([u8::try_from(space.len()).unwrap_or(0)]);
@@ -63,7 +65,7 @@ fn address(space: &[u8], chunk: &[u8]) -> Vec<u8> {
     hash.finalize()[..ADDRESS].to_vec()
 }
 
-/// A whole key, wherever it stood.
+/// The whole key of an entry: of an ordinary entry, or joined from its chunks.
 #[derive(Debug, Clone)]
 pub enum WholeKey {
     Ordinary(Bytes),
@@ -78,7 +80,7 @@ impl WholeKey {
         }
     }
 
-    /// The bytes from `at` on, without a copy where that can be.
+    /// Returns the bytes from `at` on, if possible without a copy.
     pub fn tail(&self, at: usize) -> Bytes {
         match self {
             WholeKey::Ordinary(key) => key.slice(at.min(key.len())..),
@@ -87,28 +89,30 @@ impl WholeKey {
     }
 }
 
-/// The entries of a range of whole keys, forwards or backwards.
+/// An iterator over the entries of a range of whole keys, in either direction.
 pub struct Entries<'a> {
     tables: &'a Tables,
     snapshot: &'a Snapshot,
     reversed: bool,
+    /// The nested parts of the range that are being iterated, innermost last.
     spaces: Vec<Space>,
 }
 
-/// The part of the range that lies in one space.
+/// The part of the range after one pointer, or the ordinary tree for the outermost.
 struct Space {
-    /// What all its keys begin with, as whole keys.
+    /// The common prefix of its whole keys.
     prefix: Vec<u8>,
-    /// How many bytes of its keys in the tree are address.
+    /// Bytes of the address that its keys begin with in the tree.
     address: usize,
-    /// Bounds of the range, relative to the space: from, and before. `None`: open.
+    /// Lower bound, inclusive, relative to `prefix`. `None` if unbounded.
     low: Option<Vec<u8>>,
+    /// Upper bound, exclusive, relative to `prefix`. `None` if unbounded.
     high: Option<Vec<u8>>,
     entries: TreeEntries,
 }
 
 impl<'a> Entries<'a> {
-    /// Entries from `low` on and before `high`, which may be open.
+    /// Returns the entries from `low`, inclusive, to `high`, exclusive or unbounded.
     pub fn new(
         tables: &'a Tables,
         snapshot: &'a Snapshot,
@@ -121,13 +125,13 @@ impl<'a> Entries<'a> {
         entries
     }
 
-    /// Goes on in a space; nothing happens where there can be no entry.
+    /// Continues the iteration in a space. Does nothing if it has no entry in the range.
     fn enter(&mut self, prefix: Vec<u8>, address: &[u8], low: Option<Vec<u8>>, high: Option<Vec<u8>>) {
         let is_long = !address.is_empty();
         let Some(tree) = (if is_long { self.tables.long() } else { self.tables.main() }) else { return };
         let from = Bound::Included(within(address, low.as_deref().unwrap_or(&[])));
         let to = match &high {
-            // The bound itself lies behind the chunk, so the chunk's pointer belongs to the range.
+            // The bound is longer than the chunk, so the chunk's pointer is in the range.
             Some(high) if high.len() > CHUNK => Bound::Included(within(address, high)),
             Some(high) => Bound::Excluded(within(address, high)),
             None if is_long => {
@@ -144,7 +148,7 @@ impl<'a> Entries<'a> {
         self.spaces.push(Space { prefix, address: address.len(), low, high, entries });
     }
 
-    /// Follows a pointer that the current space holds.
+    /// Follows a pointer of the current space.
     fn follow(&mut self, tree_key: &[u8]) {
         let Some(space) = self.spaces.last() else { return };
         let chunk = &tree_key[space.address..];
@@ -158,7 +162,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// A bound within a space, cut to the chunk that can stand there.
+/// Returns a bound within a space, cut to the length of the longest key in a tree.
 fn within(address: &[u8], bound: &[u8]) -> Vec<u8> {
     [address, &bound[..bound.len().min(CHUNK)]].concat()
 }

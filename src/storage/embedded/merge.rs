@@ -1,4 +1,4 @@
-//! Entries of one row from memory and tables, as one.
+//! Merges the entries of one row in memtables and tables.
 
 use bytes::Bytes;
 
@@ -8,21 +8,22 @@ use super::packed::PackedValue;
 use super::row_source::RowKey;
 use crate::storage::StoreError;
 
-/// An entry of the tables.
+/// An entry in tables.
 type TableEntry = Result<(WholeKey, Bytes), StoreError>;
 
-/// Entries in order, or backwards. Of several with one key the newest counts, and a removal hides the others.
+/// An iterator over entries in the order of their keys, in either direction. Of several entries with one key the newest
+/// is returned; if it is a removal, none.
 pub struct MergedEntries<'a> {
-    /// Newest first.
+    /// The entries of each memtable, newest first.
     memory: Vec<EntryRange>,
-    /// `None` where there are no tables, or none that matter.
+    /// `None` if tables are not read.
     tables: Option<std::iter::Peekable<Entries<'a>>>,
     row_len: usize,
     reversed: bool,
 }
 
 impl<'a> MergedEntries<'a> {
-    /// Lays what memory knows, from `low` on and before `high`, over the tables' entries of the same stretch.
+    /// Returns the entries from `low`, inclusive, to `high`, exclusive. `tables` has the entries of the same range.
     pub fn new(
         memory: &[EntryMap],
         (low, high): (&[u8], &[u8]),
@@ -34,7 +35,7 @@ impl<'a> MergedEntries<'a> {
         MergedEntries { memory, tables: tables.map(Iterator::peekable), row_len, reversed }
     }
 
-    /// Which of the memtables has the entry that comes next, and the newest of those that share its key.
+    /// Returns the index of the memtable with the next key, and the newest one if several have it.
     fn next_in_memory(&self) -> Option<usize> {
         let mut best: Option<(usize, &[u8])> = None;
         for (at, range) in self.memory.iter().enumerate() {
@@ -48,8 +49,8 @@ impl<'a> MergedEntries<'a> {
         best.map(|(at, _)| at)
     }
 
-    /// Takes an entry from memory, and those of the same key that it hides.
-    fn take(&mut self, at: usize) -> Option<(Bytes, Option<Bytes>)> {
+    /// Takes the next entry of a memtable, and skips the older entries with the same key.
+    fn take_from_memory(&mut self, at: usize) -> Option<(Bytes, Option<Bytes>)> {
         let (key, value) = self.memory[at].peek(self.reversed)?;
         let (key, value) = (Bytes::copy_from_slice(key), value.map(PackedValue::to_bytes));
         for range in &mut self.memory {
@@ -82,14 +83,14 @@ impl Iterator for MergedEntries<'_> {
                     let other = whole.as_slice().get(row_len..).unwrap_or_default();
                     if self.reversed { other > key } else { other < key }
                 }
-                // What cannot be read might be anything: it is told at once.
+                // The key of an unreadable entry is unknown, so the error is returned at once.
                 (Some(Err(_)), _) => true,
                 (None, _) | (_, None) => false,
             };
             if tables_first {
                 return self.tables.as_mut()?.next().map(of_tables);
             }
-            if let (key, Some(value)) = self.take(at)? {
+            if let (key, Some(value)) = self.take_from_memory(at)? {
                 return Some(Ok((RowKey::Memory(key), value)));
             }
         }

@@ -1,4 +1,24 @@
-//! What tombstones of runs of names shadow in a row. Only the sweeper asks: reads look at each name that they meet.
+//! Finds the cells of a row that range tombstones shadow, so that the sweeper can remove them.
+//!
+//! Reads do not use this: they compare each cell that they meet with the range tombstones (`model::LevelRanges`). In a
+//! row of a Standard column family only names and timestamps count:
+//!
+//! ```text
+//!   range tombstone     b .. d, deleted at 20
+//!   cells               a @10     b @10     c @30     d @20     e @10
+//!   shadowed                      b                   d                     not newer than 20, and within b .. d
+//! ```
+//!
+//! In a row of super columns a range tombstone covers either super columns, or columns of one super column. So for each
+//! cell the name and the deletion of its super column must be known. The deletion is the entry before its cells, if there
+//! is one, and `Holders` remembers it while iterating:
+//!
+//! ```text
+//!   row | 01 | esc(s1) | 00         deletion of s1        remembered
+//!   row | 01 | esc(s1) | 01 | a     cell a of s1          covered by a tombstone of super columns around s1, or
+//!   row | 01 | esc(s1) | 01 | b     cell b of s1          by one of the columns of s1 around its own name
+//!   row | 01 | esc(s2) | 01 | a     cell a of s2          s2 has no deletion
+//! ```
 
 use bytes::Bytes;
 
@@ -12,8 +32,8 @@ use crate::model::{DeletionTime, LevelRanges, RangeDeletion};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 
-/// The keys of the cells that a row's tombstones of runs of names shadow, at most so many. All of the row's are
-/// to be given: which of two that touch a name belongs to is told by both.
+/// Returns the keys of at most `most` cells that range tombstones of the row shadow. `ranges` must have all range
+/// tombstones of the row: if two of them touch at a name, both are needed to decide which one covers it.
 pub fn shadowed_by_ranges(
     source: &RowSource<'_>,
     ranges: &[RangeDeletion],
@@ -51,21 +71,23 @@ pub fn shadowed_by_ranges(
     Ok(shadowed)
 }
 
-/// Only releases from 2.0 on make such tombstones, so names are compared as those do.
+/// Returns the comparator for the names of range tombstones. Only releases from 2.0 on create them, so names are
+/// compared as in the newest release.
 fn newest_view(of: &TypeRef) -> &dyn AbstractType {
     marshal::at(&**of, NEWEST)
 }
 
-/// Tells the super column of each of a row's entries, which come in order.
+/// Finds the super column of each entry of a row. Entries must be passed in their order.
 #[derive(Default)]
 struct Holders {
-    /// Of the super column whose deletion was met last: ordered name, deletion, and the plain name that it may keep.
-    met: Option<(Vec<u8>, DeletionTime, Option<Bytes>)>,
+    /// The super column of the last deletion entry: its ordered name, its deletion, and the name that the entry stores
+    /// if it cannot be restored from the key.
+    last: Option<(Vec<u8>, DeletionTime, Option<Bytes>)>,
 }
 
 impl Holders {
-    /// The super column of a cell, its deletion, and where in the key the cell's own name begins; `None` for other
-    /// entries.
+    /// Returns the super column of a cell, its deletion, and the offset of the cell's name in the key. `None` for
+    /// entries that are not cells.
     fn of_entry(
         &mut self,
         key: &RowKey,
@@ -75,16 +97,16 @@ impl Holders {
         let Some(entry) = SuperEntry::parse(key.as_slice(), COLUMNS_LEVEL.len()) else { return Ok(None) };
         let Some(at) = entry.cell_at else {
             if let Value::Deletion { deletion, name, .. } = value::decode(value.clone())? {
-                self.met = Some((entry.ordered_super, deletion, name));
+                self.last = Some((entry.ordered_super, deletion, name));
             }
             return Ok(None);
         };
-        let (deletion, kept) = match &self.met {
+        let (deletion, kept) = match &self.last {
             Some((ordered, deletion, name)) if *ordered == entry.ordered_super => (*deletion, name.clone()),
             _ => (DeletionTime::LIVE, None),
         };
         let holder = kept.or_else(|| key::name_of(entry.ordered_super.into(), comparator));
-        // A name that nothing tells belongs to damaged data. What it holds is left alone.
+        // A name that can be neither read nor restored is damaged. Its cells are left alone.
         Ok(holder.map(|holder| (holder, deletion, at)))
     }
 }

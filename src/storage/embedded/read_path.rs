@@ -1,4 +1,4 @@
-//! Reads: from the row cache, else from memtables and tables.
+//! The read path: a row is read from the row cache, else from memtables and tables.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::model::{Predicate, RangeCommand, ReadCommand};
 use crate::partitioner::PartitionerRef;
 use crate::storage::{Dump, DumpCommand, StoreError};
 
-/// What reads a row: its columns, or their number.
+/// A function that reads the columns of a row, or counts them.
 pub type ReadRow<T> = fn(&RowSource<'_>, &ReadCommand) -> Result<T, StoreError>;
 
-/// What a read looks at.
+/// The parts of the store that a read uses.
 pub struct ReadPath {
     pub families: Arc<Families>,
     pub memory: Arc<Memory>,
-    /// `None` in a store without tables.
+    /// `None` in a store in memory.
     pub space: Option<Arc<TableSpace>>,
     pub row_cache: RowCache,
     pub locks: RowLocks,
@@ -33,17 +33,19 @@ pub struct ReadPath {
 }
 
 impl ReadPath {
-    /// Memory and tables at this moment.
+    /// Returns a consistent view of memtables and tables.
     pub fn view(&self) -> View {
         self.memory.view(|| self.space.as_ref().map(|space| space.snapshot()))
     }
 
-    /// The prefix of a row's entries.
+    /// Returns the prefix of a row's entries.
     pub fn prefix_of(&self, key: &[u8]) -> RowPrefix {
         RowPrefix::of(key, &*self.partitioner)
     }
 
-    /// Reads one row. Returns `None` when that takes long or a look into tables, but nobody may wait.
+    /// Reads one row.
+    ///
+    /// Returns `None` without `may_wait` if the read would take long or must read tables.
     pub fn read<T>(
         &self,
         (key, command): (&Bytes, &ReadCommand),
@@ -69,8 +71,9 @@ impl ReadPath {
         self.read_row((&id, &self.prefix_of(key)), &tables, read, may_wait)
     }
 
-    /// Reads a row that the cache does not have, and puts it there if that is likely to be worth it. Returns `None` when
-    /// that takes a look into tables, but nobody may wait.
+    /// Reads a row that is not in the cache, and loads it into the cache if it was used recently.
+    ///
+    /// Returns `None` without `may_wait` if tables must be read.
     fn read_row<T>(
         &self,
         (id, row): (&RowId, &RowPrefix),
@@ -82,7 +85,7 @@ impl ReadPath {
         let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
         if self.row_cache.is_worth_loading(id) {
             let rows = self.locks.lock_one(&id.key);
-            // What was written until the row was locked must not be missing in the cache.
+            // The cache must have writes that were made before the row was locked, so a new view is taken.
             let view = self.view();
             let Some(source) = source_in(&view, tables, row, may_wait) else { return Ok(None) };
             let cached = self.load_row((id, row), &source, &rows)?;
@@ -94,7 +97,7 @@ impl ReadPath {
         read(&source).map(Some)
     }
 
-    /// Brings a row into the cache, unless it is there. It is locked, and was looked for since.
+    /// Loads a row into the cache unless it is there. The row is locked, and `source` was created since.
     pub fn load_row(
         &self,
         (id, row): (&RowId, &RowPrefix),
@@ -107,7 +110,7 @@ impl ReadPath {
         self.row_cache.load(id, row, source.entries(&[], ROW_END, false))
     }
 
-    /// Reads a piece of the rows of a scan, in ring order.
+    /// Reads a part of the rows of a scan, in the order of the ring.
     pub fn scan(
         &self,
         command: &RangeCommand,
@@ -118,7 +121,7 @@ impl ReadPath {
         scan(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command, from)
     }
 
-    /// Reads all that is stored, tombstones too.
+    /// Reads all stored changes, tombstones included.
     pub fn dump(&self, command: &DumpCommand, may_wait: &BlockingPermit) -> Result<Dump, StoreError> {
         let family = self.families.family(&command.cf)?;
         dump(self.stored_rows(&family.tables.load_full(), &self.view(), may_wait), command)
@@ -133,7 +136,7 @@ impl ReadPath {
         StoredRows { tables, view, partitioner: &*self.partitioner, may_wait }
     }
 
-    /// Every token in use, in order.
+    /// Returns all tokens that rows have, sorted.
     pub fn tokens(&self, may_wait: &BlockingPermit) -> Result<Vec<Vec<u8>>, StoreError> {
         let families = self.families.now();
         let view = self.view();
@@ -151,10 +154,10 @@ impl ReadPath {
     }
 }
 
-/// A row in memory and tables; `None` when there are tables, but nobody may wait for them.
+/// Returns the source of a row in memtables and tables. `None` without `may_wait` if there are tables.
 ///
-/// The view is older than the look whether there are tables: what it does not see in memory was flushed before, and then
-/// there are.
+/// The order matters: the view is taken before `tables` is checked. An entry that the view does not have in a memtable
+/// was flushed before, so `tables` is then not empty.
 fn source_in<'a>(
     view: &'a View,
     tables: &'a Tables,
@@ -165,12 +168,12 @@ fn source_in<'a>(
     is_readable.then(|| RowSource::stored(tables, view, row, may_wait))
 }
 
-/// Whether so many columns are asked for by name that it would hold up other connections, wherever they are.
+/// Returns whether the command has so many names that reading them, even from the cache, would delay other connections.
 fn has_many_names(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Names(names) if names.len() > blocking::LONG_SLICE)
 }
 
-/// Whether a slice is long enough to hold up other connections.
+/// Returns whether a slice is so long that reading it would delay other connections.
 pub fn is_long(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.count > blocking::LONG_SLICE)
 }

@@ -1,10 +1,21 @@
-//! Rows that are read or written often, kept whole in memory.
+//! The row cache: rows that are read or written often, with all their entries, in memory.
 //!
-//! Tables answer a point read in one or two microseconds and open a range in five; a cached row answers either in a
-//! fraction of one, and shows a write what it replaces. A row is loaded on its second touch within a while, so that rows
-//! that are written once, or scanned past, cost nothing. Whoever loads or changes a cached row holds its row lock, and a
-//! change enters the cache after the log has taken it: so a cached row is never older than what was acknowledged, and
-//! readers see a row's mutation whole.
+//! A point read from tables takes one or two microseconds, and opening a range takes five. A read from a cached row takes
+//! a fraction of one microsecond, and a write finds there the cells that it replaces. A row is loaded on its second use
+//! within some time, so rows that are written once, or only scanned, cost nothing:
+//!
+//! ```text
+//!                     the cache has                        the request
+//!   read  K           nothing; K is marked as used         reads memtables and tables
+//!   read  K           nothing -> K is loaded               locks K, reads all its entries, answers from the cache
+//!   write K           K with the new cells                 log, memtable, then the cache, all under the lock of K
+//!   write K, 1 MB     K marked as too large                log, memtable; reads of K use memtables and tables again
+//!   other rows        nothing: K was evicted               the limit in bytes was reached
+//! ```
+//!
+//! Two rules keep it correct. A row is loaded and changed under its row lock, so no write is missed while it is loaded. A
+//! change is applied after the log has accepted it and before the lock is released, so a cached row always has all
+//! acknowledged writes. The row's own lock makes a change of several cells visible all at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -22,15 +33,16 @@ use super::value;
 use crate::storage::StoreError;
 use crate::util::KeyHasher;
 
-/// Rows of more entries than this are left to memtables and tables.
+/// Rows with more entries than this are not cached.
 const ENTRIES_MAX: usize = 1024;
-/// Rows of more bytes than this are left to memtables and tables.
+/// Rows with more bytes than this are not cached.
 const ROW_BYTES_MAX: usize = 64 * 1024;
-/// What a row costs beside its entries and twice its key: itself, its place in the cache, and what the allocator adds.
+/// Bytes of memory for a row beside its entries and its key, which is stored twice: the row, its place in the cache,
+/// and what the allocator adds.
 const OVERHEAD_BYTES: usize = size_of::<CachedRow>() + 144;
-/// Bytes of a key that is kept beside its row's place.
+/// Bytes of a key that needs no allocation.
 const SHORT_KEY: usize = 24;
-/// Rows that touches are remembered of: a bit each.
+/// Bits that record which rows were used, by hash.
 const SEEN_BITS: usize = 1 << 20;
 
 /// A row of one generation of a column family.
@@ -41,16 +53,17 @@ pub struct RowId {
     pub key: Bytes,
 }
 
-/// The same as the cache keeps it: short keys lie beside the row's place, where they are compared at no cost.
+/// A `RowId` as the cache stores it: short keys are stored inline, so that comparing them needs no further memory
+/// access.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct KeptId {
+struct StoredId {
     family: u64,
     key: SmallVec<[u8; SHORT_KEY]>,
 }
 
-impl Equivalent<KeptId> for RowId {
-    fn equivalent(&self, kept: &KeptId) -> bool {
-        self.family == kept.family && self.key[..] == kept.key[..]
+impl Equivalent<StoredId> for RowId {
+    fn equivalent(&self, stored: &StoredId) -> bool {
+        self.family == stored.family && self.key[..] == stored.key[..]
     }
 }
 
@@ -58,24 +71,24 @@ impl Equivalent<KeptId> for RowId {
 #[derive(Debug)]
 pub struct RowContent {
     pub entries: PackedEntries,
-    /// A cell with a later timestamp wins over all of it.
+    /// A cell with a later timestamp wins over every cell of the row.
     pub newest: i64,
 }
 
 /// A row in the cache.
 #[derive(Debug)]
 pub struct CachedRow {
-    /// `None`: it is too large to be kept.
+    /// `None` if the row is too large to be cached.
     content: RwLock<Option<RowContent>>,
-    /// Its bytes when the cache was last told.
+    /// Its size when it was last inserted in the cache.
     weighed: AtomicUsize,
     prefix: RowPrefix,
 }
 
-/// A row as it is now. Writers wait while it is looked at.
+/// A read lock on the entries of a row. Writers wait until it is dropped.
 pub type RowView<'a> = parking_lot::MappedRwLockReadGuard<'a, RowContent>;
 
-/// A row and its weight when it was put in: the cache must not see it change.
+/// A row and its size when it was inserted: the weight of an item in `quick_cache` must not change.
 #[derive(Debug, Clone)]
 struct WeightedRow {
     row: Arc<CachedRow>,
@@ -85,28 +98,28 @@ struct WeightedRow {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<KeptId, WeightedRow> for ByBytes {
-    fn weight(&self, id: &KeptId, weighed: &WeightedRow) -> u64 {
-        // The prefix has the key, too.
+impl Weighter<StoredId, WeightedRow> for ByBytes {
+    fn weight(&self, id: &StoredId, weighed: &WeightedRow) -> u64 {
+        // The row's prefix contains the key, too.
         weighed.bytes + (2 * id.key.len() + OVERHEAD_BYTES) as u64
     }
 }
 
-/// The cache. Its size is a limit on bytes.
+/// The row cache, limited by its size in bytes.
 pub struct RowCache {
-    rows: Cache<KeptId, WeightedRow, ByBytes, KeyHasher>,
+    rows: Cache<StoredId, WeightedRow, ByBytes, KeyHasher>,
     seen: TouchedRows,
-    /// A cache of no bytes holds nothing.
+    /// False if the limit is 0 bytes.
     is_enabled: bool,
 }
 
-/// Whether a row of this size is kept.
+/// Returns whether a row of this size is cached.
 fn fits(entries: &PackedEntries) -> bool {
     entries.len() <= ENTRIES_MAX && entries.bytes() <= ROW_BYTES_MAX
 }
 
 impl RowContent {
-    /// Makes a change. Says where its key stands or stood.
+    /// Applies a change. Returns the position of its key, or where it was.
     fn change(&mut self, (key, value): Change<'_>, likely: usize) -> usize {
         if let Some(value) = value {
             self.newest = self.newest.max(value::loses_to_later_than(value));
@@ -121,23 +134,23 @@ impl RowContent {
 }
 
 impl CachedRow {
-    /// What the keys of all its entries begin with.
+    /// Returns the prefix of the keys of its entries.
     pub fn prefix(&self) -> &RowPrefix {
         &self.prefix
     }
 
-    /// The row; `None` when it is too large to be kept.
+    /// Returns the entries. `None` if the row is too large to be cached.
     pub fn view(&self) -> Option<RowView<'_>> {
         RwLockReadGuard::try_map(self.content.read(), Option::as_ref).ok()
     }
 
-    /// Makes changes; returns the bytes that the row now takes.
+    /// Applies changes. Returns the size of the row in bytes, 0 if it has become too large.
     fn apply(&self, changes: Changes<'_>) -> usize {
         let mut guard = self.content.write();
         let Some(content) = guard.as_mut() else { return 0 };
         let mut likely = 0;
         for made in changes {
-            // What is too large for any row is not copied into this one.
+            // A value that makes any row too large is not copied.
             let is_large = made.1.is_some_and(|value| value.len() > ROW_BYTES_MAX);
             if !is_large {
                 likely = content.change(made, likely) + 1;
@@ -152,7 +165,7 @@ impl CachedRow {
 }
 
 impl RowCache {
-    /// A cache of at most so many bytes.
+    /// Returns a cache of at most `bytes` bytes.
     pub fn new(bytes: u64) -> RowCache {
         let rows_expected = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(16);
         let lifecycle = quick_cache::sync::DefaultLifecycle::default();
@@ -167,12 +180,13 @@ impl RowCache {
         self.rows.get(id).map(|weighed| weighed.row)
     }
 
-    /// Whether a row that is not here has been touched a while ago, so that it is worth loading. Remembers it.
+    /// Returns whether a row that is not cached was used recently, so that it should be loaded. Marks it as used.
     pub fn is_worth_loading(&self, id: &RowId) -> bool {
         self.is_enabled && self.seen.touch(id)
     }
 
-    /// Loads a row from its entries in order. The caller holds the row's lock. That a row is too large is noted.
+    /// Loads a row from its entries, which must come in order. The caller holds the row's lock. A row that is too large
+    /// is marked as such.
     pub fn load<Key: AsRef<[u8]>>(
         &self,
         id: &RowId,
@@ -204,11 +218,12 @@ impl RowCache {
 
     fn weigh(&self, id: &RowId, row: Arc<CachedRow>, bytes: usize) {
         row.weighed.store(bytes, Ordering::Relaxed);
-        let id = KeptId { family: id.family, key: SmallVec::from_slice(&id.key) };
+        let id = StoredId { family: id.family, key: SmallVec::from_slice(&id.key) };
         self.rows.insert(id, WeightedRow { row, bytes: bytes as u64 });
     }
 
-    /// Makes changes that the log has taken. The caller has held the row's lock since it found the row here.
+    /// Applies changes that the log has accepted. The caller has held the row's lock since it found the row in the
+    /// cache.
     pub fn apply(&self, id: &RowId, row: &Arc<CachedRow>, changes: Changes<'_>) {
         let now = row.apply(changes);
         let weighed = row.weighed.load(Ordering::Relaxed);
@@ -218,7 +233,7 @@ impl RowCache {
     }
 }
 
-/// Remembers in a bit what was touched, and forgets everything now and then.
+/// Records which rows were used, one bit for each by its hash. All bits are cleared when too many are set.
 struct TouchedRows {
     bits: Vec<AtomicU64>,
     set: AtomicU32,
@@ -234,13 +249,13 @@ impl TouchedRows {
         }
     }
 
-    /// Sets the bit of an id; says whether it was set.
+    /// Sets the bit of a row. Returns whether it was set.
     fn touch(&self, id: &RowId) -> bool {
         use std::hash::BuildHasher;
         let place = usize::try_from(self.hasher.hash_one(id) % (self.bits.len() as u64 * 64)).unwrap_or(0);
         let mask = 1 << (place % 64);
         let was_set = self.bits[place / 64].fetch_or(mask, Ordering::Relaxed) & mask != 0;
-        // A quarter full, one in four strangers would pass for an acquaintance.
+        // With a quarter of the bits set, one of four unused rows would pass for a used one.
         if !was_set && self.set.fetch_add(1, Ordering::Relaxed) as usize > self.bits.len() * 16 {
             self.set.store(0, Ordering::Relaxed);
             self.bits.iter().for_each(|word| word.store(0, Ordering::Relaxed));
@@ -260,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_keep_the_order_and_large_rows_are_let_go() {
+    fn changes_keep_the_order_and_large_rows_are_dropped() {
         let cache = RowCache::new(1 << 20);
         let entry = |key: &'static str, value| Ok((key, Bytes::from_static(value)));
         let row = cache
@@ -282,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_knows_its_newest_cell() {
+    fn newest_is_the_latest_timestamp_of_the_row() {
         let cache = RowCache::new(1 << 20);
         let live = |timestamp| {
             let mut value = Vec::new();
@@ -304,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_touch_counts() {
+    fn a_row_is_worth_loading_on_its_second_use() {
         let cache = RowCache::new(1 << 20);
         assert!(!cache.is_worth_loading(&id("x")));
         assert!(cache.is_worth_loading(&id("x")));

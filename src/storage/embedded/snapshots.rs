@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::families::FamiliesAt;
+use super::families::FamiliesSnapshot;
 use super::manifest::Contents;
 use super::memtable::Frozen;
 use crate::storage::StoreError;
@@ -25,7 +25,7 @@ use crate::storage::StoreError;
 #[derive(Clone)]
 pub struct StoreSnapshot {
     layers: Frozen,
-    families: Arc<FamiliesAt>,
+    families: Arc<FamiliesSnapshot>,
     contents: Arc<Contents>,
 }
 
@@ -42,7 +42,7 @@ pub fn take(engine: &Engine) -> Result<StoreSnapshot, StoreError> {
         memory.freeze_if_used();
         StoreSnapshot {
             layers: memory.frozen(),
-            families: Arc::new(engine.families.at_this_moment(&families)),
+            families: Arc::new(engine.families.snapshot(&families)),
             contents: engine.manifest.contents(),
         }
     }))
@@ -59,7 +59,7 @@ pub fn restore(engine: &Engine, snapshot: &StoreSnapshot) -> Result<(), StoreErr
         let rows = engine.read.locks.lock_all();
         let contents = Contents::clone(&snapshot.contents);
         engine.manifest.change(|now| *now = contents)?;
-        engine.families.return_to(&snapshot.families, &mut families, &rows);
+        engine.families.restore(&snapshot.families, &mut families, &rows);
         engine.write.ahead.between_writes(|memory| memory.replace(snapshot.layers.clone()))
     };
     // Freeing entries that no snapshot shares can take long, so another thread does it. If none can be started, they

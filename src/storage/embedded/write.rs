@@ -1,4 +1,5 @@
-//! Turns mutations into one batch of entries. What a row holds is read first, so that only winners are written.
+//! Converts mutations to one batch of changed entries. The existing cells of a row are read first, so that only cells
+//! that win are written.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -32,31 +33,31 @@ use crate::storage::StoreError;
 use crate::storage::collect::Shadows;
 use crate::storage::resolve::{ResolvedRow, met, resolve};
 
-/// Seconds after which the rows behind a new deletion are tidied up the first time.
-const FIRST_TIDY_S: i64 = 600;
+/// Seconds after which the sweeper first removes the entries that a new deletion shadows.
+const FIRST_SWEEP_S: i64 = 600;
 
-/// Where a write finds what its row holds.
+/// Where a write finds the existing cells of its row.
 pub struct RowLocation<'a> {
     family: &'a Arc<Family>,
     tables: Guard<Arc<Tables>>,
     id: RowId,
     /// The row in the cache, if it is there.
     cached: Option<Arc<CachedRow>>,
-    /// Tables have to be asked what the write meets. Else the cache has the row, there are no tables, or the write is
-    /// newer than all that they hold.
+    /// Whether tables must be read. Not if the row is cached, there are no tables, or the write is newer than all cells
+    /// in them.
     pub must_wait: bool,
 }
 
-/// Where the rows of some mutations are found.
+/// Where the existing cells of some mutations' rows are found.
 pub struct RowLookup<'a> {
-    /// One for each column family of each mutation that changes something.
+    /// One for each column family of each mutation, if it has changes.
     pub found: SmallVec<[RowLocation<'a>; 1]>,
-    /// Memory and tables as they were before tables were asked how new they are: what memory does not have here, is in
-    /// these tables. Made when a row is not in the cache.
+    /// Memtables and tables, seen before `Tables::newest` was read: an entry that is not in these memtables is in
+    /// tables that `newest` includes. `None` if all rows are cached.
     pub view: Option<View>,
 }
 
-/// Looks for the rows of some mutations. They are locked.
+/// Looks up the rows of some mutations. The rows are locked.
 pub fn look_up<'a>(
     read: &ReadPath,
     families: &'a FamilySet,
@@ -82,9 +83,9 @@ pub fn look_up<'a>(
     Ok(look_up)
 }
 
-/// Whether all that a mutation says of a column family are cells that win over any cell of such a timestamp, and nothing
-/// else has to be known of the row: counters add to what is there, deletions are merged, and where a comparator has its
-/// own idea of equal names, the stored name counts.
+/// Returns whether a mutation can be applied without reading tables: all its changes are cells with later timestamps
+/// than `newest`. Not so for counters, which are added to the existing value; for deletions, which are merged with the
+/// existing one; and for comparators by which different names can be equal, where the existing name is kept.
 fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
     let names = Names::new(&*change.cf.comparator, behaviour.release);
     let is_plain = |cell: &Cell| {
@@ -94,33 +95,33 @@ fn is_newer(change: &CfMutation, newest: i64, behaviour: &Behaviour) -> bool {
         && change.changes.iter().all(|change| match change {
             Change::Cell { super_column: None, cell } => is_plain(cell),
             Change::Cell { super_column: Some(name), cell } => {
-                is_plain(cell) && is_told_by_key(name, names.stored)
+                is_plain(cell) && is_restored_from_key(name, names.stored)
             }
             _ => false,
         })
 }
 
-/// A batch in the making. It is made under the locks of all rows that it will hold.
+/// Builds a batch. The caller holds the locks of all rows of the batch.
 pub struct Writer<'a, 'l> {
     pub path: &'a WritePath,
     pub behaviour: &'static Behaviour,
     pub rows: &'a HeldRows<'l>,
-    /// Without it no row may be added that must wait.
+    /// Required to add a row whose `must_wait` is set.
     pub may_wait: Option<&'a BlockingPermit>,
-    /// What the store holds; there is one if a row is not in the cache.
+    /// Memtables and tables. `Some` if a row is not in the cache.
     pub view: Option<View>,
     pub batch: WriteBatch,
 }
 
-/// The stored cell that a new one meets.
+/// The existing cell of the same name as a new one.
 struct ExistingCell {
-    /// Where it is stored, if that may differ from where the new one will be.
+    /// Its key, if that may differ from the new cell's key.
     key: Option<Vec<u8>>,
     cell: Cell,
 }
 
 impl Writer<'_, '_> {
-    /// Adds what a mutation says of one column family. No row of a column family may be added twice.
+    /// Adds the changes of a mutation to one column family. A row of a column family must not be added twice.
     pub fn add(&mut self, key: &Bytes, change: CfMutation, found: RowLocation<'_>) -> Result<(), StoreError> {
         let cf = change.cf.clone();
         let read = &*self.path.read;
@@ -171,7 +172,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Changes to a row of one column family, by keys relative to the row.
+/// Builds the changes to a row of one column family. Keys are relative to the row.
 struct RowChanges<'a> {
     path: &'a WritePath,
     behaviour: &'static Behaviour,
@@ -179,19 +180,19 @@ struct RowChanges<'a> {
     cf: &'a CfDef,
     family: &'a Family,
     row: &'a RowPrefix,
-    /// The row as it stands.
+    /// The existing entries of the row.
     source: &'a RowSource<'a>,
-    /// Takes notes of new deletions for the sweeper.
+    /// Gets the queue entries of new deletions, for the sweeper.
     batch: &'a mut WriteBatch,
     changes: ChangeList,
-    /// The key of the cell that is being added; kept for its room.
+    /// Buffer for the key of the cell that is being added, reused between cells.
     key: Vec<u8>,
 }
 
 impl RowChanges<'_> {
-    /// Adds all that a mutation says of the row.
+    /// Adds all changes of a mutation to the row.
     fn add_all(&mut self, resolved: ResolvedRow) -> Result<(), StoreError> {
-        // What is shadowed matters to counters only: they begin anew.
+        // Deletions are only looked up for counters: a deleted counter starts again at zero.
         let counts = resolved.counts();
         if let Some(deletion) = resolved.deletion {
             self.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;
@@ -211,7 +212,7 @@ impl RowChanges<'_> {
         Ok(())
     }
 
-    /// The row's deletion and tombstones of runs of names as they will be.
+    /// Returns the row's deletion and range tombstones, with the changes so far.
     fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
         let (stored, mut ranges) = self.source.row_deletions()?;
         let mut deletion = stored;
@@ -228,7 +229,7 @@ impl RowChanges<'_> {
         Ok((deletion, ranges))
     }
 
-    /// The deletion of a super column as it will be.
+    /// Returns the deletion of a super column, with the changes so far.
     fn deletion(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
         match self.changes.get(marker) {
             Some(Some(value)) => match value::decode_slice(value)? {
@@ -239,9 +240,9 @@ impl RowChanges<'_> {
         }
     }
 
-    /// Adds tombstones of runs of names, and notes at the row's deletion that there are some.
+    /// Adds range tombstones, and sets the flag in the row's deletion that there are some.
     fn add_ranges(&mut self, ranges: &[RangeDeletion]) -> Result<(), StoreError> {
-        // Of the same names there may be several.
+        // Several tombstones may have the same range.
         let mut by_key: BTreeMap<Vec<u8>, RangeDeletion> = BTreeMap::new();
         for range in ranges {
             let merged = by_key.entry(key::range(range)).or_insert_with(|| range.clone());
@@ -256,7 +257,7 @@ impl RowChanges<'_> {
                     continue;
                 }
             } else {
-                let due = i64::from(self.now_s) + FIRST_TIDY_S;
+                let due = i64::from(self.now_s) + FIRST_SWEEP_S;
                 self.path.queue.add(self.batch, due, self.family.id, &self.row.entry(&key));
             }
             self.changes.add(&key, Some(&value::encode_range(&merged)));
@@ -280,8 +281,8 @@ impl RowChanges<'_> {
         let subnames = Names::new(&**subcomparator, self.behaviour.release);
         let name = self.source.stored_super_name(COLUMNS_LEVEL, &change.name, names)?.unwrap_or(change.name);
         let holder = SuperPrefix::of(COLUMNS_LEVEL, &name, names.stored);
-        let is_told = is_told_by_key(&name, names.stored) || self.is_named_by_key(&holder)?;
-        let kept_name = (!is_told).then_some(&name[..]);
+        let is_restored = is_restored_from_key(&name, names.stored) || self.is_named_by_key(&holder)?;
+        let kept_name = (!is_restored).then_some(&name[..]);
         if change.deletion != DeletionTime::LIVE {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
@@ -289,20 +290,21 @@ impl RowChanges<'_> {
         let counts = change.cells.iter().any(|cell| cell.kind == CellKind::Increment);
         let container = if counts { self.deletion(&holder.marker())? } else { DeletionTime::LIVE };
         let container = container.merged(LevelRanges::of_supers(ranges, names.view).over(&name));
-        // An increment is hidden by what begins just at its name too.
+        // A range tombstone that begins exactly at an increment's name shadows it too.
         let inside = LevelRanges::of_super(ranges, (&name, DeletionTime::LIVE), names.view, subnames.view);
         let unchanged = self.changes.len();
         for cell in change.cells {
             self.add_cell(&level, cell, subnames, Shadows { container, outer, ranges: Some(inside) })?;
         }
-        // A super column that stays empty, since its increments are hidden, keeps no name either.
+        // A super column that stays empty, since all its increments are shadowed, stores no name either.
         if change.deletion == DeletionTime::LIVE && kept_name.is_some() && self.changes.len() > unchanged {
             self.add_deletion(holder.marker(), change.deletion, kept_name)?;
         }
         Ok(())
     }
 
-    /// Whether a super column has columns but no marker: it was first written under the name that its key tells.
+    /// Returns whether a super column has columns but no deletion entry: then its name is the one that is restored from
+    /// its key.
     fn is_named_by_key(&self, holder: &SuperPrefix) -> Result<bool, StoreError> {
         if self.source.get(&holder.marker())?.is_some() {
             return Ok(false);
@@ -339,13 +341,13 @@ impl RowChanges<'_> {
         if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
             self.changes.add(&old_key, None);
         }
-        let kept_name = (!is_told_by_key(&cell.name, names.stored)).then_some(&cell.name[..]);
+        let kept_name = (!is_restored_from_key(&cell.name, names.stored)).then_some(&cell.name[..]);
         let about = value::HEAD + kept_name.map_or(0, <[u8]>::len) + cell.value.len();
         self.changes.add_written(key, about, |out| value::encode_cell(&cell, kept_name, out));
         Ok(())
     }
 
-    /// The cell that a new one meets. A tombstone that gc_grace no longer keeps is none.
+    /// Returns the existing cell of the same name. A tombstone past gc_grace is treated as absent.
     fn stored_cell(
         &self,
         level: &[u8],
@@ -353,7 +355,7 @@ impl RowChanges<'_> {
         cell: &Cell,
         names: Names<'_>,
     ) -> Result<Option<ExistingCell>, StoreError> {
-        let met = if names.view.stored_order() == StoredOrder::Exact {
+        let existing = if names.view.stored_order() == StoredOrder::Exact {
             if cell.kind != CellKind::Increment {
                 if cell.kind != CellKind::Counter && self.source.loses_to(cell.timestamp) {
                     return Ok(None);
@@ -363,13 +365,13 @@ impl RowChanges<'_> {
                     Some(timestamp) => timestamp.filter(|timestamp| *timestamp != cell.timestamp),
                 };
                 if let Some(timestamp) = timestamp {
-                    // Of two cells with different timestamps nobody asks for the values.
+                    // If timestamps differ, the values are not compared, so they are not read.
                     let cell = Cell::live(Bytes::new(), Bytes::new(), timestamp);
                     return Ok(Some(ExistingCell { key: None, cell }));
                 }
             }
             let Some(value) = self.source.get(key)? else { return Ok(None) };
-            // Where the key is the name, the new cell's own name spares a copy.
+            // If the key is the name, the new cell's name is used, which saves a copy.
             let is_name = names.stored.ordered_is_name();
             let ordered =
                 if is_name { cell.name.clone() } else { Bytes::copy_from_slice(&key[level.len()..]) };
@@ -380,8 +382,9 @@ impl RowChanges<'_> {
         };
         let now_s = self.now_s;
         let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
-        let met = met.map(|met| ExistingCell { key: met.key, cell: met.cell.at(now_s, self.behaviour) });
-        Ok(met.filter(|met| met.key.is_some() || !met.cell.is_purgeable(gc_before)))
+        let existing =
+            existing.map(|old| ExistingCell { key: old.key, cell: old.cell.at(now_s, self.behaviour) });
+        Ok(existing.filter(|old| old.key.is_some() || !old.cell.is_purgeable(gc_before)))
     }
 
     fn add_deletion(
@@ -400,12 +403,12 @@ impl RowChanges<'_> {
         }
         let was_queued = old.is_some_and(|old| old != DeletionTime::LIVE);
         if !was_queued && deletion != DeletionTime::LIVE {
-            let due = i64::from(self.now_s) + FIRST_TIDY_S;
+            let due = i64::from(self.now_s) + FIRST_SWEEP_S;
             let whole_key = self.row.entry(&marker);
             self.path.queue.add(self.batch, due, self.family.id, &whole_key);
         }
-        // A super column keeps the name that it was first written under, whatever is equal to it. Where no name is kept,
-        // that was the one that the key tells.
+        // A super column keeps the name under which it was first written, even if a later equal name has other bytes.
+        // If no name is stored, it is the one that is restored from the key.
         let kept_name = if old.is_some() { old_name.as_deref() } else { kept_name };
         let value = if has_ranges {
             value::encode_deletion_with_ranges(merged)
@@ -417,8 +420,8 @@ impl RowChanges<'_> {
     }
 }
 
-/// Whether the key under which a name is stored gives just this name back, so that it need not be kept beside it.
-fn is_told_by_key(name: &[u8], stored: &dyn AbstractType) -> bool {
+/// Returns whether exactly this name can be restored from its key, so that the value need not store it.
+fn is_restored_from_key(name: &[u8], stored: &dyn AbstractType) -> bool {
     if stored.ordered_is_name() {
         return true;
     }

@@ -77,7 +77,7 @@ impl WriteAhead {
     ///
     /// # Errors
     /// Neither log nor memtable has changed.
-    pub fn take(&self, record: &SealedRecord) -> Result<(), StoreError> {
+    pub fn append(&self, record: &SealedRecord) -> Result<(), StoreError> {
         let _writing = self.gate.read();
         self.health.check()?;
         if let Some(log) = &self.log {
@@ -180,8 +180,8 @@ impl WriteAhead {
     }
 
     /// Drops the frozen memtable and removes its segments, after the manifest lists the tables that replace them.
-    pub fn let_go(&self, segments: std::ops::Range<u64>) {
-        self.memory.let_go();
+    pub fn remove_flushed(&self, segments: std::ops::Range<u64>) {
+        self.memory.drop_frozen();
         if let Some(log) = &self.log {
             log.remove(segments);
         }

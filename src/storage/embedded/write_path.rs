@@ -1,13 +1,31 @@
-//! Writes: what wins is decided under the rows' locks, then goes into the log, the memtable and the row cache.
+//! The write path: decides which cells win, under the locks of their rows, and stores those.
 //!
 //! ```text
-//!   check     is the store open, has the disk room?
-//!   lock      the rows, so that two writes of one row do not meet
-//!   look      at what each row holds: in the cache, else in memory, else in tables (which may wait for the disk)
-//!   decide    of two writes to a cell the winner is kept, by the rules of the client's release (`write.rs`)
-//!   take      one record into the log: all of it or nothing survives (`write_ahead.rs`); then the memtable
-//!   show      the same changes to the rows in the cache; then the locks are opened
+//!   check       that the store accepts writes and the disk has room
+//!   lock        the rows, so that two writes of one row do not run at the same time
+//!   look up     the existing cells of each row: in the row cache, else in memtables, else in tables
+//!   reconcile   new and existing cells by the rules of the client's release (`write.rs`): only winners are stored
+//!   append      one record to the log, which survives a crash completely or not at all (`write_ahead.rs`);
+//!               then change the memtable
+//!   publish     the same changes to the rows in the cache; then unlock
 //! ```
+//!
+//! For example, the row `austen` has the cell `title` with timestamp 20 in a table, and two clients write to it:
+//!
+//! ```text
+//!   client 1                           client 2                        the row afterwards
+//!   write title @10                                                    title @20
+//!     lock austen                      write title @30
+//!     find @20 in the table              wait for the lock
+//!     @10 loses: no record
+//!     unlock, acknowledge                lock austen
+//!                                        @30 is newer than the         title @30 in log and memtable, which
+//!                                        tables: they are not read     hides the entry in the table
+//!                                        append, unlock, acknowledge
+//! ```
+//!
+//! A write that must read tables runs on a thread that may wait for the disk: without a `BlockingPermit`, `write` returns
+//! such mutations unchanged as `MustWait`, before anything has been stored.
 
 use std::sync::Arc;
 
@@ -26,10 +44,10 @@ use crate::model::{Change, Mutation};
 use crate::storage::StoreError;
 use crate::util::Clock;
 
-/// What the log adds to names and values of one change.
+/// Bytes that the log adds to the names and the value of a change.
 const ENTRY_BYTES: usize = 64;
 
-/// What a write goes through.
+/// The parts of the store that a write uses.
 pub struct WritePath {
     pub read: Arc<ReadPath>,
     pub ahead: Arc<WriteAhead>,
@@ -39,15 +57,15 @@ pub struct WritePath {
     pub clock: Arc<Clock>,
 }
 
-/// How a write has ended.
+/// The result of a write.
 pub enum WriteOutcome {
     Done,
-    /// Nothing was done, as what it meets is in tables only. Here it is again, for a thread that may wait.
+    /// Nothing was stored, since tables must be read. Returns the mutations for a thread that may wait for the disk.
     MustWait(Vec<Mutation>),
 }
 
 impl WritePath {
-    /// Applies mutations of different rows. Without `may_wait` nothing waits for the disk.
+    /// Applies mutations of different rows. Without `may_wait` tables are not read.
     pub fn write(
         &self,
         mutations: Vec<Mutation>,
@@ -82,13 +100,14 @@ impl WritePath {
         Ok(WriteOutcome::Done)
     }
 
-    /// Makes a batch safe and visible, if it changes something. Its rows are locked.
+    /// Appends a batch to the log, and makes its changes visible in the memtable and the row cache. Does nothing if it
+    /// is empty. Its rows are locked.
     pub fn commit(&self, batch: WriteBatch, _: &HeldRows<'_>) -> Result<(), StoreError> {
         if batch.record.is_empty() {
             return Ok(());
         }
         let record = batch.record.seal()?;
-        self.ahead.take(&record).inspect_err(|_| self.suspect_disk())?;
+        self.ahead.append(&record).inspect_err(|_| self.suspect_disk())?;
         for (row, cached) in record.rows().zip(&batch.cached) {
             if let Some(Cached { id, row: cached }) = cached {
                 self.read.row_cache.apply(id, cached, row.changes);
@@ -97,14 +116,14 @@ impl WritePath {
         Ok(())
     }
 
-    /// Takes the disk for full until it has been looked at: a write to it has failed.
+    /// Assumes that the disk is full until the free space is measured again, since a write to it has failed.
     pub fn suspect_disk(&self) {
         if let Some(guard) = &self.guard {
             guard.suspect();
         }
     }
 
-    /// Refuses when the disk has too little room for a write of so many bytes.
+    /// Fails if the disk has too little space for a write of this size.
     pub fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
         match &self.guard {
             Some(guard) => guard.check(self.clock.now_ms(), bytes, || self.ahead.bytes_in_memory()),
@@ -113,7 +132,7 @@ impl WritePath {
     }
 }
 
-/// About how many bytes a mutation adds to the log.
+/// Returns approximately how many bytes a mutation adds to the log.
 fn bytes_of(mutation: &Mutation) -> u64 {
     let changes = mutation.families.iter().flat_map(|family| &family.changes);
     let bytes = changes.map(|change| match change {

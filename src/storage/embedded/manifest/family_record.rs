@@ -16,7 +16,7 @@ pub struct FamilyRecord {
     pub comparator: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub subcomparator: Option<String>,
-    /// A client dropped it: one of its name begins empty, with other types if need be.
+    /// Whether a client has dropped it. A new column family of that name starts empty and may have other types.
     #[serde(rename = "dropped", skip_serializing_if = "std::ops::Not::not", default)]
     pub is_dropped: bool,
 }
@@ -33,19 +33,20 @@ impl FamilyRecord {
         }
     }
 
-    /// The record of one that takes the place of this dropped one. Its trees have another generation.
-    pub fn made_again(&self, cf: &CfDef) -> FamilyRecord {
+    /// Returns the record of a column family that is created again after this one was dropped. It has the generation
+    /// that the drop started, so its trees are new.
+    pub fn recreated(&self, cf: &CfDef) -> FamilyRecord {
         FamilyRecord { generation: self.generation, ..FamilyRecord::new(self.id, cf) }
     }
 
-    /// The record under the comparator of a definition that is no conflict; `None` where that is the same.
-    pub fn succeeded_by(&self, cf: &CfDef) -> Option<FamilyRecord> {
+    /// Returns the record with the comparator of a compatible definition. `None` if the comparator is the same.
+    pub fn with_comparator_of(&self, cf: &CfDef) -> Option<FamilyRecord> {
         let comparator = cf.comparator.class_name();
         (self.comparator != comparator)
             .then(|| FamilyRecord { comparator: comparator.to_owned(), ..self.clone() })
     }
 
-    /// Why a definition cannot be laid over these data; `None` when it can.
+    /// Returns why a definition contradicts the stored data. `None` if it does not.
     pub fn conflict_with(&self, cf: &CfDef) -> Option<String> {
         let name = format!("column family {}.{}", cf.keyspace, cf.name);
         let advice = "names are sorted by it on the disk, so put it back or choose another data directory";

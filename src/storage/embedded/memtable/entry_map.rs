@@ -1,34 +1,34 @@
-//! The entries of one row, in order, shared between one writer and any number of readers.
+//! The sorted entries of one row in a memtable, shared between one writer and any number of readers.
 //!
-//! A reader clones the map, which clones one `Arc` at most, and sees it as it was then. The writer changes it in place
-//! as long as nobody looks; otherwise it copies the one chunk that it changes, and the list of chunks. So the two ends
-//! of a row of a million columns are as near as those of a row of ten, and nobody waits for a reader.
+//! A reader clones the map, which clones at most one `Arc`, and sees the map as it was then. The writer changes a chunk
+//! in place if no reader shares it. Otherwise it copies the chunk that it changes, and the list of chunks. So readers
+//! never delay the writer, and a read at either end of a row of a million columns is as fast as in a row of ten.
 //!
 //! ```text
-//!   chunks    [ a c d ]  [ f g ]  [ k m p t ]      each in order, and none empty
+//!   chunks    [ a c d ]  [ f g ]  [ k m p t ]      each sorted, none empty
 //! ```
 //!
-//! Most rows have one chunk and no list.
+//! Most rows have one chunk, and then there is no list.
 
 use std::sync::Arc;
 
 use crate::storage::embedded::packed::{PackedEntries, PackedValue};
 
-/// Most entries of a chunk: few enough to copy, enough that the list of chunks stays short.
+/// Most entries of a chunk: few enough to copy quickly, and enough for a short list of chunks.
 const CHUNK_MAX: usize = 128;
-/// Bytes to copy of a chunk from which on it is cut in two.
+/// Bytes of a chunk to copy above which the chunk is split.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 type Chunk = Arc<PackedEntries>;
 
-/// An entry: its key, and its value or `None` for its removal.
+/// An entry: its key, and its value, or `None` if it is a removal.
 pub type MapEntry<'a> = (&'a [u8], Option<PackedValue<'a>>);
 
-/// Keys relative to a row, each with its value or its removal.
+/// A sorted map from keys relative to a row to values or removals.
 #[derive(Debug, Clone, Default)]
 pub struct EntryMap {
     chunks: Chunks,
-    /// There have been removals among the entries.
+    /// Whether a removal was ever added.
     has_removals: bool,
 }
 
@@ -49,7 +49,7 @@ impl Chunks {
         }
     }
 
-    /// A chunk to write to; the first is made where there is none.
+    /// Returns a chunk to write to. Creates the first chunk if there is none.
     fn get_mut(&mut self, at: usize) -> &mut Chunk {
         match self {
             Chunks::None => {
@@ -72,12 +72,13 @@ impl Chunks {
     }
 }
 
-/// A place in a map: the chunk, and the entry in it. Behind the last entry of a chunk comes the next chunk's first.
+/// A position in a map: the chunk, and the entry in it. The position after the last entry of a chunk is the first of
+/// the next.
 type Place = (usize, usize);
 
 impl EntryMap {
-    /// Puts an entry in the place of what had its key. `likely` is where in its chunk to look first. Gives its place
-    /// there, and by how many bytes the map has grown.
+    /// Inserts or replaces an entry. `likely` is the position in the chunk to look at first. Returns the entry's
+    /// position in its chunk, and by how many bytes the map has grown.
     pub fn put(&mut self, key: &[u8], value: Option<&[u8]>, likely: usize) -> (usize, isize) {
         self.has_removals |= value.is_none();
         let at = self.chunk_of(key);
@@ -86,7 +87,7 @@ impl EntryMap {
         let place = chunk.put(key, value, likely);
         let mut after = chunk.bytes();
         if chunk.len() > CHUNK_MAX || (chunk.bytes_to_copy() > CHUNK_BYTES && chunk.len() > 1) {
-            // Who writes columns in order leaves full chunks behind.
+            // Writes in ascending order of columns leave full chunks.
             let cut = if place + 1 == chunk.len() { place } else { chunk.len() / 2 };
             let upper = chunk.split_off(cut);
             after = chunk.bytes() + upper.bytes();
@@ -95,7 +96,7 @@ impl EntryMap {
         (place, after.cast_signed() - before.cast_signed())
     }
 
-    /// Puts all entries of a newer map in the place of what had their keys.
+    /// Inserts or replaces all entries of a newer map.
     pub fn put_all(&mut self, newer: &EntryMap) {
         let mut likely = 0;
         for (key, value) in newer.iter() {
@@ -103,7 +104,7 @@ impl EntryMap {
         }
     }
 
-    /// The map without its removals; `None` if it has none.
+    /// Returns the map without removals. `None` if it has no removals.
     pub fn without_removals(&self) -> Option<EntryMap> {
         if !self.has_removals {
             return None;
@@ -115,7 +116,7 @@ impl EntryMap {
         Some(left)
     }
 
-    /// How much memory the entries take.
+    /// Returns the memory that the entries use, in bytes.
     pub fn bytes(&self) -> usize {
         self.chunks().iter().map(|chunk| chunk.bytes()).sum()
     }
@@ -124,7 +125,7 @@ impl EntryMap {
         self.chunks.as_slice()
     }
 
-    /// The chunk in which a key stands or would be put; the first if it is before all.
+    /// Returns the chunk that has a key, or that the key would be inserted in.
     fn chunk_of(&self, key: &[u8]) -> usize {
         match &self.chunks {
             Chunks::Many(list) => list.partition_point(|chunk| chunk.key(0) <= key).max(1) - 1,
@@ -132,7 +133,7 @@ impl EntryMap {
         }
     }
 
-    /// What is said of a key: its value, or `None` for its removal.
+    /// Returns the value of a key, or `Some(None)` if it is a removal.
     pub fn get(&self, key: &[u8]) -> Option<Option<PackedValue<'_>>> {
         let chunk = self.chunks().get(self.chunk_of(key))?;
         chunk.search(key, 0).ok().map(|at| chunk.value(at))
@@ -142,7 +143,7 @@ impl EntryMap {
         matches!(self.chunks, Chunks::None)
     }
 
-    /// Whether some entries may be removals.
+    /// Returns whether some entries may be removals.
     pub fn has_removals(&self) -> bool {
         self.has_removals
     }
@@ -151,7 +152,7 @@ impl EntryMap {
         self.chunks().iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// Where the first entry stands whose key is not below this.
+    /// Returns the position of the first entry whose key is at least `bound`.
     fn first_not_below(&self, bound: &[u8]) -> Place {
         let at = self.chunk_of(bound);
         let Some(chunk) = self.chunks().get(at) else { return (0, 0) };
@@ -165,7 +166,7 @@ impl EntryMap {
     }
 }
 
-/// A stretch of a map, consumed from either end.
+/// A range of a map, consumed from either end.
 pub struct EntryRange {
     map: EntryMap,
     from: Place,
@@ -173,14 +174,14 @@ pub struct EntryRange {
 }
 
 impl EntryRange {
-    /// Entries from `low` on and before `high`.
+    /// Returns the entries from `low`, inclusive, to `high`, exclusive.
     pub fn new(map: EntryMap, low: &[u8], high: &[u8]) -> EntryRange {
         let from = map.first_not_below(low);
         let to = map.first_not_below(high).max(from);
         EntryRange { map, from, to }
     }
 
-    /// The first entry, or the last.
+    /// Returns the first entry, or the last if `reversed`.
     pub fn peek(&self, reversed: bool) -> Option<MapEntry<'_>> {
         if self.from >= self.to {
             return None;
@@ -188,7 +189,7 @@ impl EntryRange {
         self.map.at(if reversed { self.before_end() } else { self.from })
     }
 
-    /// Goes past the first entry, or the last.
+    /// Skips the first entry, or the last if `reversed`.
     pub fn skip(&mut self, reversed: bool) {
         if self.from >= self.to {
             return;
@@ -202,7 +203,7 @@ impl EntryRange {
         }
     }
 
-    /// The place before the end. The stretch is not empty.
+    /// Returns the position of the last entry. The range is not empty.
     fn before_end(&self) -> Place {
         match self.to {
             (0, 0) => (0, 0),
@@ -236,7 +237,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_sorted_map(
+        fn behaves_like_a_btree_map(
             changes in prop::collection::vec((0u16..900, prop::option::of(0usize..700), 0usize..9), 0..1500),
             in_order in any::<bool>(),
             (low, high) in (0u16..950, 0u16..950),
@@ -245,30 +246,30 @@ mod tests {
             if in_order {
                 changes.sort();
             }
-            let (mut map, mut twin) = (EntryMap::default(), BTreeMap::new());
+            let (mut map, mut model) = (EntryMap::default(), BTreeMap::new());
             let mut bytes = 0;
             for (number, length, likely) in changes {
                 let value = length.map(|length| vec![7; length]);
                 bytes += map.put(&number.to_be_bytes(), value.as_deref(), likely).1;
-                twin.insert(number, value);
+                model.insert(number, value);
             }
             let as_owned = |(number, value): (&u16, &Option<Vec<u8>>)| {
                 (number.to_be_bytes().to_vec(), value.clone())
             };
-            let expected: Vec<Owned> = twin.range(low..high.max(low)).map(as_owned).collect();
+            let expected: Vec<Owned> = model.range(low..high.max(low)).map(as_owned).collect();
             prop_assert_eq!(walk(&map, low, high, false), expected.clone());
             prop_assert_eq!(walk(&map, low, high, true), expected.into_iter().rev().collect::<Vec<_>>());
             let found = map.get(&low.to_be_bytes()).map(|value| value.map(|value| value.as_slice().to_vec()));
-            prop_assert_eq!(found, twin.get(&low).cloned());
-            prop_assert!(map.has_removals() || twin.values().all(Option::is_some));
-            prop_assert_eq!(map.iter().map(owned).collect::<Vec<_>>(), twin.iter().map(as_owned).collect::<Vec<_>>());
+            prop_assert_eq!(found, model.get(&low).cloned());
+            prop_assert!(map.has_removals() || model.values().all(Option::is_some));
+            prop_assert_eq!(map.iter().map(owned).collect::<Vec<_>>(), model.iter().map(as_owned).collect::<Vec<_>>());
             prop_assert!(map.chunks().iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));
             prop_assert_eq!(bytes, map.chunks().iter().map(|chunk| chunk.bytes().cast_signed()).sum::<isize>());
         }
     }
 
     #[test]
-    fn a_reader_sees_the_map_as_it_was() {
+    fn a_reader_sees_no_later_changes() {
         for entries in [10, 1000u16] {
             let mut writer = EntryMap::default();
             for number in 0..entries {

@@ -1,4 +1,4 @@
-//! The memtables of a store: the one that is written to, and those that are frozen.
+//! The memtables of a store: the active one, which is written to, and the frozen ones.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,43 +12,44 @@ use super::table::Memtable;
 use crate::storage::embedded::log::RowRecord;
 use crate::storage::embedded::tables::Snapshot;
 
-/// How many frozen memtables a store in memory reads from before some are merged.
+/// Frozen memtables that a store in memory may have before some are merged.
 const LAYERS_MAX: usize = 8;
 
-/// Memtables that nobody writes to, newest first. In a durable store there is at most one: that which is being flushed.
+/// Memtables that no longer change, newest first. In a durable store there is at most one, the one that is being
+/// flushed.
 pub type Frozen = Arc<[Arc<Memtable>]>;
 
 /// The memtables.
 #[derive(Default)]
 pub struct Memory {
-    /// The one that is written to. Another takes its place while nobody writes, and under the lock of `frozen`.
+    /// The memtable that is written to. It is only replaced between two writes, and under the lock of `frozen`.
     active: ArcSwap<Memtable>,
     frozen: RwLock<Frozen>,
-    /// What the active memtable takes, for those who only want to know that.
+    /// Size of the active memtable, in bytes. Kept here so that it can be read without loading the memtable.
     active_bytes: AtomicUsize,
 }
 
-/// Memory and tables at one moment. What is written later to a row may be seen, but never half of a change to it,
-/// and never what is older than what the tables' part shows.
+/// A view of memtables and tables. Later writes to a row may be visible, but each of them completely or not at all, and
+/// the memtables are never older than the tables.
 pub struct View {
     active: Arc<Memtable>,
     frozen: Frozen,
-    /// `None` in a store that has no tables.
+    /// `None` in a store in memory.
     pub snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Memory {
-    /// Looks at memory and tables at once.
+    /// Returns a view of memtables and tables at one time. `tables` returns the snapshot of the tables.
     ///
-    /// The lock is held over both: what is frozen after this cannot be flushed before the tables have been looked at,
-    /// so their snapshot holds nothing that is newer than the memtables.
+    /// `tables` is called under the lock: a memtable that is frozen later cannot be flushed before, so the snapshot of
+    /// the tables has no entries that are newer than these memtables.
     pub fn view(&self, tables: impl FnOnce() -> Option<Arc<Snapshot>>) -> View {
         let frozen = self.frozen.read();
         let snapshot = tables();
         View { active: self.active.load_full(), frozen: frozen.clone(), snapshot }
     }
 
-    /// Makes changes. The caller holds the locks of the rows, and nobody freezes meanwhile.
+    /// Applies changes to the active memtable. The caller holds the locks of the rows, and prevents a freeze.
     pub fn apply<'a>(&self, records: impl Iterator<Item = RowRecord<'a>>) {
         let active = self.active.load();
         let mut grown = 0;
@@ -61,17 +62,17 @@ impl Memory {
         }
     }
 
-    /// About how many bytes the active memtable takes.
+    /// Returns the approximate size of the active memtable in bytes.
     pub fn active_bytes(&self) -> usize {
         self.active_bytes.load(Ordering::Relaxed)
     }
 
-    /// Memtables that are frozen, newest first.
+    /// Returns the frozen memtables, newest first.
     pub fn frozen(&self) -> Frozen {
         self.frozen.read().clone()
     }
 
-    /// Starts a new memtable. The caller sees to it that nobody writes meanwhile.
+    /// Freezes the active memtable and starts a new one. The caller prevents writes.
     pub fn freeze(&self) {
         let mut frozen = self.frozen.write();
         let next = Arc::<Memtable>::default();
@@ -80,18 +81,19 @@ impl Memory {
         self.active_bytes.store(0, Ordering::Relaxed);
     }
 
-    /// The same, unless the active memtable is empty.
+    /// Freezes the active memtable unless it is empty. The caller prevents writes.
     pub fn freeze_if_used(&self) {
         if !self.active.load().is_empty() {
             self.freeze();
         }
     }
 
-    /// Merges frozen memtables that no snapshot shares, where there are more than `LAYERS_MAX` of all. Only for a store
-    /// without tables. Reads and writes go on meanwhile; when memtables are frozen or replaced meanwhile, nothing is merged.
+    /// Merges frozen memtables that no snapshot shares, if there are more than `LAYERS_MAX` frozen ones. Only for a
+    /// store in memory. Reads and writes continue during the merge. Its result is discarded if memtables are frozen or
+    /// replaced before it ends.
     pub fn merge_unshared(&self) {
         let earlier = self.frozen();
-        // A snapshot or a read that has the whole list shares all memtables of it.
+        // A snapshot or a read that has this list shares all its memtables.
         if earlier.len() <= LAYERS_MAX || Arc::strong_count(&earlier) > 2 {
             return;
         }
@@ -115,15 +117,15 @@ impl Memory {
         }
     }
 
-    /// Forgets what the tables now hold.
-    pub fn let_go(&self) {
+    /// Drops the frozen memtables, after they have been flushed.
+    pub fn drop_frozen(&self) {
         let flushed = std::mem::take(&mut *self.frozen.write());
-        // Many entries are freed here, and not under the lock.
+        // The entries are freed here, after the lock was released, since that can take long.
         drop(flushed);
     }
 
-    /// Puts others in the place of all memtables, and an empty one before them. Returns the earlier ones. The caller sees
-    /// to it that nobody writes meanwhile.
+    /// Replaces all memtables by an empty active one and these frozen ones. Returns the earlier memtables. The caller
+    /// prevents writes.
     pub fn replace(&self, others: Frozen) -> (Arc<Memtable>, Frozen) {
         let mut frozen = self.frozen.write();
         let next = Arc::<Memtable>::default();
@@ -131,30 +133,30 @@ impl Memory {
         (self.active.swap(next), std::mem::replace(&mut *frozen, others))
     }
 
-    /// Forgets a generation of a column family. Nobody writes to it or flushes it meanwhile.
+    /// Drops the rows of a generation of a column family. The caller prevents writes to it and its flush.
     pub fn forget(&self, family: u64) {
         let mut frozen = self.frozen.write();
         self.active.load().forget(family);
-        // Others may hold a frozen one: they keep what it has.
+        // Readers and snapshots may share a frozen memtable, so a copy without the generation replaces it.
         *frozen = frozen.iter().map(|table| Memtable::without(table, family)).collect();
     }
 
-    /// Whether a generation has entries here.
+    /// Returns whether a generation has entries in memtables.
     pub fn holds(&self, family: u64) -> bool {
         let frozen = self.frozen.read();
         let holds = |table: &Arc<Memtable>| table.rows(family).is_some_and(|rows| !rows.is_empty());
         holds(&self.active.load()) || frozen.iter().any(holds)
     }
 
-    /// About how many bytes all memtables take.
+    /// Returns the approximate size of all memtables in bytes.
     pub fn bytes(&self) -> usize {
         let frozen = self.frozen.read();
         self.active.load().bytes() + frozen.iter().map(|table| table.bytes()).sum::<usize>()
     }
 }
 
-/// The neighbours that are worth merging: memtables that no other list has, each at most twice as large as all newer ones
-/// of its group.
+/// Returns groups of adjacent memtables to merge. None of them is shared, and each is at most twice as large as all
+/// newer ones of its group together.
 fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
     let is_shared = |layer: &Arc<Memtable>| Arc::strong_count(layer) > 1;
     let mut groups = Vec::new();
@@ -176,13 +178,13 @@ fn groups_to_merge(layers: &[Arc<Memtable>]) -> Vec<Range<usize>> {
 }
 
 impl View {
-    /// What memory knows of a row, newest first.
+    /// Returns the entries of a row in each memtable, newest first.
     pub fn row(&self, family: u64, prefix: &[u8]) -> Vec<EntryMap> {
-        // A row in neither costs no memory.
+        // Collecting nothing does not allocate, so rows that are in no memtable are cheap.
         self.memtables().filter_map(|table| table.rows(family)?.get(prefix)).collect()
     }
 
-    /// The first row of which memory knows something, from `low` on and before `high`.
+    /// Returns the first row in memtables from `low`, inclusive, to `high`, exclusive.
     pub fn first_row(&self, family: u64, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
         self.memtables().filter_map(|table| table.rows(family)?.first(low, high)).min()
     }
@@ -236,7 +238,7 @@ mod tests {
         memory.apply(std::iter::once(record));
     }
 
-    /// All values, as a read finds them.
+    /// Returns all values as a read finds them.
     fn entries(view: &View) -> BTreeMap<Place, u8> {
         let mut found = BTreeMap::new();
         for (family, row) in (0..FAMILIES).flat_map(|family| (0..ROWS).map(move |row| (family, row))) {
@@ -254,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_changes_no_answer(ops in prop::collection::vec(op(), 0..150)) {
+        fn merging_does_not_change_reads(ops in prop::collection::vec(op(), 0..150)) {
             let memory = Memory::default();
             let mut expected = BTreeMap::new();
             let mut snapshots: Vec<(Frozen, BTreeMap<Place, u8>)> = Vec::new();
@@ -282,7 +284,7 @@ mod tests {
                 let view = View { active: Arc::default(), frozen: frozen.clone(), snapshot: None };
                 prop_assert_eq!(&entries(&view), expected);
             }
-            // Without snapshots few layers are left, and as many bytes are counted as there are.
+            // Without snapshots few layers are left, and the counted size is exact.
             snapshots.clear();
             memory.merge_unshared();
             let left = memory.frozen();

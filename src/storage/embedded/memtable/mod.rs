@@ -1,14 +1,14 @@
-//! What the commit log holds and the tables do not yet: the newest entries, in memory, in order.
+//! The memtables: the newest entries, sorted in memory. The commit log has them too, and tables do not have them yet.
 //!
 //! ```text
 //!   Memory      the active Memtable, and frozen ones: in a durable store at most one, which is being flushed
 //!   Memtable    by generation of a column family: Rows
-//!   Rows        in ring order: the entries of each row
-//!   EntryMap    in order: key relative to the row -> value, or its removal; packed in chunks
+//!   Rows        in the order of the ring: the entries of each row
+//!   EntryMap    sorted: key relative to the row -> value or removal; packed in chunks
 //! ```
 //!
-//! An entry here is laid over the tables' of the same key: it wins, whatever either says, for which of two writes
-//! wins was decided when the later one was made. One row is one thing to find, however many columns a write changes.
+//! An entry in a memtable hides the entries of the same key in tables: reads do not compare them, since the write has
+//! already decided which one wins. A write finds its row once, no matter how many columns it changes.
 
 mod entry_map;
 mod memory;

@@ -1,4 +1,4 @@
-//! Rows of one generation of a column family, in ring order.
+//! The rows of one generation of a column family in a memtable, in the order of the ring.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -12,29 +12,30 @@ use crate::storage::embedded::log::Changes;
 use crate::storage::embedded::packed::PackedEntries;
 use crate::util::KeyMap;
 
-/// What a row takes beside its entries: its first chunk, what holds that, its places in two maps of rows, and what the
-/// allocator adds.
+/// Bytes of memory for a row beside its entries: its first chunk and the `Arc` of it, its places in the two maps of
+/// rows, and what the allocator adds.
 const ROW_OVERHEAD: usize = size_of::<PackedEntries>() + 242;
 
-/// What all keys of a row begin with.
+/// The prefix of all keys of a row.
 type Prefix = Arc<[u8]>;
 
-/// One row. Readers clone the map, which is quick.
+/// One row. Readers clone the map, which is cheap, so they hold the lock only briefly.
 type Row = Mutex<EntryMap>;
 
 /// Rows by the prefix of their keys.
 #[derive(Default)]
 pub struct Rows {
-    /// Every row twice: to find one is four times as fast here as by its order.
+    /// Each row is in both maps. Finding one by hash is four times as fast as in the sorted map.
     by_prefix: RwLock<KeyMap<Prefix, Arc<Row>>>,
     in_order: RwLock<BTreeMap<Prefix, Arc<Row>>>,
     bytes: AtomicIsize,
 }
 
 impl Rows {
-    /// Makes changes to one row, all at once for whoever reads it. Returns how many bytes that takes, or makes free.
+    /// Applies changes to one row. Readers see all of them or none. Returns by how many bytes the memtable has grown or
+    /// shrunk.
     pub fn apply(&self, prefix: &[u8], changes: Changes<'_>) -> isize {
-        let (row, mut grown) = self.row_or_make(prefix);
+        let (row, mut grown) = self.row_or_create(prefix);
         let mut map = row.lock();
         let mut likely = 0;
         for (key, value) in changes {
@@ -48,8 +49,8 @@ impl Rows {
         grown
     }
 
-    /// What several hold together, newest first; nobody writes to them any more. Rows that only one of them has are
-    /// shared with it. Below the lowest there is nothing that a removal could hide.
+    /// Merges the rows of several frozen memtables. A row that is in only one of them is shared with it. If
+    /// `is_lowest`, removals are dropped, since no older entries are left that they could hide.
     pub fn merged(newest_first: &[Arc<Rows>], is_lowest: bool) -> Rows {
         let mut oldest_first = newest_first.iter().rev();
         let mut merged = oldest_first.next().map_or_else(BTreeMap::new, |rows| rows.in_order.read().clone());
@@ -87,7 +88,7 @@ impl Rows {
         }
     }
 
-    fn row_or_make(&self, prefix: &[u8]) -> (Arc<Row>, isize) {
+    fn row_or_create(&self, prefix: &[u8]) -> (Arc<Row>, isize) {
         if let Some(row) = self.by_prefix.read().get(prefix) {
             return (row.clone(), 0);
         }
@@ -101,14 +102,14 @@ impl Rows {
         (row, (prefix.len() + ROW_OVERHEAD).cast_signed())
     }
 
-    /// What is known of a row.
+    /// Returns the entries of a row.
     pub fn get(&self, prefix: &[u8]) -> Option<EntryMap> {
         let row = self.by_prefix.read().get(prefix).cloned()?;
         let map = row.lock().clone();
         Some(map)
     }
 
-    /// The first row from `low` on and before `high`, which may be open.
+    /// Returns the first row from `low`, inclusive, to `high`, exclusive or unbounded.
     pub fn first(&self, low: &[u8], high: Option<&[u8]>) -> Option<Vec<u8>> {
         let rows = self.in_order.read();
         let high = high.map_or(Bound::Unbounded, Bound::Excluded);
@@ -118,13 +119,13 @@ impl Rows {
         rows.range::<[u8], _>((Bound::Included(low), high)).next().map(|(prefix, _)| prefix.to_vec())
     }
 
-    /// Every row, in order.
+    /// Returns all rows in the order of the ring.
     pub fn all(&self) -> Vec<(Prefix, EntryMap)> {
         let rows = self.in_order.read();
         rows.iter().map(|(prefix, row)| (prefix.clone(), row.lock().clone())).collect()
     }
 
-    /// About how much memory they take.
+    /// Returns the approximate memory that the rows use, in bytes.
     pub fn bytes(&self) -> isize {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! All that was written since the last freeze, by generation of column family.
+//! A memtable: the rows written since the last freeze, by generation of their column family.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
@@ -8,17 +8,17 @@ use arc_swap::ArcSwap;
 use super::rows::Rows;
 use crate::util::KeyMap;
 
-/// Rows of every column family, by the number of its generation.
+/// The rows of all column families, by the number of the generation.
 #[derive(Default)]
 pub struct Memtable {
-    /// Copied when a generation comes to it: there are few, and every write looks here.
+    /// The map is copied to add a generation: every write reads it, and generations are few.
     families: ArcSwap<KeyMap<u64, Arc<Rows>>>,
     bytes: AtomicIsize,
 }
 
 impl Memtable {
-    /// What several hold together, newest first; nobody writes to them any more. Below the lowest there is nothing that
-    /// a removal could hide.
+    /// Merges several frozen memtables. If `is_lowest`, removals are dropped, since no older entries are left that they
+    /// could hide.
     pub fn merged(newest_first: &[Arc<Memtable>], is_lowest: bool) -> Memtable {
         let mut layers: KeyMap<u64, Vec<Arc<Rows>>> = KeyMap::default();
         for table in newest_first {
@@ -37,8 +37,8 @@ impl Memtable {
         }
     }
 
-    /// The rows of a generation, which are made if need be.
-    fn rows_or_make(&self, family: u64) -> Arc<Rows> {
+    /// Returns the rows of a generation, and creates them if needed.
+    fn rows_or_create(&self, family: u64) -> Arc<Rows> {
         if let Some(rows) = self.families.load().get(&family) {
             return rows.clone();
         }
@@ -48,29 +48,29 @@ impl Memtable {
             families.entry(family).or_insert_with(|| made.clone());
             families
         });
-        // Somebody may have been faster.
+        // Another thread may have created them first.
         before.get(&family).cloned().unwrap_or(made)
     }
 
-    /// Does something with the rows of a generation, which are made if need be.
+    /// Runs `run` on the rows of a generation, which are created if needed.
     pub fn with_rows<T>(&self, family: u64, run: impl FnOnce(&Rows) -> T) -> T {
         match self.families.load().get(&family) {
             Some(rows) => run(rows),
-            None => run(&self.rows_or_make(family)),
+            None => run(&self.rows_or_create(family)),
         }
     }
 
-    /// Counts bytes that its rows have grown by.
+    /// Adds the bytes by which rows have grown.
     pub fn add_bytes(&self, grown: isize) {
         self.bytes.fetch_add(grown, Ordering::Relaxed);
     }
 
-    /// The rows of a generation, if any were written.
+    /// Returns the rows of a generation, if there are any.
     pub fn rows(&self, family: u64) -> Option<Arc<Rows>> {
         self.families.load().get(&family).cloned()
     }
 
-    /// The generations that were written to.
+    /// Returns the rows of all generations, sorted by number.
     pub fn families(&self) -> Vec<(u64, Arc<Rows>)> {
         let mut families: Vec<_> =
             self.families.load().iter().map(|(number, rows)| (*number, rows.clone())).collect();
@@ -78,7 +78,7 @@ impl Memtable {
         families
     }
 
-    /// The same memtable without a generation; nobody writes to it any more.
+    /// Returns a frozen memtable without a generation.
     pub fn without(table: &Arc<Memtable>, family: u64) -> Arc<Memtable> {
         let Some(rows) = table.rows(family) else { return table.clone() };
         let mut families = KeyMap::clone(&table.families.load());
@@ -87,7 +87,7 @@ impl Memtable {
         Arc::new(Memtable { families: ArcSwap::from_pointee(families), bytes: AtomicIsize::new(bytes) })
     }
 
-    /// Forgets a generation. Nobody writes to it any more.
+    /// Drops the rows of a generation. The caller prevents writes to it.
     pub fn forget(&self, family: u64) {
         let before = self.families.rcu(|families| {
             let mut families = KeyMap::clone(families);
@@ -99,12 +99,12 @@ impl Memtable {
         }
     }
 
-    /// Whether nothing was written to it.
+    /// Returns whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.families.load().values().all(|rows| rows.is_empty())
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate memory that it uses, in bytes.
     pub fn bytes(&self) -> usize {
         usize::try_from(self.bytes.load(Ordering::Relaxed)).unwrap_or(0)
     }
