@@ -123,7 +123,7 @@ fn the_program_says_why_there_is_no_backup() {
     assert!(!succeeded && summary.is_empty());
     assert_eq!(
         error,
-        "cannot back up nowhere: nowhere is no data directory: nowhere/THRIFTSTORE is missing; specify the data directory \
+        "cannot back up nowhere: nowhere is not a data directory: nowhere/THRIFTSTORE is missing; specify the data directory \
          of a server\n"
     );
     let server = Server::start(directory, &storage_conf(""), &[]);

@@ -168,7 +168,7 @@ fn what_cannot_be_a_source_or_a_target_is_refused() {
     fs::write(path("file"), b"mine").unwrap();
     std::os::unix::fs::symlink(&source, path("link")).unwrap();
     for (from, to, why) in [
-        ("nowhere", "backup", "nowhere is no data directory: "),
+        ("nowhere", "backup", "nowhere is not a data directory: "),
         ("full", "backup", "THRIFTSTORE is missing; specify the data directory of a server"),
         (
             "data",
@@ -193,7 +193,10 @@ fn what_cannot_be_a_source_or_a_target_is_refused() {
     // Another backup to the same target, which is running or was killed.
     fs::create_dir(path("backup.unfinished")).unwrap();
     let error = storage::back_up(&options(&source, &path("backup")), &mut |_| {}).unwrap_err().to_string();
-    assert!(error.contains("is running or was cut short; wait for it, or remove that directory"), "{error}");
+    assert!(
+        error.contains("is running or was interrupted; wait for it, or remove that directory"),
+        "{error}"
+    );
     assert!(path("backup.unfinished").exists() && !path("backup").exists());
 }
 
@@ -208,7 +211,7 @@ fn tables_that_were_given_up_are_given_up_in_the_backup_too() {
     storage::back_up(&options(&source, &target), &mut |line| lines.push(line.to_owned())).unwrap();
     assert!(
         lines.iter().any(|line| line.starts_with("the tables of column family K.Nested in ")
-            && line.ends_with("2.1.given-up are given up: the backup does not have them")),
+            && line.ends_with("2.1.given-up were given up by an operator: the backup does not have them")),
         "{lines:?}"
     );
     assert_eq!(contents(&target), contents(&source));

@@ -257,7 +257,7 @@ fn a_strange_directory_is_reported() {
     let among_tables = filled.path().join("tables/2.1/tables/copy of 0");
     fs::create_dir(&among_tables).unwrap();
     let text = contents(filled.path()).unwrap_err().to_string();
-    assert!(text.contains("copy of 0 is no table, but is among those of column family K."), "{text}");
+    assert!(text.contains("copy of 0 is not a table, but is among the tables of column family K."), "{text}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The permission to wait for the disk.
 //!
-//! What memory answers takes microseconds and runs on the thread that serves the connection, because handing it to
-//! another thread costs more than it takes. Whatever reads tables asks for a `BlockingPermit`, which only threads have that
-//! serve nobody else: so no read of the disk can happen on a thread that others wait for.
+//! A request that memory can answer takes microseconds. It runs on the thread that serves the connection, because
+//! giving it to another thread would cost more. Functions that read tables take a `BlockingPermit`, which only threads
+//! have that serve no connections. So no connection's thread can ever wait for the disk.
 
-/// Columns of a slice from which on it counts as long, even if memory has them.
+/// Columns above which a slice is long: it then runs on a disk thread even if memory has all columns.
 pub const LONG_SLICE: usize = 512;
 
 /// The permission to wait for the disk.
@@ -12,7 +12,8 @@ pub const LONG_SLICE: usize = 512;
 pub struct BlockingPermit(());
 
 impl BlockingPermit {
-    /// For a thread that serves nobody else: the start, the end, tools, and the store's own threads.
+    /// Returns a permit. Only for threads that serve no connections: during start and shutdown, in tools, and for
+    /// background threads.
     pub const fn on_own_thread() -> BlockingPermit {
         BlockingPermit(())
     }

@@ -1,6 +1,7 @@
-//! The queue of deletions that shadow others: each is looked at when it is due.
+//! The queue of deletions that shadow other entries. The sweeper processes each one when it is due.
 //!
-//! It is one row of tables of its own, so that a deletion is queued in the record that makes it.
+//! The queue is one row of entries with tables of its own, so a deletion and its queue entry are in the same log
+//! record.
 //!
 //! ```text
 //!   q | i64 due second | u64 number      u32 family id | key of the deletion
@@ -21,30 +22,30 @@ use super::tables::{TableFolder, Tables};
 use super::write_batch::WriteBatch;
 use crate::storage::StoreError;
 
-/// The number under which the commit log and memory know the queue; column families have larger ones.
+/// The number of the queue in the commit log and the memtables. Those of column families are larger.
 pub const QUEUE_FAMILY: u64 = 0;
-/// What all its keys begin with.
+/// The prefix of its keys.
 const PREFIX: &[u8] = b"q";
-/// Bytes of a key behind that.
+/// Bytes of a key after the prefix.
 const KEY_BYTES: usize = 16;
 
-/// The queue.
+/// The queue of deletions.
 pub struct DeletionQueue {
     tables: Arc<Tables>,
     next_number: AtomicU64,
 }
 
-/// A tombstone that waits until gc_grace has passed.
+/// A deletion in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedDeletion {
-    /// Its place in the queue, to take it off.
+    /// Its key in the queue.
     place: Bytes,
     pub family: u32,
     pub marker: Bytes,
 }
 
 impl DeletionQueue {
-    /// The directories of the queue's tables.
+    /// Returns the directories of the queue's tables.
     pub fn folder() -> TableFolder {
         TableFolder {
             main: "queue".to_owned(),
@@ -53,11 +54,11 @@ impl DeletionQueue {
         }
     }
 
-    /// Opens the queue, as memory and tables have it.
+    /// Opens the queue from its entries in memtables and tables.
     pub fn open(tables: Tables, view: &View, may_wait: &BlockingPermit) -> Result<DeletionQueue, StoreError> {
         let queue = DeletionQueue { tables: Arc::new(tables), next_number: AtomicU64::new(0) };
         let mut largest = 0;
-        // Numbers only keep two deletions of one second apart; those of earlier runs are smaller or taken off.
+        // Numbers only distinguish deletions that are due in the same second.
         queue.walk((view, may_wait), &[0xFF; KEY_BYTES], |place, _| {
             largest = largest.max(BigEndian::read_u64(&place[8..]) + 1);
             Ok(true)
@@ -70,21 +71,21 @@ impl DeletionQueue {
         &self.tables
     }
 
-    /// Adds a deletion, as part of the batch that makes it.
+    /// Adds a deletion to the queue, in the batch that stores it.
     pub fn add(&self, batch: &mut WriteBatch, due_s: i64, family: u32, marker: &[u8]) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        // A negative due second sorts as a large one; no clock of ours gives one.
+        // A negative second would sort after all others.
         let place = [due_s.max(0).to_be_bytes(), number.to_be_bytes()].concat();
         let value = [&family.to_be_bytes()[..], marker].concat();
         self.change(batch, &place, Some(&value));
     }
 
-    /// Takes a deletion off, as part of a batch.
+    /// Removes a deletion from the queue, in a batch.
     pub fn remove(&self, batch: &mut WriteBatch, deletion: &QueuedDeletion) {
         self.change(batch, &deletion.place, None);
     }
 
-    /// The deletions that are due, at most so many.
+    /// Returns the deletions that are due, at most `most`.
     pub fn due(
         &self,
         (view, may_wait): (&View, &BlockingPermit),
@@ -94,7 +95,7 @@ impl DeletionQueue {
         let mut due = Vec::new();
         self.walk((view, may_wait), &now_s.saturating_add(1).max(0).to_be_bytes(), |place, value| {
             if value.len() < 4 {
-                return Err(StoreError::Corrupt("a queued deletion has no family".to_owned()));
+                return Err(StoreError::Corrupt("a queued deletion has no column family".to_owned()));
             }
             due.push(QueuedDeletion { place, family: BigEndian::read_u32(&value), marker: value.slice(4..) });
             Ok(due.len() < most)
@@ -102,7 +103,7 @@ impl DeletionQueue {
         Ok(due)
     }
 
-    /// Goes through the queue up to a place, as long as it is told to.
+    /// Calls `each` for the entries before `high`, in order, until it returns `false`.
     fn walk(
         &self,
         (view, may_wait): (&View, &BlockingPermit),

@@ -1,10 +1,11 @@
 //! Threads for work that may wait for the disk.
 //!
-//! The threads that serve connections never wait for the disk: a few of them serve many clients. What needs the disk is
-//! given to one of these threads, and the connection's task waits for the answer. They are few and stay, so that the
-//! memory that they have allocated is used again; each is started when there is work and no other is idle.
+//! The threads that serve connections never wait for the disk, since a few of them serve many clients. Work that needs
+//! the disk is given to one of these threads, and the connection's task awaits the result. They are few and never end,
+//! so that memory that they have allocated is used again. A thread is started when there is work and no other thread is
+//! idle.
 //!
-//! Long work (scans, counts, long slices) has at most half of the threads, so that short reads never wait for it alone.
+//! Long work (scans, counts, long slices) uses at most half of the threads, so that it never delays all short reads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use super::health::guard_read;
 use crate::storage::StoreError;
 use crate::util::meter::{self, metered_here};
 
-/// Threads at most, and at least: as many reads of the disk at the same time, each of which may hold a value of the
-/// largest size.
+/// Limits of the number of threads. This is also the number of concurrent reads of the disk, each of which may hold a
+/// value of the largest size.
 const THREADS: std::ops::RangeInclusive<usize> = 4..=16;
-/// Threads for each processor: some of them wait.
+/// Threads for each processor: more than one, since some of them wait.
 const FOR_EACH_PROCESSOR: usize = 2;
 
 /// Work for one of the threads.
@@ -30,19 +31,20 @@ type Job = Box<dyn FnOnce(&BlockingPermit) + Send>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     Short,
-    /// As long as the data that it looks at.
+    /// It depends on the amount of data that is read.
     Long,
 }
 
-/// What waits to be done, and by how many.
+/// Jobs that wait, and the number of threads.
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
     long_jobs: VecDeque<Job>,
-    /// Threads at work on long jobs, and how many may be.
+    /// Threads that run long jobs.
     long_running: usize,
+    /// Threads that may run long jobs at the same time.
     long_running_max: usize,
-    /// A long job comes before the short ones, if there are both: each kind has its turn.
+    /// Whether a long job is next if there are jobs of both kinds. They alternate.
     is_long_next: bool,
     threads: usize,
     idle: usize,
@@ -50,7 +52,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// The next job that may run, and whether it is long.
+    /// Takes the next job that may run, and returns its length.
     fn pop(&mut self) -> Option<(Job, Length)> {
         let may_be_long = self.long_running < self.long_running_max && !self.long_jobs.is_empty();
         if may_be_long && (self.is_long_next || self.jobs.is_empty()) {
@@ -69,7 +71,7 @@ struct Shared {
     has_jobs: Condvar,
 }
 
-/// The threads.
+/// Threads that may wait for the disk.
 pub struct DiskThreads {
     shared: Arc<Shared>,
     threads_max: usize,
@@ -84,10 +86,10 @@ impl DiskThreads {
         DiskThreads { shared, threads_max }
     }
 
-    /// Runs work on one of the threads and returns what it returns. It is counted for the request that runs here.
+    /// Runs work on one of the threads and returns its result. The work is charged to the meter of the calling request.
     ///
     /// # Errors
-    /// Those of the work. A panic of it is one, too.
+    /// Those of the work. A panic in it is an error, too.
     pub async fn run<T: Send + 'static>(
         &self,
         length: Length,
@@ -97,7 +99,7 @@ impl DiskThreads {
         let meter = meter::current();
         let job: Job = Box::new(move |may_wait| {
             let outcome = guard_read(|| metered_here(meter, || work(may_wait)));
-            // A client that has gone away needs no answer.
+            // The client may have disconnected.
             let _ = sender.send(outcome);
         });
         self.start(job, length)?;
@@ -134,7 +136,7 @@ impl Drop for DiskThreads {
     }
 }
 
-/// A thread: works until there is nothing left after the end.
+/// A thread: runs jobs until the queue is closed and empty.
 fn serve(shared: &Shared) {
     let may_wait = BlockingPermit::on_own_thread();
     let mut queue = shared.queue.lock();
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_done_elsewhere_and_a_panic_is_an_error() {
+    fn work_runs_on_another_thread_and_a_panic_is_an_error() {
         let threads = DiskThreads::new();
         let here = std::thread::current().id();
         let elsewhere =
@@ -184,7 +186,7 @@ mod tests {
         let ended = Arc::new(Mutex::new(ended));
         let long = |ended: Arc<Mutex<std::sync::mpsc::Receiver<()>>>| {
             threads.run(Length::Long, move |_| {
-                // Until the test has let go of the sender.
+                // Waits until the test drops the sender.
                 let _ = ended.lock().recv();
                 Ok(())
             })

@@ -1,4 +1,4 @@
-//! An open store: its parts, and the threads that work on them.
+//! The engine: the parts of an open store, and its background threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,9 +34,9 @@ use crate::storage::disk::Disk;
 use crate::storage::{StoreError, StoreStatus};
 use crate::util::Clock;
 
-/// Time between two looks at the queue of deletions.
+/// Time between two checks of the queue of deletions.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
-/// Time between two looks at what is to be flushed, beside being told.
+/// Time between two checks whether a flush is due. Writers also wake the flush thread.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// How often the trees are checked for work if no flush asks for a check.
 const COMPACT_EVERY: Duration = Duration::from_secs(5);
@@ -51,7 +51,7 @@ pub struct Setup {
     pub clock: Arc<Clock>,
 }
 
-/// What only a store on a disk has.
+/// The parts that only a store on a disk has.
 pub struct Durable {
     pub space: Arc<TableSpace>,
     flush: Arc<Flush>,
@@ -72,15 +72,16 @@ pub struct Engine {
     sweeper: Arc<Sweeper>,
     /// `None` until the store is open.
     sweeping: Option<Worker>,
-    /// Set when the whole schema is known: the configuration's and that which clients made, which is read from the store
-    /// itself. Before that the sweeper would take column families of clients for undefined, and put their deletions off.
+    /// Set when the whole schema is known: that of the configuration, and that of clients, which is read from the store
+    /// itself. Before that the sweeper would treat column families of clients as undefined and postpone their
+    /// deletions.
     knows_schema: Arc<AtomicBool>,
     /// `None` in a store in memory.
     pub durable: Option<Durable>,
 }
 
 impl Engine {
-    /// Opens a data directory, or makes one, and lays the catalog over it.
+    /// Opens or creates a data directory with a catalog.
     pub fn open(setup: Setup, catalog: &Catalog) -> Result<Engine, StoreError> {
         let directory = LockedDirectory::take(&setup.options.directory)?;
         let health = Arc::new(Health::default());
@@ -100,7 +101,7 @@ impl Engine {
         engine.start_sweeping()
     }
 
-    /// An empty store in memory.
+    /// Returns an empty store in memory.
     pub fn in_memory(partitioner: PartitionerRef, clock: Arc<Clock>) -> Result<Engine, StoreError> {
         let health = Arc::new(Health::default());
         let contents = Contents { partitioner: partitioner.class_name().to_owned(), ..Contents::default() };
@@ -110,7 +111,7 @@ impl Engine {
         Engine::new(backing, manifest, (partitioner, clock), 0)?.start_sweeping()
     }
 
-    /// Applies mutations of different rows. A panic is final.
+    /// Applies mutations of different rows. After a panic all writes are refused.
     pub fn write(
         &self,
         mutations: Vec<Mutation>,
@@ -120,29 +121,29 @@ impl Engine {
         self.health.guard_change(|| self.write.write(mutations, behaviour, may_wait))
     }
 
-    /// Brings the store in line with a catalog.
+    /// Adds the column families of a catalog to the store.
     pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
         self.health.guard_change(|| self.families.align(catalog))
     }
 
-    /// Forgets all rows of a column family, or the column family itself.
-    pub fn forget(&self, cf: &CfDef, fate: ClearKind, _: &BlockingPermit) -> Result<(), StoreError> {
+    /// Truncates or drops a column family.
+    pub fn forget(&self, cf: &CfDef, kind: ClearKind, _: &BlockingPermit) -> Result<(), StoreError> {
         self.health.check()?;
         self.health.guard_change(|| {
-            // No flush goes on meanwhile: it would write what is forgotten. It may take a second, and writers go on.
+            // Waits for a running flush, which would write the old rows. This can take a second; writes continue.
             let _no_flush = self.write.ahead.first_segment.lock();
-            if fate == ClearKind::Truncated {
+            if kind == ClearKind::Truncated {
                 self.families.family(cf)?;
             }
-            if let Some(next) = self.families.next_generation(cf, fate)? {
-                // Writers that have the earlier tables in hand end first: what they write is forgotten with them.
+            if let Some(next) = self.families.next_generation(cf, kind)? {
+                // The locks wait for writers that use the earlier tables. Their writes are dropped with these.
                 next.install(&self.read.locks.lock_all());
             }
             Ok(())
         })
     }
 
-    /// Writes all memory to tables.
+    /// Flushes the memtable.
     pub fn flush(&self, _: &BlockingPermit) -> Result<(), StoreError> {
         match &self.durable {
             Some(durable) => self.health.guard_change(|| durable.flush.run()),
@@ -150,7 +151,7 @@ impl Engine {
         }
     }
 
-    /// Writes all memory to tables and merges them, so that old tombstones go.
+    /// Flushes the memtable and merges all tables, which drops old tombstones.
     pub fn compact(&self, may_wait: &BlockingPermit) -> Result<(), StoreError> {
         self.flush(may_wait)?;
         let Some(durable) = &self.durable else { return Ok(()) };
@@ -162,7 +163,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Brings the store in line with the whole schema. From here on deletions are swept.
+    /// Adds the column families of the whole schema to the store. From then on deletions are swept.
     pub fn align_whole(&self, catalog: &Catalog) -> Result<(), StoreError> {
         self.align(catalog)?;
         self.knows_schema.store(true, Ordering::Release);
@@ -170,7 +171,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Looks after due deletions. Returns how many there were.
+    /// Sweeps due deletions. Returns how many there were.
     pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         self.health.guard_change(|| self.sweeper.sweep(may_wait))
     }
@@ -178,7 +179,7 @@ impl Engine {
     pub fn status(&self) -> StoreStatus {
         let ahead = &self.write.ahead;
         let refusal = self.health.failure().map(str::to_owned).or_else(|| {
-            // A disk that was full when something was last written may have room by now.
+            // The disk may have space again since the last write was refused.
             self.write.guard.as_ref()?.refusal(ahead.bytes_in_memory())
         });
         let tables = self.durable.as_ref().map_or(0, |durable| durable.space.disk_bytes());
@@ -190,8 +191,7 @@ impl Engine {
         }
     }
 
-    /// Ends the threads and makes everything durable. What is long to replay is flushed, so that the next start is
-    /// quick.
+    /// Stops the threads and syncs the log. Flushes the memtable if replaying the log would make the next start slow.
     pub fn close(&self) -> Result<(), StoreError> {
         self.stop_threads();
         self.write.ahead.sync()?;
@@ -199,9 +199,9 @@ impl Engine {
             Some(durable) if self.write.ahead.is_worth_flushing() => {
                 let flushed = self.health.guard_change(|| durable.flush.run());
                 flushed.or_else(|error| match error {
-                    // A full disk has the log, which the next start replays.
+                    // The disk is full, but it has the log, which the next start replays.
                     StoreError::ReadOnly(why) if self.health.failure().is_none() => {
-                        tracing::warn!("what is in memory stays in the commit log: {why}");
+                        tracing::warn!("the memtable was not flushed and is replayed from the commit log at the next start: {why}");
                         Ok(())
                     }
                     error => Err(error),
@@ -230,7 +230,7 @@ impl Drop for Engine {
 }
 
 impl Durable {
-    /// Lets the flush thread look.
+    /// Wakes the flush thread.
     pub fn wake_flusher(&self) {
         self.flusher.wake();
     }
@@ -240,7 +240,7 @@ impl Durable {
     }
 }
 
-/// Where a store keeps what it holds.
+/// The storage of a store, which differs between a disk and memory.
 struct Backing {
     ahead: Arc<WriteAhead>,
     space: Option<Arc<TableSpace>>,
@@ -248,7 +248,7 @@ struct Backing {
 }
 
 impl Engine {
-    /// A store whose threads are not started.
+    /// Returns a store whose threads are not started.
     fn new(
         backing: Backing,
         manifest: Arc<Manifest>,
@@ -309,7 +309,7 @@ impl Engine {
     fn start_compactor(&self, space: Arc<TableSpace>) -> Result<Worker, StoreError> {
         let write = self.write.clone();
         Worker::start("compaction", self.health.clone(), move || match space.compact_trees() {
-            // What is given up is no failure.
+            // A compaction that was stopped because the store closes is not a failure.
             _ if space.is_closing() => Next::Rest(COMPACT_EVERY),
             Ok(has_worked) => {
                 write.ahead.throttle.set_runs(space.unmerged_runs());
@@ -328,8 +328,8 @@ impl Engine {
     fn start_flusher(&self, flush: Arc<Flush>, compactor: Arc<Worker>) -> Result<Worker, StoreError> {
         let (write, health) = (self.write.clone(), self.health.clone());
         Worker::start("flush", self.health.clone(), move || {
-            let has_trouble = write.ahead.flush_error().is_some();
-            if !write.ahead.wants_flush() && !has_trouble || health.failure().is_some() {
+            let has_failed = write.ahead.flush_error().is_some();
+            if !write.ahead.wants_flush() && !has_failed || health.failure().is_some() {
                 return Next::Rest(FLUSH_EVERY);
             }
             let outcome = health.guard_change(|| flush.run());
@@ -337,7 +337,7 @@ impl Engine {
             write.ahead.throttle.set_runs(flush.space.unmerged_runs());
             compactor.wake();
             let Err(error) = outcome else { return Next::GoOn };
-            tracing::error!("what is in memory was not written to tables, and will be tried again: {error}");
+            tracing::error!("the memtable was not flushed; the flush is repeated: {error}");
             write.suspect_disk();
             Next::Rest(FLUSH_EVERY)
         })
@@ -376,7 +376,7 @@ fn open_manifest(
     if directory.is_earlier {
         let mut contents = upgrade::run(&*disk, path)?;
         if contents.partitioner.is_empty() {
-            // Its first start was cut short.
+            // The first start was interrupted.
             contents.partitioner = setup.partitioner.class_name().to_owned();
         }
         Manifest::create(disk.clone(), path, contents, health.clone())?;
@@ -389,8 +389,8 @@ fn open_manifest(
             Contents { partitioner: setup.partitioner.class_name().to_owned(), ..Contents::default() };
         return Ok((directory, Manifest::create(disk, path, contents, health.clone())?));
     }
-    // A process that was killed may have left a manifest that a power failure would still undo. What is done from here on
-    // relies on it.
+    // A killed process may have renamed the manifest without syncing the directory. A power failure could still undo
+    // that, and later writes rely on it.
     disk.sync_directory(path).map_err(StoreError::io_at(path))?;
     Ok((directory, Manifest::open(disk, path, health.clone())?))
 }
@@ -409,7 +409,7 @@ fn check_partitioner(setup: &Setup, manifest: &Manifest) -> Result<(), StoreErro
     )))
 }
 
-/// Opens the place of tables, and removes those that belong to nobody.
+/// Opens the directory of tables, and removes tables that the manifest does not list.
 fn open_space(setup: &Setup, manifest: &Manifest) -> Result<Arc<TableSpace>, StoreError> {
     let space = TableSpace::new(TableOptions {
         directory: setup.options.directory.join("tables"),
@@ -422,8 +422,7 @@ fn open_space(setup: &Setup, manifest: &Manifest) -> Result<Arc<TableSpace>, Sto
     Ok(Arc::new(space))
 }
 
-/// Opens the commit log, or starts one, and brings back into memory what was not flushed. Returns the first segment that
-/// is needed.
+/// Opens or creates the commit log, and replays it into the memtable. Returns also the first segment that is needed.
 fn open_log(setup: &Setup, manifest: &Manifest, memory: &Memory) -> Result<(CommitLog, u64), StoreError> {
     let directory = setup.options.directory.join("log");
     let contents = manifest.contents();

@@ -1,12 +1,12 @@
-//! Recognizes directories that are somebody else's before a data directory is made of them.
+//! Recognizes directories of other programs before they are used as a data directory.
 //!
 //! ```text
-//!   /var/lib/cassandra/              what an old Cassandra has:
-//!     commitlog/CommitLog-1.log        a commit log,
-//!     data/system/...                  the keyspace "system",
+//!   /var/lib/cassandra/              the data directory of an old Cassandra:
+//!     commitlog/CommitLog-1.log        commit log
+//!     data/system/...                  the keyspace "system"
 //!     data/K/C-1-Data.db               tables (0.3 to 1.0; later releases have a directory for each column family)
 //!
-//!   DIR/                             a parent of one of ours, which was probably meant:
+//!   DIR/                             the parent of a data directory, which was probably meant:
 //!     data/THRIFTSTORE
 //! ```
 
@@ -17,11 +17,11 @@ use super::format::FILE;
 use crate::storage::StoreError;
 use crate::util::limits::FOREIGN_ENTRIES_MAX;
 
-/// How deep tables are looked for: `data/K/C-uuid/K-C-ka-1-Data.db` is the deepest.
+/// Depth to which tables are searched for: `data/K/C-uuid/K-C-ka-1-Data.db` is the deepest.
 const DEPTH_MAX: usize = 4;
 
-/// Refuses a directory that is not ours and has the data of an old Cassandra or one of our data directories in it. One that
-/// does not exist or is ours is right, whatever else is in it.
+/// Fails if a directory is not a data directory and contains the data of an old Cassandra, or a data directory. A
+/// directory that does not exist, or that is a data directory, is accepted regardless of its other files.
 ///
 /// # Errors
 /// `Mismatch`, with what was found and what to do.
@@ -32,7 +32,7 @@ pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
     let name = directory.display();
     if let Some(inner) = entries(directory).map(|entry| entry.path()).find(|path| path.join(FILE).is_file()) {
         return Err(StoreError::Mismatch(format!(
-            "{name} is no data directory of thriftstore, but {} in it is one: use that, or choose an empty directory",
+            "{name} is not a data directory of thriftstore, but {} in it is one: use that, or choose an empty directory",
             inner.display()
         )));
     }
@@ -47,7 +47,7 @@ pub fn check_not_foreign(directory: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The first file or directory that only a Cassandra has.
+/// Returns the first file or directory that only Cassandra creates. Looks at no more than `left` entries.
 fn sign_of_cassandra(root: &Path, directory: &Path, depth: usize, left: &mut usize) -> Option<PathBuf> {
     for entry in entries(directory) {
         *left = left.checked_sub(1)?;
@@ -74,7 +74,7 @@ fn sign_of_cassandra(root: &Path, directory: &Path, depth: usize, left: &mut usi
     None
 }
 
-/// What is in a directory; nothing where it cannot be read. Opening it says why.
+/// Returns the entries of a directory, none if it cannot be read: opening the store reports that error.
 fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
     fs::read_dir(directory).into_iter().flatten().flatten()
 }
@@ -83,7 +83,7 @@ fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
 mod tests {
     use super::*;
 
-    /// The outcome for a directory with these files.
+    /// Returns the result for a directory with these files.
     fn outcome(files: &[&str]) -> Result<(), String> {
         let directory = tempfile::tempdir().unwrap();
         for file in files {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cassandra_is_recognized_by_any_of_its_parts() {
+    fn data_of_cassandra_is_recognized_by_any_of_its_parts() {
         for (files, sign) in [
             (&["commitlog/CommitLog-1.log"][..], "commitlog"),
             (&["data/system/LocationInfo-1-Filter.db"], "system"),
@@ -112,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_of_one_of_ours_is_refused() {
+    fn the_parent_of_a_data_directory_is_refused() {
         let why = outcome(&["inner/THRIFTSTORE", "inner/MANIFEST"]).unwrap_err();
         assert!(why.contains("inner in it is one: use that"), "{why}");
     }
 
     #[test]
-    fn other_directories_are_right() {
+    fn other_directories_are_accepted() {
         assert_eq!(outcome(&[]), Ok(()));
         assert_eq!(outcome(&["notes.txt", "a/b/c"]), Ok(()));
         assert_eq!(outcome(&["THRIFTSTORE", "old/K/C-1-Data.db", "data/THRIFTSTORE"]), Ok(()), "it is ours");

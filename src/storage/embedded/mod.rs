@@ -1,55 +1,59 @@
-//! Rows on disk: one commit log, memtables, and sorted tables.
+//! The embedded store: rows on the local disk, in one commit log, memtables and sorted tables.
 //!
-//! For a reader who knows LevelDB: the commit log, the memtables and the manifest are ours, the sorted tables and their
-//! compaction are the library `lsm-tree`, which here has no log and no memtable of its own. What differs from LevelDB:
+//! The design is that of LevelDB. The commit log, the memtables and the manifest are implemented here; the sorted
+//! tables and their compaction are those of the library `lsm-tree`, which is used without a log and without memtables.
+//! Differences from LevelDB:
 //!
-//! - *A write reads first.* Which of two writes to a cell wins depends on their timestamps and on the release that the
-//!   client speaks to. It is decided when the second write arrives, under the row's lock, and only the winner is stored.
-//!   So a read never merges versions, and an entry in a memtable hides the one of its key in every table.
-//! - *A write that is newer than all tables does not read.* The manifest has the highest timestamp of each tree.
-//! - *A generation instead of a range deletion.* A truncate raises a number in the manifest; see `families`.
-//! - *Rows in memory.* Entries of one row lie together, in the memtable and in the row cache, packed.
+//! - *A write reads first.* Which of two writes to a cell wins depends on their timestamps and on the release of the
+//!   client's API. This is decided when the second write arrives, under the row's lock, and only the winner is stored.
+//!   So a read never reconciles versions, and an entry in a memtable hides the entries of the same key in all tables.
+//! - *A write that is newer than all tables does not read them.* The manifest has the highest timestamp of each tree.
+//! - *A truncate deletes no range of keys.* It raises the generation of the column family in the manifest; see
+//!   `families`.
+//! - *Rows are kept together in memory.* The entries of one row are packed into blocks of memory, in memtables and in
+//!   the row cache.
 //!
 //! ```text
 //!   DIR/
 //!     THRIFTSTORE            what the directory is; locked while a server runs     format
 //!     MANIFEST               column families, generations, log segments, tables,   manifest
-//!                            the schema that clients made
-//!     log/7.log              the commit log: what the tables do not hold yet       log
+//!                            the schema that clients have created
+//!     log/7.log              the commit log: writes that are not in tables yet       log
 //!     tables/1.2/            a tree: column family 1, generation 2                 tables
-//!     tables/1.2.long/       its entries with keys over 60,000 bytes               long_keys
-//!     tables/queue/          deletions to look after                               deletion_queue
+//!     tables/1.2.long/       its entries with keys from 60,000 bytes            long_keys
+//!     tables/queue/          deletions for the sweeper                         deletion_queue
 //!
 //!
-//!   a write                        write_path: check, lock the rows, look, decide, take, show
+//!   a write                        write_path: check, lock, look up, reconcile, append, publish
 //!      |
-//!      |  look at the row          row_cache, else memtables, else tables (read_path, row_source)
+//!      |  look up the row          row_cache, else memtables, else tables (read_path, row_source)
 //!      v
-//!   one record -> log/7.log        write_ahead: all of it or nothing survives a crash
+//!   one record -> log/7.log        write_ahead: it survives a crash completely or not at all
 //!      |
 //!      v
 //!   active memtable  ---freeze--->  frozen memtable  ---flush--->  tables/1.2/
 //!                                                                      |
-//!                        MANIFEST: tables/1.2 is there,                |  compaction merges levels,
-//!                        log needed from segment 8 on                  v  tombstones past gc_grace go
+//!                        MANIFEST: lists tables/1.2,                   |  compaction merges levels,
+//!                        log needed from segment 8 on                  v  and drops old tombstones
 //! ```
 //!
-//! The files by what they know, each using only those above it:
+//! The files in layers. Each file uses only files of its own layer and of those above it:
 //!
 //! | | |
 //! |---|---|
-//! | `key`, `value` | the entries' format |
-//! | `packed`, `log`, `memtable`, `row_cache`, `locks` | memory, and the commit log |
-//! | `health`, `blocking`, `disk_guard`, `throttle`, `threads`, `disk_threads` | whether writes are taken, who may wait for the disk |
-//! | `manifest`, `tables`, `long_keys` | what is on the disk beside the log |
-//! | `merge`, `row_source`, `row_reader`, `scan`, `dump` | reading rows, wherever they are |
+//! | `key`, `value` | the format of entries |
+//! | `packed`, `log`, `memtable`, `row_cache`, `locks` | entries in memory, and the commit log |
+//! | `health`, `blocking`, `disk_guard`, `throttle`, `threads`, `disk_threads` | whether writes are accepted, and which threads may wait for the disk |
+//! | `manifest`, `tables`, `long_keys` | files beside the log |
+//! | `merge`, `row_source`, `row_reader`, `scan`, `dump` | reading rows from cache, memtables and tables |
 //! | `families` | column families and their generations |
 //! | `read_path`, `write_batch`, `write_ahead`, `deletion_queue`, `write`, `write_path` | reads and writes |
-//! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | what happens beside them |
+//! | `commit`, `flush`, `sweeper`, `range_shadow`, `snapshots` | background work, and snapshots of a store in memory |
 //! | `upgrade`, `format`, `foreign`, `recovery`, `options`, `engine`, `store` | opening, and the `Store` trait |
-//! | `backup` | copies of a data directory, beside the process that has it open |
+//! | `backup` | copies of a data directory that another process may have open |
 //!
-//! A store in memory (`EmbeddedStore::in_memory`) is the same without log, tables and manifest file.
+//! A store in memory (`EmbeddedStore::in_memory`) has the same parts except the log, the tables and the manifest's
+//! file.
 
 mod backup;
 mod blocking;

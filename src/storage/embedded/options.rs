@@ -1,24 +1,24 @@
-//! How an embedded store is opened.
+//! The options of an embedded store.
 
 use std::path::PathBuf;
 
 use super::commit::SyncMode;
 
-/// How an embedded store is opened.
+/// The options with which an embedded store is opened.
 #[derive(Debug, Clone)]
 pub struct EmbeddedOptions {
     pub directory: PathBuf,
     pub sync: SyncMode,
-    /// Most bytes of rows and data blocks that are kept in memory. A quarter of this, but no more than 64 MiB, may wait
-    /// to be written to tables, and as much again while it is.
+    /// Limit, in bytes, of the row cache and the cache of data blocks together. In addition, a memtable has up to a
+    /// quarter of this, at most 64 MiB, and a second one as much while the first is flushed.
     pub cache_bytes: u64,
 }
 
-/// Limits of what a memtable takes before it is flushed.
+/// Limits of the size of a memtable at which it is flushed.
 const MEMTABLE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=64 << 20;
 
 impl EmbeddedOptions {
-    /// Bytes of a memtable at which it is flushed.
+    /// Returns the size of a memtable, in bytes, at which it is flushed.
     pub fn memtable_bytes(&self) -> usize {
         let bytes = (self.cache_bytes / 4).clamp(*MEMTABLE_BYTES.start(), *MEMTABLE_BYTES.end());
         usize::try_from(bytes).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! Replays the commit log under a manifest, which knows what of it was truncated.
+//! Replays the commit log, without rows of generations that the manifest lists as truncated or dropped.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,10 +10,11 @@ use super::tables::{generation_in, id_in};
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// Gives every row of the log that belongs to the newest generation of its column family, in the order of writing.
+/// Calls `each` with every row of the log that belongs to the newest generation of its column family, in the order of
+/// writing.
 ///
 /// # Errors
-/// `Corrupt` when the log is damaged, or has rows of column families that the manifest does not list.
+/// `Corrupt` if the log is damaged, or has rows of column families that the manifest does not list.
 pub fn replay_newest(
     (disk, directory): (&dyn Disk, &Path),
     contents: &Contents,
@@ -25,14 +26,14 @@ pub fn replay_newest(
     replay((disk, directory), (first, last), |row| {
         let (id, generation) = (id_in(row.family), generation_in(row.family));
         match newest.get(&id) {
-            // A truncate has taken it away.
+            // A truncate or drop has removed it.
             Some(newest) if generation < *newest => return Ok(()),
             Some(newest) if generation == *newest => {}
             None if row.family == QUEUE_FAMILY => {}
             _ => {
                 return Err(StoreError::Corrupt(format!(
                     "the commit log in {} has a row of column family {id}, generation {generation}, which the \
-                     manifest does not know; put back an undamaged copy of the data directory",
+                     manifest does not list; put back an undamaged copy of the data directory",
                     directory.display()
                 )));
             }

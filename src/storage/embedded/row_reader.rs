@@ -1,4 +1,4 @@
-//! Reads inside one row: deletions first, then only the entries that the predicate asks for.
+//! Reads within one row: deletions first, then only the entries that the predicate selects.
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ use crate::storage::order::{Regrouped, group_prefix};
 use crate::util::limits::{CELLS_PER_CHECK, REQUEST_CHUNK_BYTES};
 use crate::util::meter;
 
-/// A comparator twice: as names are stored, and as the caller's release orders them.
+/// The comparator by which names are stored, and the one by which the caller's release orders them.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     pub stored: &'a dyn AbstractType,
@@ -34,7 +34,7 @@ type Cells<'a> = Box<dyn Iterator<Item = Result<Cell, StoreError>> + 'a>;
 type Supers<'a> = Box<dyn Iterator<Item = Result<SuperColumn, StoreError>> + 'a>;
 
 impl RowSource<'_> {
-    /// Reads what a command asks of the row.
+    /// Reads the columns that a command selects.
     pub fn read(&self, command: &ReadCommand, read_of: ReadOf) -> Result<RowColumns, StoreError> {
         let mut kept = KeptColumns::default();
         self.gather(command, read_of, &mut kept)?;
@@ -44,7 +44,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// Counts what a command asks of the row, without keeping it.
+    /// Counts the columns that a command selects, without collecting them.
     pub fn count(&self, command: &ReadCommand, read_of: ReadOf) -> Result<usize, StoreError> {
         let mut counted = CountedColumns::default();
         self.gather(command, read_of, &mut counted)?;
@@ -87,7 +87,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// The row's deletion, and its tombstones of runs of names.
+    /// Returns the row's deletion and its range tombstones.
     pub fn row_deletions(&self) -> Result<(DeletionTime, Vec<RangeDeletion>), StoreError> {
         let marker = self.get(ROW_MARKER)?.map(value::decode).transpose()?;
         let Some(Value::Deletion { deletion, has_ranges, .. }) = marker else {
@@ -105,12 +105,12 @@ impl RowSource<'_> {
         Ok((deletion, ranges))
     }
 
-    /// The deletion that stands at a key.
+    /// Returns the deletion with a key.
     pub fn deletion_at(&self, marker: &[u8]) -> Result<DeletionTime, StoreError> {
         self.deletion_and_name_at(marker).map(|(deletion, _)| deletion)
     }
 
-    /// The deletion that stands at a key, and the name that is kept there.
+    /// Returns the deletion with a key, and the name that it stores.
     pub fn deletion_and_name_at(&self, marker: &[u8]) -> Result<(DeletionTime, Option<Bytes>), StoreError> {
         match self.get(marker)?.map(value::decode).transpose()? {
             Some(Value::Deletion { deletion, name, .. }) => Ok((deletion, name)),
@@ -139,7 +139,7 @@ impl RowSource<'_> {
                 let wanted = sorted_names(wanted, names.view);
                 let count = wanted.len();
                 let found = wanted.into_iter().enumerate().filter_map(|(at, name)| {
-                    // Those that are not there are seen by nobody else.
+                    // Names without a cell are not counted by `collect_cells`, so time and memory are checked here.
                     if at % CELLS_PER_CHECK == CELLS_PER_CHECK - 1
                         && let Err(error) = meter::check()
                     {
@@ -152,7 +152,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// The cell of a name, and the key at which it stands.
+    /// Returns the cell of a name, and its key.
     pub fn find_cell(
         &self,
         level: &[u8],
@@ -163,7 +163,7 @@ impl RowSource<'_> {
             StoredOrder::Exact => {
                 let key = key::cell(level, name, names.stored);
                 let Some(value) = self.get(&key)? else { return Ok(None) };
-                // The stored name may differ in bytes from the one asked for, where both compare equal.
+                // The stored name may have other bytes than `name` if the comparator treats them as equal.
                 let tail = if names.stored.ordered_is_name() {
                     Bytes::copy_from_slice(name)
                 } else {
@@ -189,7 +189,8 @@ impl RowSource<'_> {
         }
     }
 
-    /// The name under which a super column is stored that the caller's release holds for this one.
+    /// Returns the name under which a super column is stored. By the caller's release, several names may be equal to
+    /// it.
     pub fn stored_super_name(
         &self,
         columns: &[u8],
@@ -203,7 +204,7 @@ impl RowSource<'_> {
         let mut low = SuperPrefix::open(columns, &ordered);
         let mut high = low.clone();
         key::increment(&mut high);
-        // Each super column is looked at by its first entry; the next search begins after its last.
+        // Reads the first entry of each super column, and then seeks to the next super column.
         loop {
             let mut entries = self.entries(&low, &high, false);
             let Some(entry) = entries.next() else { return Ok(None) };
@@ -218,7 +219,7 @@ impl RowSource<'_> {
         }
     }
 
-    /// The cells of a slice, in its order.
+    /// Returns the cells of a slice, in its order.
     fn slice_cells<'b>(&'b self, level: &'b [u8], names: Names<'b>, range: &'b SliceRange) -> Cells<'b> {
         let (low, high) = slice_bounds(level, names, range, false);
         let entries = self.entries(&low, &high, range.reversed);
@@ -281,7 +282,7 @@ impl RowSource<'_> {
     }
 }
 
-/// Names in order, each once.
+/// Returns the names sorted and without duplicates.
 fn sorted_names<'a>(names: &'a [Bytes], view: &dyn AbstractType) -> Vec<&'a Bytes> {
     let mut sorted: Vec<&Bytes> = names.iter().collect();
     sorted.sort_by(|a, b| view.compare(a, b));
@@ -289,8 +290,8 @@ fn sorted_names<'a>(names: &'a [Bytes], view: &dyn AbstractType) -> Vec<&'a Byte
     sorted
 }
 
-/// The keys between which a slice lies: from, and before. Where only a prefix of the stored order can be
-/// trusted, they are widened to whole groups.
+/// Returns the range of keys of a slice: the first key, inclusive, and the last, exclusive. If the caller's release
+/// orders names as stored only up to a prefix, the range is widened to whole groups of names with equal prefixes.
 fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bool) -> (Vec<u8>, Vec<u8>) {
     let (first, last) =
         if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
@@ -318,7 +319,7 @@ fn slice_bounds(level: &[u8], names: Names<'_>, range: &SliceRange, is_super: bo
     (low, high)
 }
 
-/// A cell from what stands behind its level in the key, and its value. `None` for what is no cell.
+/// Decodes a cell from its ordered name and its value. `None` if the value is not a cell.
 pub fn decode_cell(
     ordered: Bytes,
     value: Bytes,
@@ -334,12 +335,13 @@ pub fn decode_cell(
 
 /// Returns the column's name from its encoded form in a key.
 pub fn name_of(ordered: Bytes, comparator: &dyn AbstractType) -> Result<Bytes, StoreError> {
-    key::name_of(ordered, comparator)
-        .ok_or_else(|| StoreError::Corrupt(format!("a key tells no name of {}", comparator.class_name())))
+    key::name_of(ordered, comparator).ok_or_else(|| {
+        StoreError::Corrupt(format!("a key cannot be decoded as a name of {}", comparator.class_name()))
+    })
 }
 
-/// The name of the super column that this entry is the first of: its deletion's entry keeps it where keys do not
-/// tell it.
+/// Returns the name of a super column from its first entry. If the name cannot be restored from the key, the deletion's
+/// entry stores it.
 fn super_name_of(
     entry: &RowKey,
     columns_len: usize,
@@ -354,7 +356,7 @@ fn super_name_of(
     name_of(parsed.ordered_super.into(), comparator).map(Some)
 }
 
-/// Gathers entries into super columns, whichever way they come.
+/// Groups entries into super columns. Entries may come in either direction.
 struct SuperColumns<'a> {
     entries: std::iter::Peekable<RowEntries<'a>>,
     columns_len: usize,
@@ -374,7 +376,7 @@ impl<'a> SuperColumns<'a> {
         SuperColumns { entries: entries.peekable(), columns_len, names, subnames, reversed }
     }
 
-    /// The next super column: all entries that share the ordered name of the first.
+    /// Returns the next super column: all entries that have the ordered name of the first.
     fn gather(&mut self) -> Result<Option<SuperColumn>, StoreError> {
         let Some(first) = self.entries.peek() else { return Ok(None) };
         let ordered = match first {
@@ -389,7 +391,8 @@ impl<'a> SuperColumns<'a> {
         let mut kept_name = None;
         let mut deletion = DeletionTime::LIVE;
         let mut cells = Vec::new();
-        // It is whole in memory, and counted so; who gathers it counts what is left of it.
+        // While it is built, the whole super column is in memory and charged to the meter. Afterwards the caller
+        // charges the part that it keeps.
         let before = meter::mark();
         let (mut bytes, mut detached) = (0, 0);
         while let Some((entry, key, value)) = self.next_of(&ordered)? {
@@ -424,8 +427,8 @@ impl<'a> SuperColumns<'a> {
         Ok(Some(SuperColumn { name, deletion, cells }))
     }
 
-    /// The next entry, if it is one of the super column of this ordered name. An entry that cannot be read might
-    /// be: a super column is never returned with a part missing.
+    /// Returns the next entry if it belongs to the super column with this ordered name. An entry that cannot be read is
+    /// an error, so that a super column is never returned incompletely.
     fn next_of(&mut self, ordered: &[u8]) -> Result<Option<(SuperEntry, RowKey, Bytes)>, StoreError> {
         let columns_len = self.columns_len;
         let mut parsed = None;

@@ -1,4 +1,4 @@
-//! Range scans: row by row in ring order, each read like a single one.
+//! Range scans. Rows are read one by one in the order of the ring.
 
 use super::blocking::BlockingPermit;
 use super::key::{self, ROW_END, RowPrefix};
@@ -12,24 +12,26 @@ use crate::storage::StoreError;
 use crate::util::limits::{SCAN_PIECE_BYTES, SCAN_PIECE_ROWS};
 use crate::util::meter;
 
-/// A stretch of the ring as keys on disk: from, and before. `None`: to the end.
+/// A range of the ring as keys on the disk: from the first, inclusive, to the second, exclusive. `None`: to the end.
 pub type RingRange = (Vec<u8>, Option<Vec<u8>>);
 
-/// Where a scan goes on: in which of its stretches, and from which key on. `None`: from the stretch's start.
+/// Where a scan continues.
 #[derive(Debug, Clone, Default)]
 pub struct ScanPlace {
-    stretch: usize,
+    /// Index of the range in the list of the scan's ranges.
+    range: usize,
+    /// The key to continue from. `None`: from the beginning of the range.
     low: Option<Vec<u8>>,
 }
 
-/// Rows of a scan, and where it goes on if they are not all.
+/// Rows of a scan, and where the scan continues if there may be more.
 #[derive(Debug)]
 pub struct ScanPiece {
     pub rows: Vec<Row>,
     pub next: Option<ScanPlace>,
 }
 
-/// Memory and tables of one generation of a column family at one moment, for a thread that may wait for the disk.
+/// A view of memtables and tables of one generation of a column family, for a thread that may wait for the disk.
 #[derive(Clone, Copy)]
 pub struct StoredRows<'a> {
     pub tables: &'a Tables,
@@ -39,7 +41,7 @@ pub struct StoredRows<'a> {
 }
 
 impl<'a> StoredRows<'a> {
-    /// The row of a prefix.
+    /// Returns the source of a row.
     pub fn row<'b>(self, row: &'b RowPrefix) -> RowSource<'b>
     where
         'a: 'b,
@@ -47,14 +49,14 @@ impl<'a> StoredRows<'a> {
         RowSource::stored(self.tables, self.view, row, Some(self.may_wait))
     }
 
-    /// The prefixes of the rows in a stretch of the ring.
+    /// The prefixes of the rows in a range of the ring.
     pub fn within(self, (low, high): RingRange) -> RowPrefixes<'a> {
         RowPrefixes { stored: self, high, low, in_tables: None }
     }
 }
 
-/// Reads rows of a scan from a place on: all of them, or as many as one piece has, whose rows have been looked at or are too
-/// many bytes together.
+/// Reads a piece of a scan: all remaining rows, or fewer if `SCAN_PIECE_ROWS` rows have been read, or the rows have
+/// `SCAN_PIECE_BYTES`.
 pub fn scan(
     stored: StoredRows<'_>,
     command: &RangeCommand,
@@ -64,12 +66,12 @@ pub fn scan(
     let mut piece = ScanPiece { rows: Vec::new(), next: None };
     let (mut looked_at, mut bytes) = (0, 0);
     let mut low = from.low;
-    for (at, (start, end)) in stretches(command, partitioner).into_iter().enumerate().skip(from.stretch) {
-        let stretch = (low.take().unwrap_or(start), end);
-        let mut rows = stored.within(stretch);
+    for (at, (start, end)) in ranges(command, partitioner).into_iter().enumerate().skip(from.range) {
+        let range = (low.take().unwrap_or(start), end);
+        let mut rows = stored.within(range);
         while piece.rows.len() < command.max_rows {
             if looked_at >= SCAN_PIECE_ROWS || bytes >= SCAN_PIECE_BYTES {
-                piece.next = Some(ScanPlace { stretch: at, low: Some(rows.low) });
+                piece.next = Some(ScanPlace { range: at, low: Some(rows.low) });
                 return Ok(piece);
             }
             let Some(row) = rows.next_row()? else { break };
@@ -80,7 +82,7 @@ pub fn scan(
                 continue;
             }
             let key = row.row_key(partitioner)?;
-            // What the columns take has been counted while they were read.
+            // The columns were charged to the meter while they were read.
             columns.detach();
             meter::charge(2 * (size_of::<Row>() + key.len()))?;
             bytes += columns.memory() + key.len();
@@ -90,8 +92,8 @@ pub fn scan(
     Ok(piece)
 }
 
-/// The stretches of the ring that a scan walks, in order. A range of tokens may wrap.
-fn stretches(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<RingRange> {
+/// The ranges of the ring that a scan walks, in order. A range of tokens may wrap.
+fn ranges(command: &RangeCommand, partitioner: &dyn Partitioner) -> Vec<RingRange> {
     match &command.bounds {
         Bounds::Keys { start, end } => {
             let low = if start.is_empty() { Some(Vec::new()) } else { token_of(start, false, partitioner) };
@@ -120,18 +122,18 @@ fn token_of(key: &[u8], after: bool, partitioner: &dyn Partitioner) -> Option<Ve
     key::token_bound(&token, after, partitioner)
 }
 
-/// Finds one row after another by its first entry.
+/// Finds the rows of a range one after another, by their first entries.
 pub struct RowPrefixes<'a> {
     stored: StoredRows<'a>,
     high: Option<Vec<u8>>,
-    /// Where the next row can begin.
+    /// Lower bound of the next row.
     low: Vec<u8>,
-    /// The tables' next row, and whether there is one, once it was looked for.
+    /// The next row in tables: `Some(None)` if there is none, `None` if it is not known yet.
     in_tables: Option<Option<RowPrefix>>,
 }
 
 impl RowPrefixes<'_> {
-    /// The next row that has entries.
+    /// Returns the next row that has entries.
     pub fn next_row(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         loop {
             let StoredRows { tables, view, .. } = self.stored;
@@ -149,7 +151,7 @@ impl RowPrefixes<'_> {
         }
     }
 
-    /// The first row that the tables have from here on. It is looked for once.
+    /// Returns the next row in tables, and remembers it.
     fn next_in_tables(&mut self) -> Result<Option<RowPrefix>, StoreError> {
         if let Some(found) = &self.in_tables
             && found.as_ref().is_none_or(|row| row.as_bytes() >= &self.low[..])
@@ -163,17 +165,17 @@ impl RowPrefixes<'_> {
             None => None,
             Some((entry, _)) => Some(
                 RowPrefix::of_entry(entry.as_slice(), partitioner)
-                    .ok_or_else(|| StoreError::Corrupt("an entry belongs to no row".to_owned()))?,
+                    .ok_or_else(|| StoreError::Corrupt("an entry's key has no row key".to_owned()))?,
             ),
         };
         self.in_tables = Some(found.clone());
         Ok(found)
     }
 
-    /// Whether something of a row is left: memory may say that all its entries are removed.
+    /// Returns whether a row has entries. A memtable may have removals of all its entries in tables.
     fn has_entries(&self, row: &RowPrefix) -> Result<bool, StoreError> {
         let memory = self.stored.view.row(self.stored.tables.number, row.as_bytes());
-        // A row that is being made for its first write is empty for a moment.
+        // A row that is being created by its first write is empty for a short time.
         if !memory.iter().any(|map| map.is_empty() || map.has_removals()) {
             return Ok(true);
         }

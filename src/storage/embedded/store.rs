@@ -25,19 +25,19 @@ use crate::storage::disk::{Disk, RealDisk};
 use crate::storage::{Dump, DumpCommand, Store, StoreError, StoreFuture, StoreStatus};
 use crate::util::{Clock, meter};
 
-/// Rows in one data directory, or in memory alone.
+/// A store in one data directory, or only in memory.
 pub struct EmbeddedStore {
     engine: Arc<Engine>,
     disk_threads: DiskThreads,
 }
 
 impl EmbeddedStore {
-    /// Opens a data directory, or makes one. Due deletions are swept in the background from the first `alter` on, which is
-    /// given the whole schema.
+    /// Opens or creates a data directory. Due deletions are swept in the background after the first `alter`, whose
+    /// argument is the whole schema.
     ///
     /// # Errors
-    /// `Mismatch` when it was written under another partitioner or comparator, `Corrupt` when it is damaged, `Io` when
-    /// the operating system refuses, or another process has it.
+    /// `Mismatch` if it was written with another partitioner or comparator, `Corrupt` if it is damaged, `Io` if the
+    /// operating system fails or another process has locked it.
     pub fn open(
         options: EmbeddedOptions,
         partitioner: PartitionerRef,
@@ -47,7 +47,7 @@ impl EmbeddedStore {
         EmbeddedStore::open_on(Arc::new(RealDisk), options, partitioner, catalog, clock)
     }
 
-    /// The same on another disk than the operating system's: for tests.
+    /// Opens a store on another disk than the operating system's, for tests.
     pub fn open_on(
         disk: Arc<dyn Disk>,
         options: EmbeddedOptions,
@@ -59,7 +59,7 @@ impl EmbeddedStore {
         Ok(EmbeddedStore::over(Engine::open(setup, catalog)?))
     }
 
-    /// An empty store that touches no disk and forgets everything when it is dropped.
+    /// Returns an empty store in memory, which does not use the disk.
     pub fn in_memory(
         partitioner: PartitionerRef,
         catalog: &Catalog,
@@ -74,7 +74,7 @@ impl EmbeddedStore {
         EmbeddedStore { disk_threads: DiskThreads::new(), engine: Arc::new(engine) }
     }
 
-    /// Runs work that may wait for the disk while the calling thread serves others.
+    /// Runs work that may wait for the disk on another thread.
     async fn waiting_for<T: Send + 'static>(
         &self,
         length: Length,
@@ -84,8 +84,8 @@ impl EmbeddedStore {
         self.disk_threads.run(length, move |may_wait| work(&engine, may_wait)).await
     }
 
-    /// Reads a row in memory if that can be, else where one may wait for the disk. When other requests hold the memory that
-    /// it needs it waits for that, and begins again.
+    /// Reads a row on this thread if memory can answer, else on a thread that may wait for the disk. If the read needs
+    /// memory that other requests hold, it waits for it and starts again.
     async fn read_row<T: Send + 'static>(
         &self,
         key: Bytes,
@@ -106,7 +106,7 @@ impl EmbeddedStore {
             if let Ok(None) = &outcome {
                 let asked = asked.clone();
                 let work = move |engine: &Engine, wait: &BlockingPermit| {
-                    // Its client may have gone while it waited for a thread.
+                    // The client may have disconnected while the read waited for a thread.
                     meter::check()?;
                     engine.read.read((&asked.0, &asked.1), read, Some(wait))
                 };
@@ -120,14 +120,16 @@ impl EmbeddedStore {
                 }
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {
-                    return Err(StoreError::Io("a read that may wait has not been finished".to_owned()));
+                    return Err(StoreError::Io(
+                        "a read that may wait for the disk has returned no result".to_owned(),
+                    ));
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Reads the rows of a scan, piece by piece.
+    /// Reads the rows of a scan in pieces.
     async fn scan_pieces(&self, command: RangeCommand) -> Result<Vec<Row>, StoreError> {
         let mut command = Arc::new(command);
         let mut found = Vec::new();
@@ -145,7 +147,7 @@ impl EmbeddedStore {
                 piece => piece?,
             };
             let Some(next) = piece.next else {
-                // Mostly there is one piece, and it is taken as it is.
+                // Mostly there is only one piece, which needs no copy.
                 if found.is_empty() {
                     return Ok(piece.rows);
                 }
@@ -158,8 +160,8 @@ impl EmbeddedStore {
         }
     }
 
-    /// Remembers all that a store in memory holds, between two writes: rows, column families and metadata records. Takes
-    /// microseconds and no memory.
+    /// Takes a snapshot of a store in memory: rows, column families and metadata records. Takes microseconds and copies
+    /// nothing.
     ///
     /// # Errors
     /// `Invalid` for a store on a disk.
@@ -167,8 +169,7 @@ impl EmbeddedStore {
         snapshots::take(&self.engine)
     }
 
-    /// Makes a store in memory hold what it held when a snapshot of it was taken. An empty store's first snapshot resets
-    /// it. Takes microseconds.
+    /// Restores a snapshot of this store in memory. A snapshot of the empty store resets it. Takes microseconds.
     ///
     /// # Errors
     /// `Invalid` for a store on a disk.
@@ -176,7 +177,7 @@ impl EmbeddedStore {
         snapshots::restore(&self.engine, snapshot)
     }
 
-    /// The node's token as text: the one noted first stays.
+    /// Returns the node's token as text. The first call stores its argument, later calls return the stored token.
     pub fn token_or_note(&self, token: &str) -> Result<String, StoreError> {
         let manifest = &self.engine.manifest;
         if let Some(noted) = &manifest.contents().token {
@@ -186,22 +187,22 @@ impl EmbeddedStore {
         Ok(token.to_owned())
     }
 
-    /// Looks after due deletions now instead of when the sweeper next wakes. Returns how many there were.
+    /// Sweeps due deletions now. Returns how many there were. For tests.
     pub fn sweep(&self) -> Result<usize, StoreError> {
         self.engine.sweep(&BlockingPermit::on_own_thread())
     }
 
-    /// Writes all memory to tables and merges them, so that old tombstones go. For tests and operators.
+    /// Flushes the memtable and merges all tables, which drops old tombstones. For tests and operators.
     pub fn compact(&self) -> Result<(), StoreError> {
         self.engine.compact(&BlockingPermit::on_own_thread())
     }
 
-    /// Writes all memory to tables. For tests.
+    /// Flushes the memtable. For tests.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.engine.flush(&BlockingPermit::on_own_thread())
     }
 
-    /// Applies mutations of different rows, and waits for the disk only where others need not.
+    /// Applies mutations of different rows, on this thread or on one that may wait for the disk.
     async fn write(&self, mutations: Vec<Mutation>, behaviour: &'static Behaviour) -> Result<(), StoreError> {
         self.wait_for_room().await?;
         let outcome = match is_long_write(&mutations) {
@@ -225,8 +226,8 @@ impl EmbeddedStore {
         outcome.map(|_| ())
     }
 
-    /// Sleeps a little while flushes and compactions do not keep up, and waits while memory is full. Fails when it cannot be
-    /// flushed.
+    /// Delays a write while flushes and compactions do not keep up, and waits while the memtable is full. Fails if the
+    /// memtable cannot be flushed.
     async fn wait_for_room(&self) -> Result<(), StoreError> {
         let ahead = &self.engine.write.ahead;
         if let Some(delay) = ahead.throttle.delay(ahead.fill()) {
@@ -235,11 +236,11 @@ impl EmbeddedStore {
         while ahead.is_full() {
             let flushed = ahead.has_flushed.notified();
             tokio::pin!(flushed);
-            // From here on nothing is missed; what has happened before is looked for once more.
+            // From here on no notification is missed, so the state is checked again.
             flushed.as_mut().enable();
             ahead.health.check()?;
-            if let Some(trouble) = ahead.flush_error() {
-                return Err(StoreError::ReadOnly(format!("memory is full and cannot be flushed: {trouble}")));
+            if let Some(error) = ahead.flush_error() {
+                return Err(StoreError::ReadOnly(format!("memory is full and cannot be flushed: {error}")));
             }
             if ahead.is_full() {
                 if let Some(durable) = &self.engine.durable {
@@ -252,13 +253,14 @@ impl EmbeddedStore {
     }
 }
 
-/// Whether a write has so many changes that it would hold up other connections.
+/// Returns whether a write has so many changes that it would delay other connections.
 fn is_long_write(mutations: &[Mutation]) -> bool {
     let families = mutations.iter().flat_map(|mutation| &mutation.families);
     families.map(|family| family.changes.len()).sum::<usize>() > LONG_SLICE
 }
 
-/// Splits mutations so that no row comes twice in one part: it must see its first change before it meets the second.
+/// Splits mutations into parts that have each row at most once: the second mutation of a row must see the result of the
+/// first.
 fn of_different_rows(mutations: Vec<Mutation>) -> SmallVec<[Vec<Mutation>; 1]> {
     let mut seen = HashSet::new();
     if mutations.len() < 2 || mutations.iter().all(|mutation| seen.insert(mutation.key.clone())) {

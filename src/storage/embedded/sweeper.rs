@@ -1,8 +1,9 @@
-//! Forgets deletions that gc_grace no longer keeps.
+//! The sweeper: removes deletions that are older than gc_grace, and the entries that they shadow.
 //!
-//! A tombstone of a cell shadows nothing but its own cell, so compaction drops it when it comes by. The deletion of a
-//! row or super column shadows other entries, which must go first: each is queued when it is made, and the sweeper takes
-//! away what it shadows a little later, and the deletion itself after gc_grace.
+//! The tombstone of a cell shadows only that cell, so compaction drops it when it merges the tombstone's table. The
+//! deletion of a row or super column, or a range tombstone, shadows other entries, which must be removed first. So each
+//! of them is queued when it is stored. The sweeper removes the entries that a row's or super column's deletion shadows
+//! some minutes later, and the deletion itself after gc_grace.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,19 +27,19 @@ use crate::model::DeletionTime;
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 
-/// Entries removed in one batch, under one hold of the row's lock.
+/// Entries removed in one batch, while the row is locked.
 const SWEEP_BATCH: usize = 1000;
-/// Queued deletions looked at in one go.
+/// Queued deletions processed by one call of `sweep`.
 const DUE_BATCH: usize = 256;
 
-/// What the sweeper works with.
+/// The parts of the store that the sweeper uses.
 pub struct Sweeper {
     pub write: Arc<WritePath>,
     pub manifest: Arc<Manifest>,
 }
 
 impl Sweeper {
-    /// Looks after the deletions that are due. Returns how many there were.
+    /// Processes deletions that are due. Returns how many there were.
     pub fn sweep(&self, may_wait: &BlockingPermit) -> Result<usize, StoreError> {
         let now_s = i64::from(self.write.clock.now_s());
         let due = self.write.queue.due((&self.write.read.view(), may_wait), now_s, DUE_BATCH)?;
@@ -58,12 +59,12 @@ impl Sweeper {
         };
         let row_key = row.row_key(&*read.partitioner)?;
         let marker = queued.marker.slice(row.as_bytes().len()..);
-        // Looked at once: what has not passed for one question must not have for the next.
+        // Computed once, so that a gc_grace that passes meanwhile does not lead to contradictory decisions.
         let gc_grace_s = family.tables.load().gc_grace_s.load(Ordering::Relaxed);
         let gc_before_s = i64::from(gc_before(&self.write.clock, gc_grace_s));
         loop {
             let rows = read.locks.lock_one(&row_key);
-            // Under the lock: a truncate would put others in their place.
+            // Loaded under the lock, since a truncate replaces the tables.
             let tables = family.tables.load_full();
             let view = read.view();
             let source = RowSource::stored(&tables, &view, &row, Some(may_wait));
@@ -81,7 +82,7 @@ impl Sweeper {
         }
     }
 
-    /// Makes the changes of one look at a deletion.
+    /// Applies the changes for a deletion, and removes it from the queue or queues it for later.
     fn apply(
         &self,
         (queued, id, row): (&QueuedDeletion, RowId, &RowPrefix),
@@ -89,12 +90,12 @@ impl Sweeper {
         (gc_before_s, gc_grace_s): (i64, i32),
         rows: &HeldRows<'_>,
     ) -> Result<(), StoreError> {
-        let stays = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
+        let kept = swept.made_at_s.map(i64::from).filter(|made_at_s| *made_at_s > gc_before_s);
         let mut changes = swept.shadowed;
         let mut batch = WriteBatch::default();
         if changes.len() < SWEEP_BATCH {
             self.write.queue.remove(&mut batch, queued);
-            match stays {
+            match kept {
                 Some(made_at_s) => {
                     let gone_s = made_at_s + i64::from(gc_grace_s);
                     self.write.queue.add(&mut batch, gone_s, queued.family, &queued.marker);
@@ -108,8 +109,9 @@ impl Sweeper {
         self.write.commit(batch, rows)
     }
 
-    /// What becomes of a deletion whose column family is not defined. One that is dropped has forgotten what the
-    /// deletion shadowed; another may be defined again, so it is looked at once a day.
+    /// Processes a deletion whose column family is not defined. If it was dropped, the deletion is removed from the
+    /// queue, since its data is gone. Otherwise the column family may be defined again, so the deletion is due again
+    /// after a day.
     fn sweep_undefined(&self, queued: &QueuedDeletion) -> Result<(), StoreError> {
         let contents = self.manifest.contents();
         let is_dropped = contents.family_of_id(queued.family).is_some_and(|(_, record)| record.is_dropped);
@@ -125,14 +127,14 @@ impl Sweeper {
     }
 }
 
-/// What is to be done about a deletion.
+/// The changes that a deletion requires.
 #[derive(Default)]
 struct SweepAction {
-    /// What goes now: at most `SWEEP_BATCH`, and if so many, there may be more.
+    /// Removals of shadowed entries. If there are `SWEEP_BATCH`, more may follow.
     shadowed: ChangeList,
-    /// What becomes of the deletion itself, when gc_grace has passed and nothing else is left to be done.
+    /// The changes to the deletion itself, to apply after gc_grace when no shadowed entries are left.
     at_last: ChangeList,
-    /// The second of the deletion, if it is there still.
+    /// The local deletion time, if the deletion still exists.
     made_at_s: Option<i32>,
 }
 
@@ -142,16 +144,16 @@ fn removals(keys: Vec<Vec<u8>>) -> ChangeList {
     changes
 }
 
-/// What is to be done about the deletion of a row or super column.
+/// Returns the changes for the deletion of a row or super column.
 fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction, StoreError> {
     let (deletion, kept_name) = source.deletion_and_name_at(marker)?;
     let shadowed = find_shadowed(source, marker, deletion)?;
     let mut at_last = ChangeList::default();
-    if let (Some(name), true) = (kept_name, shadowed.others_stay) {
-        // The super column's other columns still need the name that is kept here.
+    if let (Some(name), true) = (kept_name, shadowed.has_live_entries) {
+        // This entry stores the name of the super column, which has live columns.
         at_last.add(marker, Some(&value::encode_deletion(DeletionTime::LIVE, Some(&name))));
     } else if deletion != DeletionTime::LIVE {
-        // Where a row's deletion stood it may have to be said still that the row has ranges.
+        // The entry of the row's deletion is still needed if the row has range tombstones.
         let has_ranges = marker[..] == *ROW_MARKER && !source.row_deletions()?.1.is_empty();
         let left = has_ranges.then(|| value::encode_deletion_with_ranges(DeletionTime::LIVE));
         at_last.add(marker, left.as_deref());
@@ -160,8 +162,8 @@ fn sweep_deletion(source: &RowSource<'_>, marker: &Bytes) -> Result<SweepAction,
     Ok(SweepAction { shadowed: removals(shadowed.keys), at_last, made_at_s })
 }
 
-/// What is to be done about the tombstone of a run of names: after gc_grace it goes, and what it shadows first; until
-/// then that only stays hidden.
+/// Returns the changes for a range tombstone. After gc_grace, first the shadowed cells and then the tombstone are
+/// removed. Until then nothing is removed.
 fn sweep_range(
     source: &RowSource<'_>,
     cf: &CfDef,
@@ -186,28 +188,28 @@ fn sweep_range(
     Ok(swept)
 }
 
-/// What was found behind a deletion.
+/// The entries after a deletion.
 struct ShadowedData {
-    /// Keys of the cells that it shadows, at most `SWEEP_BATCH`.
+    /// Keys of shadowed cells, at most `SWEEP_BATCH`.
     keys: Vec<Vec<u8>>,
-    /// There are entries that are not shadowed.
-    others_stay: bool,
+    /// Whether there are entries that are not shadowed.
+    has_live_entries: bool,
 }
 
-/// Looks for what a deletion shadows.
+/// Finds the cells that a deletion shadows.
 fn find_shadowed(
     source: &RowSource<'_>,
     marker: &[u8],
     deletion: DeletionTime,
 ) -> Result<ShadowedData, StoreError> {
-    // A deletion's key ends in its tag, 00; what it shadows follows under 01.
+    // The key of a deletion ends in the tag 00. The entries that it can shadow have 01 there.
     let mut low = marker.to_vec();
     if let Some(tag) = low.last_mut() {
         *tag = 1;
     }
     let mut high = low.clone();
     key::increment(&mut high);
-    let mut found = ShadowedData { keys: Vec::new(), others_stay: false };
+    let mut found = ShadowedData { keys: Vec::new(), has_live_entries: false };
     for entry in source.entries(&low, &high, false) {
         let (key, value) = entry?;
         let is_shadowed = match value::decode(value)? {
@@ -220,7 +222,7 @@ fn find_shadowed(
                 break;
             }
         } else {
-            found.others_stay = true;
+            found.has_live_entries = true;
         }
     }
     Ok(found)

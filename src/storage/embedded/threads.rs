@@ -1,4 +1,4 @@
-//! The store's own threads: one flushes memtables, one merges tables, one looks after deletions that are due.
+//! The background threads of a store: one flushes memtables, one merges tables, one sweeps deletions that are due.
 
 use std::sync::Arc;
 use std::thread::{JoinHandle, Thread};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::health::Health;
 use crate::storage::StoreError;
 
-/// A thread that does its work whenever it is woken, and now and then.
+/// A thread that runs its work when it is woken, and periodically.
 pub struct Worker {
     name: &'static str,
     thread: Thread,
@@ -18,9 +18,9 @@ pub struct Worker {
 
 /// What a worker does next.
 pub enum Next {
-    /// There is more to do.
+    /// Run the work again at once.
     GoOn,
-    /// Nothing for now; the longest time until the next look.
+    /// Wait until woken, at most this long.
     Rest(Duration),
 }
 
@@ -45,12 +45,12 @@ impl Worker {
         Ok(Worker { name, thread: handle.thread().clone(), handle: Mutex::new(Some(handle)) })
     }
 
-    /// Lets the thread look.
+    /// Wakes the thread.
     pub fn wake(&self) {
         self.thread.unpark();
     }
 
-    /// Waits until the thread has finished what it is at. The store is closed.
+    /// Waits until the thread has finished its current work and ended. The store must be closed.
     pub fn stop(&self) {
         self.wake();
         if let Some(handle) = self.handle.lock().take()

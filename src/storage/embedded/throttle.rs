@@ -1,8 +1,8 @@
-//! Slows writers down, little by little, when flushes or compactions do not keep up.
+//! Delays writes gradually when flushes or compactions do not keep up.
 //!
-//! Without it writers would run at full speed until memory is full, and then all wait for a second or more. A small
-//! delay of each write that grows with what is left behind lets the rate of writes settle at what the disk and the
-//! processors can keep up with.
+//! Without delays, writers would run at full speed until memory is full, and then all wait for a second or more. A
+//! small delay of each write, which grows with the backlog, makes the rate of writes settle at the rate of flushes and
+//! compactions.
 //!
 //! ```text
 //!   delay of a write
@@ -17,34 +17,34 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Runs of tables that are not merged yet, up to which nobody is slowed down.
+/// Unmerged runs of tables up to which writes are not delayed.
 const RUNS_FREE: usize = 10;
-/// Runs at which each write is slowed down by the longest delay.
+/// Unmerged runs at which each write has the longest delay.
 const RUNS_FULL: usize = 24;
 /// The longest delay of a write.
 const LONGEST: Duration = Duration::from_millis(10);
-/// The shortest sleep: shorter delays are added up until they are as long.
+/// The shortest sleep. Shorter delays are added up to this.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// How much writers are slowed down.
+/// Computes the delays of writes.
 #[derive(Debug, Default)]
 pub struct Throttle {
-    /// Microseconds for each write, because of unmerged runs.
+    /// Delay of each write because of unmerged runs, in microseconds.
     of_runs_us: AtomicU64,
-    /// Microseconds of delays that nobody has slept yet.
+    /// Sum of delays that no writer has slept yet, in microseconds.
     owed_us: AtomicU64,
 }
 
 impl Throttle {
-    /// Takes note of the most unmerged runs that a tree has.
+    /// Sets the highest number of unmerged runs that a tree has.
     pub fn set_runs(&self, runs: usize) {
         let span = (RUNS_FULL - RUNS_FREE) as f64;
         let part = (runs.saturating_sub(RUNS_FREE) as f64 / span).min(1.0);
         self.of_runs_us.store(delay_us(part), Ordering::Relaxed);
     }
 
-    /// How long a write should sleep now, if at all. `fill` is how much of the room for what is written during a flush is
-    /// used: from 0 to 1.
+    /// Returns how long a write must sleep now, if at all. `fill` is how full the active memtable is, from 0 (flush is
+    /// due) to 1 (writers must wait).
     pub fn delay(&self, fill: f64) -> Option<Duration> {
         let delay = self.of_runs_us.load(Ordering::Relaxed).max(delay_us(fill));
         if delay == 0 {
@@ -59,7 +59,7 @@ impl Throttle {
     }
 }
 
-/// Microseconds of delay: little at first, all of it in the end.
+/// Returns a delay in microseconds, which grows with the third power of `part`.
 fn delay_us(part: f64) -> u64 {
     (part.clamp(0.0, 1.0).powi(3) * LONGEST.as_micros() as f64) as u64
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_delay_grows_with_what_is_left_behind() {
+    fn the_delay_grows_with_the_backlog() {
         let throttle = Throttle::default();
         assert_eq!(throttle.delay(0.0), None);
         throttle.set_runs(RUNS_FREE);

@@ -1,4 +1,4 @@
-//! Changes that are made together: all or none of them survive a crash.
+//! A batch: changes that survive a crash all together or not at all.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use super::key::RowPrefix;
 use super::log::{ChangeList, RecordBuilder};
 use super::row_cache::{CachedRow, RowId};
 
-/// A row in the row cache.
+/// A row in the row cache, with its id.
 pub struct Cached {
     pub id: RowId,
     pub row: Arc<CachedRow>,
 }
 
-/// Changes to any rows of any column families.
+/// Changes to rows of any column families.
 #[derive(Default)]
 pub struct WriteBatch {
     pub record: RecordBuilder,
-    /// For each row of the record, the row in the cache, if it is there.
+    /// For each row of the record, the cached row if there is one.
     pub cached: SmallVec<[Option<Cached>; 1]>,
 }
 

@@ -1,12 +1,11 @@
-//! Copies the commit log, of which the last segment may be written to meanwhile.
+//! Copies the commit log while a server may append to its last segment.
 //!
-//! A writer stores a record while the file is read, so the bytes read can have a record without its head and, behind it,
-//! a later one that is whole: the first was read before it was finished, the second afterwards. In a file at rest that is
-//! damage. Here the segment is read again: in the meantime the record was finished, or, if the file is damaged, nothing
-//! has changed.
+//! A writer may store records while the file is read. Then the bytes can have a record without its head followed by a
+//! complete record: the first was read before it was finished, the second afterwards. In a file that does not change,
+//! that is damage. Here the segment is read again. By then the record is complete, unless the file is really damaged.
 //!
-//! A segment is written up to the end of its last whole record. The record behind that was not finished when it was read,
-//! so no record behind it was acknowledged before the backup began: they are taken in the order of the log.
+//! A segment is copied up to the end of its last complete record. The next record was not finished when it was read.
+//! Records are written in order, so no record after it was acknowledged before the backup began.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,14 +18,14 @@ use crate::storage::disk::Disk;
 use crate::storage::embedded::log::{end_of_records, is_unused, path_of, read_segment, segments_of};
 use crate::storage::embedded::manifest::LogSpan;
 
-/// Pauses before a segment is read again. With them, a writer has a second to finish a record.
+/// Pauses before a segment is read again. Together they give a writer one second to finish a record.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
 
-/// Copies the segments that are needed from one directory to another. Returns their bytes.
+/// Copies the needed segments from one directory to another. Returns their size in bytes.
 ///
 /// # Errors
-/// `Corrupt` when a segment is missing, as one that is removed meanwhile is, or damaged.
+/// `Corrupt` if a segment is damaged or missing. A segment that a flush removes during the copy is missing, too.
 pub fn copy_log(
     disk: &dyn Disk,
     (from, to): (&Path, &Path),
@@ -38,7 +37,7 @@ pub fn copy_log(
         .map_err(|error| io_error(to, &error))?;
     let last = segments_of(disk, from)?.last().map_or(last, |found| last.max(*found));
     let mut bytes = 0;
-    // From the last to the first: once a segment has records, those before it do not grow.
+    // From the last to the first: if a segment has records, the segments before it no longer grow.
     for number in (first..=last).rev() {
         let path = path_of(from, number);
         let records = whole_records(&path, number, || read_segment(disk, &path))?;
@@ -50,7 +49,7 @@ pub fn copy_log(
     Ok(bytes)
 }
 
-/// A segment up to the end of its last whole record; nothing of a segment that was only created.
+/// Returns a segment up to the end of its last complete record. Empty if the segment was only created.
 fn whole_records(
     path: &Path,
     number: u64,
@@ -80,7 +79,7 @@ mod tests {
     use crate::storage::disk::RealDisk;
     use crate::storage::embedded::log::{ChangeList, CommitLog, RecordBuilder, replay};
 
-    /// The bytes of a segment with three records, and where each ends.
+    /// Returns the bytes of a segment with three records, and where each record ends.
     fn segment(directory: &Path) -> (Bytes, Vec<usize>) {
         let log = CommitLog::create(Arc::new(RealDisk), directory, 1).unwrap();
         let mut ends = Vec::new();
@@ -104,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_finished_while_the_file_is_read_is_no_damage() {
+    fn a_record_finished_during_the_read_is_not_damage() {
         let directory = tempfile::tempdir().unwrap();
         let (whole, ends) = segment(directory.path());
-        // The second record without the checksum of its head, or with a part of its payload, and the third one whole.
+        // The second record lacks its head's checksum or a part of its payload, and the third one is complete.
         for (hole, bytes) in [(ends[0] + 8, 4), (ends[0] + 30, 20)] {
             let mut racing = whole.to_vec();
             racing[hole..hole + bytes].fill(0);
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unfinished_end_and_the_room_behind_it_are_left_out() {
+    fn an_unfinished_record_and_the_zeros_after_it_are_left_out() {
         let directory = tempfile::tempdir().unwrap();
         let (whole, ends) = segment(directory.path());
         for end in ends[1]..ends[2] {

@@ -1,22 +1,22 @@
-//! What a backup consists of.
+//! The summary of a finished backup.
 
 use super::tree_copies::TreeCopies;
 use crate::storage::embedded::manifest::Contents;
 
-/// What a backup consists of, and how it was made.
+/// Counts and sizes of a finished backup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupSummary {
     /// Column families that were not dropped.
     pub column_families: usize,
-    /// Files of tables.
+    /// Number of table files.
     pub tables: usize,
-    /// Bytes of tables that the source and the copy share.
+    /// Bytes of tables that were linked, which use no additional space.
     pub linked_bytes: u64,
-    /// Bytes of tables that were copied, as they could not be linked.
+    /// Bytes of tables that were copied because they could not be linked.
     pub copied_bytes: u64,
     /// Bytes of the commit log.
     pub log_bytes: u64,
-    /// How often the copy was begun. Each change of the source's manifest meanwhile is a reason to begin again.
+    /// Number of attempts. The copy is started again if the source's manifest changes meanwhile.
     pub attempts: u32,
 }
 

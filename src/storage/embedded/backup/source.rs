@@ -10,15 +10,15 @@ use crate::storage::embedded::format;
 use crate::storage::embedded::manifest::{Contents, LogSpan, Manifest};
 use crate::storage::embedded::tables::{TableFolder, number_of};
 
-/// A data directory of the newest format.
+/// A source: a data directory of the newest format.
 pub struct Source {
-    /// Without symbolic links.
+    /// Its path without symbolic links.
     pub directory: PathBuf,
     /// The bytes of its file `THRIFTSTORE`.
     pub marker: Vec<u8>,
 }
 
-/// The manifest as it was at one moment.
+/// The manifest at one time.
 pub struct ManifestCopy {
     pub bytes: Vec<u8>,
     pub contents: Contents,
@@ -40,8 +40,8 @@ impl Source {
 }
 
 impl ManifestCopy {
-    /// What has happened until a later manifest was written that makes a copy of tables and log a mixture of states.
-    /// `None`: nothing, but that the next segment of the log may have been created.
+    /// Returns the kind of change between this manifest and a later one that makes a copy of tables and log
+    /// inconsistent. `None` if there is none: only the next segment of the log may have been created.
     pub fn change_until(&self, later: &ManifestCopy) -> Option<&'static str> {
         let (before, after) = (&self.contents, &later.contents);
         let first = |contents: &Contents| contents.log.map(|LogSpan { first, .. }| first);
@@ -58,7 +58,7 @@ impl ManifestCopy {
         }
     }
 
-    /// The directories of tables that the manifest lists, and whose tables they hold.
+    /// Returns the directories of tables that the manifest lists, and their owners.
     pub fn folders(&self) -> impl Iterator<Item = (&str, String)> {
         self.contents.tables.keys().map(|folder| (&folder[..], self.owner_of(folder)))
     }

@@ -1,4 +1,4 @@
-//! The directory that a backup is written to: under another name until it is complete.
+//! The directory that a backup is written to. It has another name until the backup is complete.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,24 +9,24 @@ use super::io_error;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 
-/// What the directory's name ends with until the backup is complete.
+/// Suffix of the directory's name until the backup is complete.
 const UNFINISHED: &str = ".unfinished";
 
-/// A backup that is being written. It is removed when it is dropped unfinished.
+/// A backup that is being written. Dropping it before `finish` removes the directory.
 pub struct Target<'a> {
     disk: &'a dyn Disk,
-    /// Its name once it is complete.
+    /// Its path when it is complete.
     path: PathBuf,
-    /// Its name until then.
+    /// Its path until then.
     pub unfinished: PathBuf,
     is_finished: bool,
 }
 
 impl<'a> Target<'a> {
-    /// Creates the directory under its name until it is complete, with the permissions of the source.
+    /// Creates the directory of the unfinished backup, with the permissions of the source.
     ///
     /// # Errors
-    /// `Mismatch` when a directory with files has the name, or the target is inside of the source.
+    /// `Mismatch` if the target exists and is not an empty directory, or is inside of the source.
     pub fn create(disk: &'a dyn Disk, path: &Path, source: &Path) -> Result<Target<'a>, StoreError> {
         let path = resolved(path)?;
         if path.starts_with(source) {
@@ -42,7 +42,7 @@ impl<'a> Target<'a> {
         let unfinished = path.with_file_name(name);
         fs::create_dir(&unfinished).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => StoreError::Mismatch(format!(
-                "{} exists: a backup to {} is running or was cut short; wait for it, or remove that directory",
+                "{} exists: a backup to {} is running or was interrupted; wait for it, or remove that directory",
                 unfinished.display(),
                 path.display()
             )),
@@ -55,14 +55,14 @@ impl<'a> Target<'a> {
         Ok(target)
     }
 
-    /// Writes a file of the backup as a whole.
+    /// Writes a file of the backup.
     pub fn write(&self, disk: &dyn Disk, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.unfinished.join(name);
         let written = disk.create(&path).and_then(|file| file.write_at(bytes, 0));
         written.map_err(|error| io_error(&path, &error))
     }
 
-    /// Makes the backup durable and gives it its name.
+    /// Syncs the backup and renames it to its final path.
     pub fn finish(mut self) -> Result<(), StoreError> {
         sync_all(self.disk, &self.unfinished)?;
         let renamed = self.disk.rename(&self.unfinished, &self.path);
@@ -83,7 +83,7 @@ impl Drop for Target<'_> {
     }
 }
 
-/// The path without symbolic links. It need not exist, but the directory that it is in must.
+/// Returns a path without symbolic links. It need not exist, but its parent directory must.
 fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
@@ -105,7 +105,7 @@ fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Fails unless a path does not exist or is an empty directory that another can replace.
+/// Fails unless a path does not exist, or is an empty directory that a rename can replace.
 fn check_free(path: &Path) -> Result<(), StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -137,7 +137,7 @@ fn check_free(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Syncs all files in a directory, then the names in it.
+/// Syncs all files in a directory, then the directory itself.
 fn sync_all(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
     for path in disk.list(directory).map_err(|error| io_error(directory, &error))? {
         if path.is_dir() {

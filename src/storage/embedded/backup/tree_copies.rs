@@ -1,4 +1,4 @@
-//! Links or copies the tables that a data directory's trees list.
+//! Links or copies the tables that the trees of a data directory list.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -11,66 +11,68 @@ use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::storage::embedded::tables::{GIVEN_UP, ListedTable, TreeName, TreeVersion};
 
-/// How often one tree is copied again because a compaction has replaced tables meanwhile. Tables that were linked or
-/// copied before stay, so each time there is less to do.
+/// Attempts to copy one tree. Another one is needed if a compaction has replaced tables meanwhile. Each attempt keeps
+/// the tables that were linked or copied before, so there is less to do.
 const ATTEMPTS: u32 = 1000;
-/// Bytes that are copied at a time.
+/// Bytes copied at a time.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The trees of a backup.
 pub struct TreeCopies<'a> {
     disk: &'a dyn Disk,
-    /// The directories of tables of the source and of the backup.
+    /// The source's directory of tables.
     source: PathBuf,
+    /// The backup's directory of tables.
     copy: PathBuf,
-    /// By the names of their directories.
+    /// The trees by the names of their directories.
     trees: BTreeMap<String, TreeCopy>,
 }
 
 /// A tree of a backup.
 pub struct TreeCopy {
-    /// The source's tree.
+    /// The name of the source's tree.
     pub name: TreeName,
-    /// The number of the list of tables.
+    /// The number of the list of tables, N of `vN`.
     version: Option<u64>,
-    /// By number.
+    /// The tables by their numbers.
     pub tables: BTreeMap<u64, TableCopy>,
 }
 
 /// A table of a backup.
 pub struct TableCopy {
-    /// Of the whole file.
+    /// Checksum of the whole file.
     pub checksum: u128,
     pub bytes: u64,
-    /// It is the source's own file under a second name.
+    /// Whether it is a hard link to the source's file.
     pub is_linked: bool,
 }
 
 impl<'a> TreeCopies<'a> {
-    /// No trees yet.
+    /// Returns copies without trees.
     pub fn new(disk: &'a dyn Disk, source: &Path, copy: &Path) -> TreeCopies<'a> {
         TreeCopies { disk, source: source.join("tables"), copy: copy.join("tables"), trees: BTreeMap::new() }
     }
 
-    /// The trees, with the names of their directories.
+    /// Returns the trees, with the names of their directories.
     pub fn trees(&self) -> impl Iterator<Item = (&str, &TreeCopy)> {
         self.trees.iter().map(|(folder, tree)| (&folder[..], tree))
     }
 
-    /// The tables of all trees.
+    /// Returns the tables of all trees.
     pub fn tables(&self) -> impl Iterator<Item = &TableCopy> {
         self.trees.values().flat_map(|tree| tree.tables.values())
     }
 
-    /// The file of a table in the backup.
+    /// Returns the path of a table in the backup.
     pub fn path_of(&self, folder: &str, number: u64) -> PathBuf {
         self.copy.join(folder).join("tables").join(number.to_string())
     }
 
-    /// Brings the backup's trees in line with those that a manifest lists, as they are now.
+    /// Updates the backup to the current state of the trees that a manifest lists.
     ///
     /// # Errors
-    /// `Corrupt` when a file of a tree is missing, as one that is truncated meanwhile is, or damaged.
+    /// `Corrupt` if a file of a tree is damaged or missing. The files of a tree that is truncated during the copy are
+    /// missing, too.
     pub fn update(&mut self, manifest: &ManifestCopy, progress: Progress<'_>) -> Result<(), StoreError> {
         self.disk.create_directory(&self.copy).map_err(|error| io_error(&self.copy, &error))?;
         let listed: HashSet<&str> = manifest.folders().map(|(folder, _)| folder).collect();
@@ -89,14 +91,15 @@ impl<'a> TreeCopies<'a> {
         Ok(())
     }
 
-    /// Whether the operator has given up the tables of a directory. The backup then has none, and says so in the same way.
+    /// Returns whether the operator has given up the tables of a directory. The backup then has an empty directory with
+    /// the same suffix.
     fn is_given_up(&self, folder: &str, name: &TreeName, progress: Progress<'_>) -> Result<bool, StoreError> {
         let given_up = format!("{folder}{GIVEN_UP}");
         if name.directory.exists() || !self.source.join(&given_up).exists() {
             return Ok(false);
         }
         progress(&format!(
-            "the tables of {} in {} are given up: the backup does not have them",
+            "the tables of {} in {} were given up by an operator: the backup does not have them",
             name.owner,
             self.source.join(&given_up).display()
         ));
@@ -105,7 +108,7 @@ impl<'a> TreeCopies<'a> {
         Ok(true)
     }
 
-    /// Copies one tree as it is at one moment.
+    /// Copies one tree at one time.
     fn update_tree(&mut self, folder: &str, name: TreeName) -> Result<(), StoreError> {
         let copy = self.copy.join(folder);
         let tables = copy.join("tables");
@@ -121,7 +124,7 @@ impl<'a> TreeCopies<'a> {
             attempt += 1;
             let before = self.disk.read(&current).ok();
             match tree.update(self.disk, &copy) {
-                // A compaction has removed what an earlier list has.
+                // A compaction has removed tables of the earlier list.
                 Err(StoreError::Corrupt(_))
                     if attempt < ATTEMPTS && self.disk.read(&current).ok() != before => {}
                 outcome => return outcome,
@@ -131,12 +134,12 @@ impl<'a> TreeCopies<'a> {
 }
 
 impl TreeCopy {
-    /// Brings the copy in line with the list of tables that the tree has now.
+    /// Updates the copy to the current list of tables of the tree.
     fn update(&mut self, disk: &dyn Disk, copy: &Path) -> Result<(), StoreError> {
         let version = TreeVersion::read(disk, &self.name)?;
         let listed = version.tables(&self.name)?;
         for table in &listed {
-            self.take(disk, copy, *table)?;
+            self.add_table(disk, copy, *table)?;
         }
         let is_listed: HashSet<u64> = listed.iter().map(|table| table.number).collect();
         let unlisted = self.tables.keys().filter(|number| !is_listed.contains(number));
@@ -156,8 +159,8 @@ impl TreeCopy {
         Ok(())
     }
 
-    /// Links or copies one table, unless the copy has it.
-    fn take(&mut self, disk: &dyn Disk, copy: &Path, table: ListedTable) -> Result<(), StoreError> {
+    /// Links or copies one table, unless the backup has it.
+    fn add_table(&mut self, disk: &dyn Disk, copy: &Path, table: ListedTable) -> Result<(), StoreError> {
         if self.tables.get(&table.number).is_some_and(|taken| taken.checksum == table.checksum) {
             return Ok(());
         }

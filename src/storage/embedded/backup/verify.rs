@@ -1,4 +1,4 @@
-//! Verifies a backup before it gets its name.
+//! Verifies a backup before it is renamed to its final path.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::storage::embedded::recovery::replay_newest;
 use crate::storage::embedded::tables::{TableOptions, TableSpace, check_table};
 use crate::util::Clock;
 
-/// Bytes of data blocks that are kept in memory: opening trees reads few.
+/// Size of the cache of data blocks, in bytes. Opening trees reads few blocks.
 const CACHE_BYTES: u64 = 1 << 20;
 /// Time between two lines of progress.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// The parts of a backup that are verified.
+/// A backup to verify.
 pub struct Verification<'a> {
     pub disk: &'a Arc<dyn Disk>,
     pub source: &'a Path,
@@ -32,8 +32,8 @@ impl Verification<'_> {
     /// Replays the log, opens all trees and, if `reads_tables`, compares each table with its checksum.
     ///
     /// # Errors
-    /// `Corrupt` for damage, with the path in the source: what is linked is damaged there, and so is, most probably, what
-    /// was copied.
+    /// `Corrupt` for damage, with the path in the source: linked tables are damaged there, and copied ones most
+    /// probably, too.
     pub fn run(&self, reads_tables: bool, progress: Progress<'_>) -> Result<(), StoreError> {
         self.check_log().and_then(|()| self.open_trees()).map_err(|error| self.of_source(error))?;
         if reads_tables { self.read_tables(progress) } else { Ok(()) }
@@ -53,12 +53,12 @@ impl Verification<'_> {
         });
         let gc_grace_s = Arc::new(AtomicI32::new(i32::MAX));
         self.trees.trees().try_for_each(|(folder, tree)| {
-            // It is closed again at once: nothing is merged or removed.
+            // The tree is closed again at once. Nothing is merged or removed.
             space.open(folder, &tree.name.owner, &gc_grace_s).map(drop)
         })
     }
 
-    /// Every byte of every table: its blocks, its indexes and its filters.
+    /// Reads every byte of every table, and compares the checksums.
     fn read_tables(&self, progress: Progress<'_>) -> Result<(), StoreError> {
         let whole: u64 = self.trees.tables().map(|table| table.bytes).sum();
         progress(&format!("reading {} of tables to verify them", megabytes(whole)));
@@ -77,7 +77,7 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Names the source's file instead of the backup's, which is going to be removed.
+    /// Replaces the paths of the backup, which is going to be removed, by those of the source.
     fn of_source(&self, error: StoreError) -> StoreError {
         let (copy, source) = (self.copy.display().to_string(), self.source.display().to_string());
         match error {
@@ -87,7 +87,7 @@ impl Verification<'_> {
     }
 }
 
-/// A number of bytes, for a person.
+/// Formats a number of bytes.
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -1,11 +1,11 @@
-//! A column family as it was when its data were written.
+//! The record of a column family in the manifest.
 
 use serde::{Deserialize, Serialize};
 
 use crate::marshal::may_succeed;
 use crate::schema::{CfDef, ColumnType};
 
-/// A column family as it was when its data were written.
+/// The id, the generation and the types of a column family with which its data was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FamilyRecord {
     pub id: u32,

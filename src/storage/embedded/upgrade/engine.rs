@@ -1,4 +1,4 @@
-//! The trees of an engine directory.
+//! The trees of the storage engine of formats 1 and 2.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::storage::embedded::tables::{TreeName, check_tree};
 
-/// The engine's own tree, which has the names of the others.
+/// The number of the engine's own tree, which has the names of the others.
 const NAMES: u64 = 0;
 
-/// A tree that is open for the upgrade.
+/// A tree of the engine, opened for the upgrade.
 pub struct OldTree {
     tree: AnyTree,
     name: TreeName,
-    /// What its tables held when it was opened: the log's items up to here are in them.
+    /// The highest sequence number in its tables when it was opened. Items of the log up to here are in the tables.
     persisted: Option<SeqNo>,
 }
 
 impl OldTree {
-    /// Opens a tree; `None` when its directory was never finished, or is being removed: it has no file `current`.
+    /// Opens a tree. `None` if it has no file `current`: its creation or its removal was interrupted.
     pub fn open(disk: &dyn Disk, owner: &str, directory: PathBuf) -> Result<Option<OldTree>, StoreError> {
         let name = TreeName { owner: owner.to_owned(), directory };
         let current = name.directory.join("current");
@@ -48,7 +48,7 @@ impl OldTree {
         Ok(OldTree { tree, name, persisted: None })
     }
 
-    /// Writes entries, which are in order, to tables.
+    /// Writes entries to tables. They must be sorted.
     pub fn write(&self, entries: Vec<(Bytes, Bytes)>) -> Result<(), StoreError> {
         let write = || {
             let mut ingestion = self.tree.ingestion()?;
@@ -58,7 +58,7 @@ impl OldTree {
         write().map_err(|error| self.name.error(&error))
     }
 
-    /// Brings back an item of the log, unless the tables have it.
+    /// Replays an item of the log, unless the tables have it.
     pub fn replay(&self, item: JournalItem) {
         if self.persisted.is_some_and(|persisted| item.sequence <= persisted) {
             return;
@@ -69,7 +69,7 @@ impl OldTree {
         };
     }
 
-    /// Writes what was brought back to tables.
+    /// Flushes the replayed items.
     pub fn flush(&self) -> Result<(), StoreError> {
         let lock = self.tree.get_flush_lock();
         self.tree.rotate_memtable();
@@ -77,7 +77,7 @@ impl OldTree {
         flushed.map_err(|error| self.name.error(&error)).map(|_| ())
     }
 
-    /// Every entry, in order.
+    /// Returns all entries, sorted.
     pub fn entries(&self) -> impl Iterator<Item = Result<(Bytes, Bytes), StoreError>> {
         self.tree.iter(SeqNo::MAX, None).map(|guard| {
             let (key, value) = guard.into_inner().map_err(|error| self.name.error(&error))?;
@@ -91,7 +91,7 @@ impl OldTree {
     }
 }
 
-/// The directories of the engine's keyspaces by their numbers.
+/// Returns the directories of the engine's keyspaces by their numbers.
 pub fn directories(disk: &dyn Disk, keyspaces: &Path) -> Result<BTreeMap<u64, PathBuf>, StoreError> {
     let mut found = BTreeMap::new();
     let listed = disk.list(keyspaces);
@@ -101,7 +101,7 @@ pub fn directories(disk: &dyn Disk, keyspaces: &Path) -> Result<BTreeMap<u64, Pa
             Ok(number) => found.insert(number, path),
             Err(_) if path.is_dir() => {
                 return Err(StoreError::Corrupt(format!(
-                    "{} is no directory of the storage engine; move it away",
+                    "{} is not a directory of the storage engine; move it away",
                     path.display()
                 )));
             }
@@ -111,7 +111,7 @@ pub fn directories(disk: &dyn Disk, keyspaces: &Path) -> Result<BTreeMap<u64, Pa
     Ok(found)
 }
 
-/// The names of keyspaces by their numbers, of those that have one.
+/// Returns the names of those keyspaces that have one, by number.
 pub fn names(
     disk: &dyn Disk,
     keyspaces: &Path,
@@ -121,7 +121,7 @@ pub fn names(
     let tree = OldTree::open(disk, "the names of all column families", directory)?;
     let Some(tree) = tree else {
         return Err(StoreError::Corrupt(format!(
-            "{} is damaged: it has the names of all column families, and has lost its file `current`; put back an \
+            "{} is damaged: it lists all column families, but its file `current` is missing; put back an \
              undamaged copy of the data directory",
             keyspaces.join(NAMES.to_string()).display()
         )));

@@ -1,19 +1,19 @@
-//! The write log of an engine directory of formats 1 and 2.
+//! The log of the storage engine of formats 1 and 2.
 //!
 //! ```text
 //!   batch   start, items, end
 //!   start   01 | u32 items | u64 sequence number, larger than all before
 //!   item    02 | kind | 00 | u64 keyspace | u16 key length | u32 value length | u32 bytes | key | value
 //!   end     03 | u64 XXH3 of the items | "FJL" 03
-//!   clear   04 | u64 keyspace, in the place of an item
-//!   zeros   the rest of a file that was made larger beforehand
+//!   clear   04 | u64 keyspace, instead of an item
+//!   zeros   the rest of a file whose space was allocated ahead
 //! ```
 //!
-//! Numbers are little-endian. A killed process leaves a torn batch at the end, without an end of its own. Where the log
-//! becomes unreadable and the end of a batch still follows, it is damaged, and nothing is upgraded.
+//! Numbers are little-endian. A killed process leaves a torn batch, which has no end, as the last one. If the log
+//! becomes unreadable and the end of another batch follows, it is damaged, and nothing is upgraded.
 //!
-//! One kind of gap is let pass: a machine that lost its power may have written later pages of the log before
-//! earlier ones, of which none was synced. Such a hole is a whole page of zeros.
+//! There is one exception. In a power failure, later pages of the log may have been written and earlier ones not. No
+//! write in them was synced. Such a hole is a whole page of zeros, and the log ends there.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -24,35 +24,35 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::storage::StoreError;
 
-/// What a batch ends with.
+/// The last bytes of a batch.
 const TRAILER: [u8; 4] = *b"FJL\x03";
-/// Unit in which disks lose what was not synced.
+/// Bytes of a page. A power failure loses unsynced data in whole pages.
 const PAGE: usize = 4096;
 const ZEROS: [u8; PAGE] = [0; PAGE];
 /// Bytes of an item before its key.
 const ITEM_HEAD: usize = 21;
 
-/// What became of one key of a tree.
+/// A change of one key of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalItem {
     /// The tree's number.
     pub keyspace: u64,
     pub sequence: u64,
     pub key: Vec<u8>,
-    /// `None`: it was removed.
+    /// `None` if it was removed.
     pub value: Option<Vec<u8>>,
 }
 
-/// Gives every item of every batch of the log, in the order of writing.
+/// Calls `each` with every item of every batch of the log, in the order of writing.
 ///
 /// # Errors
-/// `Corrupt` when the log is damaged anywhere but at its end.
+/// `Corrupt` if the log is damaged anywhere but at its end.
 pub fn read_journal(
     engine_directory: &Path,
     mut each: impl FnMut(JournalItem) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let logs = logs_in_order(engine_directory).map_err(|error| io_error(engine_directory, &error))?;
-    // The engine made its file `version` after the first log, and was never without one.
+    // The engine created its file `version` after the first log file, and always kept one log file.
     if logs.is_empty() && engine_directory.join("version").exists() {
         return Err(StoreError::Corrupt(format!("{} has no write log", engine_directory.display())));
     }
@@ -90,7 +90,7 @@ fn io_error(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Io(format!("{}: {error}", path.display()))
 }
 
-/// The log files, oldest first. A directory that does not exist has none.
+/// Returns the log files, oldest first. None if the directory does not exist.
 fn logs_in_order(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -112,15 +112,15 @@ struct Log {
     file: BufReader<File>,
     at: u64,
     length: u64,
-    /// The sequence number of the last batch, in this file or one before.
+    /// The sequence number of the last batch, in this file or an earlier one.
     last_number: Option<u64>,
 }
 
-/// What was found where a batch should begin.
+/// The result of reading a batch.
 enum Batch {
     Whole(Vec<JournalItem>),
     Damaged,
-    /// The file ends within it, or what is here is no batch.
+    /// The file ends within it, or there is no batch.
     Torn,
 }
 
@@ -137,9 +137,9 @@ enum Entry {
     End {
         sum: u64,
     },
-    /// An end whose trailer is neither whole nor cut short.
+    /// An end with a wrong trailer, which is not just incomplete.
     BadEnd,
-    /// The file ends here, or what is here is no entry.
+    /// The file ends, or there is no entry.
     Unreadable,
 }
 
@@ -205,7 +205,7 @@ impl Log {
                     Entry::BadEnd
                 })
             }
-            // No version of ours ever cleared a keyspace.
+            // No version of this program has cleared a keyspace.
             _ => Ok(Entry::Unreadable),
         }
     }
@@ -220,22 +220,22 @@ impl Log {
         let disk_bytes = LittleEndian::read_u32(&bytes[17..]);
         let body = key_bytes as u64 + u64::from(disk_bytes);
         self.at += ITEM_HEAD as u64 + body;
-        // The kinds that the engine knew. We opened it without compression, so both lengths are one.
+        // The kinds that the engine wrote. It was used without compression, so both lengths are equal.
         let is_known = matches!(kind, 0..=2) && compression == 0 && value_bytes == disk_bytes;
         if !is_known || self.at > self.length {
             return Ok(Entry::Unreadable);
         }
-        // The file is that long, so this is no more than it holds.
+        // The file is long enough, so the length cannot be too large.
         self.file.by_ref().take(body).read_to_end(&mut bytes)?;
         Ok(Entry::Item { bytes, key_bytes })
     }
 
-    /// Whether the end of a batch is found anywhere behind this byte, and no hole before it.
+    /// Returns whether the end of a batch follows this byte, without a hole before it.
     fn a_batch_ends_after(&mut self, from: u64) -> io::Result<bool> {
         let page = PAGE as u64;
         let mut page_at = from - from % page;
         self.file.seek(SeekFrom::Start(page_at))?;
-        // A page, behind the last three bytes of the one before.
+        // The last three bytes of the previous page, then a page.
         let mut window = vec![0; TRAILER.len() - 1 + PAGE];
         while page_at < self.length {
             window.copy_within(PAGE.., 0);
@@ -244,7 +244,7 @@ impl Log {
             fresh[read..].fill(0);
             let is_first = page_at < from;
             if is_first {
-                // What comes before the damage does not count.
+                // Bytes before the damage do not count.
                 fresh[..usize::try_from(from - page_at).unwrap_or(PAGE)].fill(0);
             }
             if !is_first && *fresh == ZEROS {
@@ -259,7 +259,7 @@ impl Log {
     }
 }
 
-/// An item from its bytes in the log.
+/// Decodes an item.
 fn item_of(bytes: &[u8], key_bytes: usize, sequence: u64) -> JournalItem {
     let (key, value) = bytes[ITEM_HEAD..].split_at(key_bytes);
     JournalItem {
@@ -270,7 +270,7 @@ fn item_of(bytes: &[u8], key_bytes: usize, sequence: u64) -> JournalItem {
     }
 }
 
-/// Fills the buffer as far as the file goes.
+/// Fills the buffer unless the file ends before. Returns the number of bytes.
 fn read_up_to(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -282,7 +282,7 @@ fn read_up_to(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Whether only the first bytes of a trailer were written.
+/// Returns whether only the first bytes of a trailer were written.
 fn is_cut_short(trailer: [u8; TRAILER.len()]) -> bool {
     (0..TRAILER.len()).any(|written| {
         trailer[..written] == TRAILER[..written] && trailer[written..].iter().all(|byte| *byte == 0)

@@ -1,11 +1,11 @@
-//! What the ledger of formats 1 and 2 said.
+//! Reads the ledger, which formats 1 and 2 had in place of the manifest.
 //!
 //! ```text
 //!   p                                 the partitioner's class name
 //!   t                                 the node's token, as text
 //!   c | keyspace | 00 | family        lines "id=", "generation=", "type=", "comparator=", "subcomparator=", "dropped="
 //!   n | name                          metadata records of the layers above
-//!   l                                 the commit log: u64 first segment needed | u64 last segment that there must be
+//!   l                                 the commit log: u64 first segment needed | u64 last segment that must exist
 //!   q ...                             the queue of deletions
 //! ```
 
@@ -15,8 +15,9 @@ use bytes::Bytes;
 use crate::storage::StoreError;
 use crate::storage::embedded::manifest::{Contents, FamilyRecord, LogSpan};
 
-/// Lays an entry of the ledger into a manifest's contents. Returns whether it belongs to the queue of deletions instead.
-pub fn lay(key: &[u8], value: &Bytes, contents: &mut Contents) -> Result<bool, StoreError> {
+/// Adds an entry of the ledger to the contents of a manifest. Returns `true` for an entry of the queue of deletions,
+/// which is not added.
+pub fn add_entry(key: &[u8], value: &Bytes, contents: &mut Contents) -> Result<bool, StoreError> {
     let text = || String::from_utf8_lossy(value).into_owned();
     match key.split_first() {
         Some((b'p', [])) => contents.partitioner = text(),

@@ -1,26 +1,26 @@
-//! From data directories of formats 1 and 2 to format 3.
+//! Upgrades data directories of formats 1 and 2 to format 3.
 //!
-//! Those kept column families, and what the store noted about itself, in an engine with a log of its own:
+//! These formats stored column families, and the ledger (now the manifest), in a storage engine with a log of its own:
 //!
 //! ```text
-//!   engine/*.jnl              the engine's log: in format 1 of all writes, in format 2 of the ledger's only
-//!   engine/keyspaces/0        names of the other keyspaces
-//!   engine/keyspaces/N        a tree: the ledger, or a generation of a column family (the same files as tables/ has)
-//!   log/                      format 2: our commit log, as it is now
+//!   engine/*.jnl              the engine's log: in format 1 all writes, in format 2 changes of the ledger only
+//!   engine/keyspaces/0        the names of the other keyspaces
+//!   engine/keyspaces/N        a tree: the ledger, or a generation of a column family (with the same files as in tables/)
+//!   log/                      format 2: the commit log, as it is now
 //! ```
 //!
-//! The steps, of which each can be cut short and done again:
+//! The steps, each of which can be interrupted and repeated:
 //!
 //! ```text
-//!   1  what the engine's log has for the trees of column families is flushed into them
+//!   1  the engine's log is replayed, and the trees of column families are flushed
 //!   2  the queue of deletions is copied from the ledger into tables of its own
-//!   3  the trees of newest generations are renamed into tables/
-//!   4  MANIFEST is written from the ledger; from here on the directory is of format 3
-//!   5  THRIFTSTORE says so, and engine/ is removed
+//!   3  the trees of the newest generations are renamed into tables/
+//!   4  MANIFEST is written from the ledger; from here on the directory has format 3
+//!   5  THRIFTSTORE is written, and engine/ is removed
 //! ```
 //!
-//! Until step 4 the ledger and the names of the keyspaces stay where they are, so a directory whose upgrade was cut short
-//! is upgraded from the beginning.
+//! Until step 4 the ledger and the names of the keyspaces stay where they are, so an interrupted upgrade starts again
+//! from the beginning.
 
 mod engine;
 mod journal;

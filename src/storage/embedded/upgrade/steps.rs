@@ -7,24 +7,25 @@ use bytes::Bytes;
 
 use super::engine::{OldTree, directories, names};
 use super::journal::read_journal;
-use super::ledger::lay;
+use super::ledger::add_entry;
 use crate::storage::StoreError;
 use crate::storage::disk::Disk;
 use crate::storage::embedded::deletion_queue::DeletionQueue;
 use crate::storage::embedded::manifest::{Contents, FamilyName, FamilyRecord};
 use crate::storage::embedded::tables::{TableFolder, number_of};
 
-/// The engine's directory, and that of its keyspaces in it.
+/// The engine's directory.
 const ENGINE: &str = "engine";
+/// The directory of keyspaces in it.
 const KEYSPACES: &str = "keyspaces";
-/// The engine's name of the keyspace in which the store kept its notes.
+/// The name of the engine's keyspace that had the ledger.
 const LEDGER: &str = "ledger";
 
-/// Makes the files of an earlier format those of format 3, but for the manifest. Returns what that has to say: its
-/// partitioner is empty if the directory has never been opened to the end.
+/// Upgrades the files of an earlier format to format 3, except the manifest. Returns the contents of the manifest to
+/// write. Their partitioner is empty if the directory has never been opened completely.
 ///
 /// # Errors
-/// `Corrupt` when files are damaged. Nothing is lost then, and nothing is in the way of another attempt.
+/// `Corrupt` if files are damaged. Nothing is lost, and the upgrade can be tried again.
 pub fn run(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
     let engine = directory.join(ENGINE);
     if !engine.join(KEYSPACES).exists() {
@@ -40,14 +41,14 @@ pub fn run(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
     };
     for entry in ledger.entries() {
         let (key, value) = entry?;
-        if lay(&key, &value, &mut contents)? {
+        if add_entry(&key, &value, &mut contents)? {
             queue.push((key, value));
         }
     }
     drop(trees);
     upgrade.write_queue(queue, &mut contents)?;
     for (name, record) in contents.families.clone().iter() {
-        upgrade.take_over(name, record, &mut contents)?;
+        upgrade.rename_trees(name, record, &mut contents)?;
     }
     upgrade.set_aside_unnamed()?;
     let io = |path: &Path, error| StoreError::Io(format!("{}: {error}", path.display()));
@@ -57,12 +58,12 @@ pub fn run(disk: &dyn Disk, directory: &Path) -> Result<Contents, StoreError> {
     Ok(contents)
 }
 
-/// A directory of an earlier format that has no engine was never opened to the end, and has nothing else.
+/// Checks that a directory of an earlier format without an engine is empty: it was never opened completely.
 fn check_unused(directory: &Path) -> Result<Contents, StoreError> {
     match ["MANIFEST", "tables"].iter().map(|part| directory.join(part)).find(|path| path.exists()) {
         None => Ok(Contents::default()),
         Some(path) => Err(StoreError::Corrupt(format!(
-            "{} says that the directory is of an earlier format, which {} contradicts; put back an undamaged copy of the \
+            "{} says that the directory has an earlier format, but {} exists; put back an undamaged copy of the \
              data directory",
             directory.join("THRIFTSTORE").display(),
             path.display()
@@ -70,20 +71,20 @@ fn check_unused(directory: &Path) -> Result<Contents, StoreError> {
     }
 }
 
-/// Removes what an upgraded directory no longer needs.
+/// Removes the engine's directory, which an upgraded data directory no longer needs.
 pub fn remove_earlier(disk: &dyn Disk, directory: &Path) -> Result<(), StoreError> {
     let engine = directory.join(ENGINE);
     let removed = disk.remove_directory(&engine);
     removed.map_err(StoreError::io_at(&engine))
 }
 
-/// An upgrade under way.
+/// A running upgrade.
 struct Upgrade<'a> {
     disk: &'a dyn Disk,
     engine: PathBuf,
     keyspaces: PathBuf,
     tables: PathBuf,
-    /// Directories of keyspaces that are still the engine's.
+    /// Directories of keyspaces that have not been renamed into `tables`.
     directories: BTreeMap<u64, PathBuf>,
     names: BTreeMap<u64, String>,
 }
@@ -92,29 +93,28 @@ impl<'a> Upgrade<'a> {
     fn begin(disk: &'a dyn Disk, directory: &Path) -> Result<Upgrade<'a>, StoreError> {
         let engine = directory.join(ENGINE);
         let (keyspaces, tables) = (engine.join(KEYSPACES), directory.join("tables"));
-        // A power failure must not take the directory away with the trees that are renamed into it.
+        // The directory must survive a power failure before trees are renamed into it.
         let created = disk.create_directory(&tables).and_then(|()| disk.sync_directory(directory));
         created.map_err(StoreError::io_at(&tables))?;
         let directories = directories(disk, &keyspaces)?;
-        // Names of keyspaces that an earlier attempt has taken over are asked for, too.
+        // The range includes keyspaces that an earlier attempt has renamed into `tables`.
         let highest = directories.keys().next_back().copied().unwrap_or(0);
         let names = names(disk, &keyspaces, 0..=highest.saturating_add(disk_entries(disk, &tables)))?;
         Ok(Upgrade { disk, engine, keyspaces, tables, directories, names })
     }
 
-    /// The number of the keyspace of a name that has a directory.
+    /// Returns the number of the keyspace that has a name and a directory.
     fn number_of(&self, name: &str) -> Option<u64> {
         let mut numbers = self.names.iter().filter(|(_, other)| *other == name).map(|(number, _)| *number);
         numbers.rfind(|number| self.directories.contains_key(number))
     }
 
-    /// Opens all trees that have a name and brings back what the engine's log has for them. Those of column families are
-    /// flushed.
+    /// Opens all trees that have a name, and replays the engine's log into them. Those of column families are flushed.
     fn replayed(&self) -> Result<BTreeMap<u64, OldTree>, StoreError> {
         let mut trees = BTreeMap::new();
         for (number, directory) in &self.directories {
             let Some(name) = self.names.get(number) else { continue };
-            let owner = if name == LEDGER { "the store's own notes" } else { name };
+            let owner = if name == LEDGER { "the ledger" } else { name };
             if let Some(tree) = OldTree::open(self.disk, owner, directory.clone())? {
                 trees.insert(*number, tree);
             }
@@ -147,8 +147,8 @@ impl<'a> Upgrade<'a> {
         Ok(())
     }
 
-    /// Renames the trees of a column family's newest generation, if they are there.
-    fn take_over(
+    /// Renames the trees of a column family's newest generation, if they exist, into `tables`.
+    fn rename_trees(
         &self,
         name: &FamilyName,
         record: &FamilyRecord,
@@ -169,9 +169,9 @@ impl<'a> Upgrade<'a> {
                 if !directory.join("current").exists() {
                     if directory.join("tables").read_dir().is_ok_and(|mut files| files.next().is_some()) {
                         return Err(StoreError::Corrupt(format!(
-                            "the tables of {} in {} have lost their file `current`, which lists them. Put back an \
-                             undamaged copy of the data directory, or move {} out of it to start without what these \
-                             tables hold: everything else is kept",
+                            "the tables of {} in {} have no file `current`, which lists them. Put back an \
+                             undamaged copy of the data directory, or move {} out of it to start without the data of \
+                             these tables",
                             folder.owner,
                             directory.display(),
                             directory.display()
@@ -189,8 +189,8 @@ impl<'a> Upgrade<'a> {
         Ok(())
     }
 
-    /// Keeps the tables of keyspaces that have no name, whose column family nobody can tell. The engine itself had
-    /// removed them.
+    /// Moves aside the tables of keyspaces that have no name, since their column family is unknown. The engine had
+    /// removed these names.
     fn set_aside_unnamed(&self) -> Result<(), StoreError> {
         for (number, directory) in self.directories.iter().filter(|(number, _)| **number != 0) {
             let has_tables =
@@ -200,7 +200,7 @@ impl<'a> Upgrade<'a> {
             }
             let target = self.tables.join(format!("unnamed-{number}.given-up"));
             tracing::warn!(
-                "the tables in {} belong to no column family that the engine knows of; they are kept in {}",
+                "the tables in {} belong to no known column family; they are kept in {}",
                 directory.display(),
                 target.display()
             );
@@ -211,7 +211,7 @@ impl<'a> Upgrade<'a> {
     }
 }
 
-/// How many entries a directory has.
+/// Returns the number of entries of a directory, 0 if it cannot be read.
 fn disk_entries(disk: &dyn Disk, directory: &Path) -> u64 {
     disk.list(directory).map_or(0, |entries| entries.len() as u64)
 }
