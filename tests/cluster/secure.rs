@@ -85,7 +85,7 @@ fn whoever_else_is_told_at_once_why_not() {
         log
     };
     let wrong = refused(&["--cluster-password-file", "wrong"]);
-    assert!(wrong.contains("does not take the user and password"), "{wrong}");
+    assert!(wrong.contains("refuses the user and password"), "{wrong}");
     let unknown = refused(&["--cluster-ca", other.to_str().unwrap()]);
     assert!(unknown.contains("certificate is refused"), "{unknown}");
     let elsewhere = refused(&["--cluster-dc", "nowhere"]);
@@ -94,7 +94,7 @@ fn whoever_else_is_told_at_once_why_not() {
     let authorities = of_ring("THRIFTSTORE_RING_CERTIFICATE");
     configure(directory.path(), &format!("<CertificateAuthorities>{authorities}</CertificateAuthorities>"));
     let nobody = refused(&[]);
-    assert!(nobody.contains("asks for a user and a password"), "{nobody}");
+    assert!(nobody.contains("requires a user and a password"), "{nobody}");
 }
 
 #[test]

@@ -11,9 +11,11 @@ use super::write::at_column;
 use crate::model::{Cell, Change, RowColumns};
 use crate::storage::{CasAnswer, CasCommand, StoreError};
 
-/// Writes columns of a row if it is as expected. The cluster can look at rows of a table, which are our columns, but
-/// not at whether there is any: where the row must have no columns, that is looked at first, and then that those which
-/// are written are not there yet.
+/// Writes columns of a row if the row has the expected columns.
+///
+/// A condition of CQL is on rows of a table, which are columns here, and cannot require that a partition is empty. So
+/// if no columns are expected, the row is read first, and the transaction then only requires that the columns to write
+/// do not exist.
 pub async fn compare_and_set(
     link: &Link,
     table: &Table,
@@ -35,7 +37,7 @@ pub async fn compare_and_set(
     Ok(CasAnswer::Refused(found(link, table, &command).await?))
 }
 
-/// The columns that a refusal shows.
+/// Reads the columns that a refusal returns.
 async fn found(link: &Link, table: &Table, command: &CasCommand) -> Result<Vec<Cell>, StoreError> {
     let columns = read(link, table, &command.key, &command.read, command.serial_consistency).await?;
     match columns {
@@ -44,7 +46,7 @@ async fn found(link: &Link, table: &Table, command: &CasCommand) -> Result<Vec<C
     }
 }
 
-/// One statement for each column that is expected or written.
+/// Returns a batch with one statement for each column that is expected or written.
 async fn transaction(
     link: &Link,
     table: &Table,

@@ -1,4 +1,4 @@
-//! Why the cluster cannot be reached: whether that may pass, and if not, what to put right.
+//! Errors of connecting to the cluster: whether a later attempt may succeed, and otherwise what to change.
 
 use std::io;
 
@@ -10,7 +10,8 @@ use tokio_rustls::rustls;
 
 use crate::storage::StoreError;
 
-/// What a failure to connect means. `Unavailable`: the next attempt may do; `Mismatch`: none will.
+/// Converts an error of connecting. `Unavailable`: a later attempt may succeed. `Mismatch`: the configuration must be
+/// changed.
 pub fn of_connecting(error: &NewSessionError, has_tls: bool) -> StoreError {
     match error {
         NewSessionError::EmptyKnownNodesList | NewSessionError::IllegalConfig(_) => {
@@ -20,7 +21,7 @@ pub fn of_connecting(error: &NewSessionError, has_tls: bool) -> StoreError {
             last_connection_error,
         })) => of_connection(last_connection_error, has_tls),
         NewSessionError::FailedToResolveAnyHostname(names) => {
-            unreached(format!("no address is known for {}", names.join(", ")))
+            unreached(format!("no address was found for {}", names.join(", ")))
         }
         other => unreached(other.to_string()),
     }
@@ -36,19 +37,19 @@ fn of_connection(error: &ConnectionError, has_tls: bool) -> StoreError {
     }
 }
 
-/// A node's answer to the first requests on a connection.
+/// Converts the error of a node to the first requests on a connection.
 fn of_setup(error: &ConnectionSetupRequestErrorKind, has_tls: bool) -> StoreError {
     match error {
         ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, message) => {
-            // That is what a node says, too, whose fellows with the passwords are down.
+            // A node also reports this if the replicas that store the passwords are down.
             if message.contains("Unable to perform authentication") {
                 return unreached(message.clone());
             }
-            StoreError::Mismatch(format!("the cluster does not take the user and password: {message}"))
+            StoreError::Mismatch(format!("the cluster refuses the user and password: {message}"))
         }
         ConnectionSetupRequestErrorKind::MissingAuthentication => StoreError::Mismatch(
-            "the cluster asks for a user and a password: say with User and PasswordFile in <Cluster>, or with \
-             --cluster-user and --cluster-password-file, which"
+            "the cluster requires a user and a password: set User and PasswordFile in <Cluster>, or \
+             --cluster-user and --cluster-password-file"
                 .to_owned(),
         ),
         ConnectionSetupRequestErrorKind::BrokenConnection(error) => of_broken(error, has_tls),
@@ -67,30 +68,30 @@ fn of_broken(error: &BrokenConnectionError, has_tls: bool) -> StoreError {
     match io {
         Some(error) if tls_error(error).is_some() => of_io(error),
         _ if !has_tls => unreached(format!(
-            "{error}; a node that speaks TLS alone hangs up on whoever does not: then say with CertificateAuthorities in \
-             <Cluster>, or with --cluster-ca, who signs its certificate"
+            "{error}; if the nodes accept only TLS, set CertificateAuthorities in <Cluster>, or --cluster-ca, to the \
+             authority that signs their certificates"
         )),
         _ => unreached(error.to_string()),
     }
 }
 
-/// A failure of the network, or of TLS on it.
+/// Converts an error of the network or of TLS.
 fn of_io(error: &io::Error) -> StoreError {
     match tls_error(error) {
         None => unreached(error.to_string()),
         Some(rustls::Error::InvalidCertificate(why)) => StoreError::Mismatch(format!(
-            "a node's certificate is refused ({why}): it has to be signed by one of the authorities that are configured, and \
-             to name the node's address"
+            "a node's certificate is refused ({why}): it must be signed by one of the configured authorities, and \
+             contain the node's address"
         )),
         Some(rustls::Error::InvalidMessage(_)) => StoreError::Mismatch(
-            "a node does not speak TLS: leave CertificateAuthorities (--cluster-ca) away, or have the cluster speak it"
+            "a node does not speak TLS: remove CertificateAuthorities (--cluster-ca), or enable TLS on the cluster"
                 .to_owned(),
         ),
         Some(rustls::Error::AlertReceived(alert)) => StoreError::Mismatch(format!(
-            "a node has refused the TLS handshake ({alert:?}); if it asks for a certificate, say with CertificateFile and \
-             KeyFile in <Cluster>, or with --cluster-cert and --cluster-key, which is ours"
+            "a node has refused the TLS handshake ({alert:?}); if it requires a certificate, set CertificateFile and KeyFile in \
+             <Cluster>, or --cluster-cert and --cluster-key"
         )),
-        Some(other) => StoreError::Mismatch(format!("TLS with a node fails: {other}")),
+        Some(other) => StoreError::Mismatch(format!("TLS with a node failed: {other}")),
     }
 }
 
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_an_operator_can_put_right_does_not_pass() {
+    fn errors_of_the_configuration_are_permanent() {
         let refused = |message: &str| {
             let kind =
                 ConnectionSetupRequestErrorKind::DbError(DbError::AuthenticationError, message.to_owned());
@@ -128,7 +129,7 @@ mod tests {
         let no_certificate =
             of_tls(rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired));
         for (error, expected) in [
-            (wrong_password, "does not take the user and password"),
+            (wrong_password, "refuses the user and password"),
             (no_password, "--cluster-user"),
             (other_authority, "UnknownIssuer"),
             (plain, "does not speak TLS"),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_network_does_may_pass() {
+    fn errors_of_the_network_are_temporary() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         for error in [
             of_connection(&ConnectionError::IoError(Arc::new(refused)), true),

@@ -1,4 +1,4 @@
-//! CQL of clients: statements as texts, values as bytes both ways.
+//! Runs CQL statements of clients on the cluster.
 
 use std::ops::ControlFlow;
 
@@ -24,10 +24,10 @@ use crate::util::limits::{PREPARED_BYTES_MAX, RESULT_BYTES_MAX};
 
 use super::store::ClusterStore;
 
-/// Rows of one page: few enough that one of large values fits into a message of the cluster's.
+/// Rows of a page: few enough that a page of large values fits into one message.
 const PAGE_ROWS: i32 = 1000;
 
-/// Memory that the driver takes for a statement, roughly: its text, and names and types of its columns.
+/// Approximate memory that the driver uses for a prepared statement: names and types of its columns.
 const BYTES_OF_A_STATEMENT: u64 = 4096;
 
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Weighter<String, PreparedStatement> for Weight {
     }
 }
 
-/// The statements that the cluster knows of us, by their texts; those that are not used go first.
+/// Prepared statements of clients, by their texts. Statements that are not used are evicted first.
 pub struct ClientStatements {
     prepared: Cache<String, PreparedStatement, Weight>,
 }
@@ -61,32 +61,32 @@ impl ClientStatements {
     }
 }
 
-/// A statement that is ready to be sent.
-enum Ready {
+/// A statement with its values and consistency levels.
+enum BoundStatement {
     Text(Statement),
     Prepared(PreparedStatement, Values),
 }
 
-impl Ready {
-    fn text(text: &str, levels: RemoteLevels) -> Ready {
+impl BoundStatement {
+    fn text(text: &str, levels: RemoteLevels) -> BoundStatement {
         let mut statement = Statement::new(text);
         statement.set_page_size(PAGE_ROWS);
         statement.set_consistency(level(levels.consistency));
         statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
-        Ready::Text(statement)
+        BoundStatement::Text(statement)
     }
 
-    fn prepared(mut statement: PreparedStatement, values: &[Bytes], levels: RemoteLevels) -> Ready {
+    fn prepared(mut statement: PreparedStatement, values: &[Bytes], levels: RemoteLevels) -> BoundStatement {
         statement.set_consistency(level(levels.consistency));
         statement.set_serial_consistency(Some(serial_level(levels.serial_consistency)));
         let values = values.iter().fold(Values::default(), |values, value| values.bytes(value.clone()));
-        Ready::Prepared(statement, values)
+        BoundStatement::Prepared(statement, values)
     }
 
     async fn whole(&self, session: &Session) -> Result<QueryResult, ExecutionError> {
         match self {
-            Ready::Text(statement) => session.query_unpaged(statement.clone(), ()).await,
-            Ready::Prepared(statement, values) => session.execute_unpaged(statement, values).await,
+            BoundStatement::Text(statement) => session.query_unpaged(statement.clone(), ()).await,
+            BoundStatement::Prepared(statement, values) => session.execute_unpaged(statement, values).await,
         }
     }
 
@@ -96,12 +96,14 @@ impl Ready {
         from: PagingState,
     ) -> Result<(QueryResult, PagingStateResponse), ExecutionError> {
         match self {
-            Ready::Text(statement) => session.query_single_page(statement.clone(), (), from).await,
-            Ready::Prepared(statement, values) => session.execute_single_page(statement, values, from).await,
+            BoundStatement::Text(statement) => session.query_single_page(statement.clone(), (), from).await,
+            BoundStatement::Prepared(statement, values) => {
+                session.execute_single_page(statement, values, from).await
+            }
         }
     }
 
-    /// Runs it and gathers what it answers.
+    /// Runs the statement and collects its rows.
     async fn run(self, link: &Link, is_paged: bool) -> Result<RemoteOutcome, StoreError> {
         let mut gathered = GatheredRows::default();
         let mut from = PagingState::start();
@@ -118,7 +120,7 @@ impl Ready {
                 return Ok(RemoteOutcome::Void);
             }
             let page = page_of(result)?;
-            gathered.take(link, &page)?;
+            gathered.add(link, &page)?;
             match next.into_paging_control_flow() {
                 ControlFlow::Continue(next) => from = next,
                 ControlFlow::Break(()) => return Ok(RemoteOutcome::Rows(gathered.rows)),
@@ -127,7 +129,7 @@ impl Ready {
     }
 }
 
-/// The rows of the pages so far.
+/// Collects the rows of several pages.
 #[derive(Default)]
 struct GatheredRows {
     rows: RemoteRows,
@@ -135,11 +137,11 @@ struct GatheredRows {
 }
 
 impl GatheredRows {
-    fn take(&mut self, link: &Link, page: &QueryRowsResult) -> Result<(), StoreError> {
+    fn add(&mut self, link: &Link, page: &QueryRowsResult) -> Result<(), StoreError> {
         if self.rows.columns.is_empty() {
             self.rows.columns = columns(&link.session.get_cluster_state(), page.column_specs().as_slice());
         }
-        // What is around the values counts too: there may be many that are empty.
+        // The whole page counts, not only its values: there may be many empty ones.
         self.bytes = self.bytes.saturating_add(page.rows_bytes_size());
         if self.bytes > RESULT_BYTES_MAX {
             return Err(StoreError::Invalid(format!(
@@ -165,7 +167,7 @@ impl RemoteCql for ClusterStore {
     }
 
     fn query<'a>(&'a self, text: &'a str, levels: RemoteLevels) -> StoreFuture<'a, RemoteOutcome> {
-        Box::pin(Ready::text(text, levels).run(&self.link, levels.is_paged))
+        Box::pin(BoundStatement::text(text, levels).run(&self.link, levels.is_paged))
     }
 
     fn prepare<'a>(&'a self, text: &'a str) -> StoreFuture<'a, Vec<RemoteColumn>> {
@@ -184,7 +186,7 @@ impl RemoteCql for ClusterStore {
     ) -> StoreFuture<'a, RemoteOutcome> {
         Box::pin(async move {
             let statement = self.statements.get(&self.link, text).await?;
-            Ready::prepared(statement, values, levels).run(&self.link, levels.is_paged).await
+            BoundStatement::prepared(statement, values, levels).run(&self.link, levels.is_paged).await
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The types of clients' columns: from the driver's words to ours.
+//! Converts the driver's types of columns to `CqlType`.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, Na
 use crate::marshal::{CqlType, Native, UserType};
 use crate::storage::RemoteColumn;
 
-/// Columns of a result or of markers. Whether a collection is frozen is not in an answer, but it is in the schema.
+/// Converts the columns of a result or of markers. Results do not say whether a collection is frozen, so that is taken
+/// from the schema.
 pub fn columns(state: &ClusterState, specs: &[ColumnSpec<'_>]) -> Vec<RemoteColumn> {
     let column = |spec: &ColumnSpec<'_>| {
         let (keyspace, table) = (spec.table_spec().ks_name(), spec.table_spec().table_name());
@@ -31,7 +32,7 @@ fn is_frozen(state: &ClusterState, keyspace: &str, table: &str, column: &str) ->
     column.is_some_and(|column| matches!(column.typ, ColumnType::Collection { frozen: true, .. }))
 }
 
-/// A type; what old clients have no name for is bytes. What is in a collection is always frozen.
+/// Converts a type. Types that old clients do not know become `blob`. Types within a collection are always frozen.
 fn cql_type(of: &ColumnType<'_>) -> CqlType {
     let held = |of: &ColumnType<'_>| cql_type(of).frozen();
     let boxed = |of: &ColumnType<'_>| Box::new(held(of));
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_have_the_classes_of_old() {
+    fn types_have_the_class_names_of_old_releases() {
         let int = || Box::new(ColumnType::Native(NativeType::Int));
         let set = ColumnType::Collection { frozen: false, typ: CollectionType::Set(int()) };
         let map = CollectionType::Map(Box::new(ColumnType::Native(NativeType::Text)), Box::new(set.clone()));

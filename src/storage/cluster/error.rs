@@ -1,4 +1,4 @@
-//! What the driver's errors mean to our clients.
+//! Converts errors of the driver to errors of the store.
 
 use scylla::errors::{
     BadQuery, DbError, ExecutionError, PrepareError, RequestAttemptError, SchemaAgreementError,
@@ -6,7 +6,7 @@ use scylla::errors::{
 
 use crate::storage::StoreError;
 
-/// A request's failure.
+/// Converts the error of a request.
 pub fn of_execution(error: ExecutionError) -> StoreError {
     match error {
         ExecutionError::LastAttemptError(attempt) => of_attempt(attempt),
@@ -23,7 +23,7 @@ pub fn of_execution(error: ExecutionError) -> StoreError {
     }
 }
 
-/// A failure to prepare a statement.
+/// Converts the error of preparing a statement.
 pub fn of_prepare(error: PrepareError) -> StoreError {
     match error {
         PrepareError::AllAttemptsFailed { first_attempt } => of_attempt(first_attempt),
@@ -32,14 +32,14 @@ pub fn of_prepare(error: PrepareError) -> StoreError {
     }
 }
 
-/// A failure to see all nodes with one schema: `TimedOut` when the node is lost that has changed it.
+/// Converts the error of waiting for schema agreement: `TimedOut` if the node that changed the schema was lost.
 pub fn of_agreement(error: &SchemaAgreementError) -> StoreError {
     match error {
         SchemaAgreementError::RequestError(_)
         | SchemaAgreementError::RequiredHostAbsent(_)
-        | SchemaAgreementError::ConnectionPoolError(_) => StoreError::TimedOut(format!(
-            "the node that has changed the schema cannot be asked about it: {error}"
-        )),
+        | SchemaAgreementError::ConnectionPoolError(_) => {
+            StoreError::TimedOut(format!("the node that changed the schema does not answer: {error}"))
+        }
         _ => StoreError::SchemaDisagreement(format!(
             "the cluster's nodes do not agree about the schema yet: {error}"
         )),
@@ -51,14 +51,14 @@ fn no_node(error: &dyn std::error::Error) -> StoreError {
     StoreError::Unavailable { why, required: 1, alive: 0 }
 }
 
-/// What a node has answered, or that it has not.
+/// Converts the error of one attempt on one node.
 fn of_attempt(error: RequestAttemptError) -> StoreError {
     let (kind, message) = match error {
         RequestAttemptError::DbError(kind, message) => (kind, message),
         RequestAttemptError::UnableToAllocStreamId => {
             return StoreError::Overloaded("all connections to the cluster are busy".to_owned());
         }
-        // The request may have been on its way: whether it has been done is not known.
+        // The request may have been sent, so it is unknown whether it was executed.
         RequestAttemptError::BrokenConnectionError(error) => {
             return StoreError::TimedOut(format!(
                 "the connection to a node of the cluster was lost: {error}"
@@ -70,17 +70,17 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         DbError::Unavailable { required, alive, .. } => {
             StoreError::Unavailable { why: message, required, alive }
         }
-        // Some nodes may have emptied the table, and others may do so later.
+        // Some nodes may have truncated the table, and others may do so later.
         DbError::TruncateError if message.contains("timed out") => StoreError::TimedOut(message),
         DbError::IsBootstrapping | DbError::TruncateError => {
             StoreError::Unavailable { why: message, required: 1, alive: 0 }
         }
         DbError::ReadTimeout { .. } | DbError::WriteTimeout { .. } => StoreError::TimedOut(message),
-        // Replicas have failed, not been slow; the old API has no other word for it.
+        // Replicas have failed and were not just slow, but the old API has no other exception for it.
         DbError::ReadFailure { .. } | DbError::WriteFailure { .. } => StoreError::TimedOut(message),
         DbError::Overloaded | DbError::RateLimitReached { .. } => StoreError::Overloaded(message),
         DbError::Invalid if message.starts_with("Batch too large") => StoreError::Invalid(format!(
-            "{message}: send less in one atomic batch, or have the cluster's batch_size_fail_threshold raised"
+            "{message}: send less in one atomic batch, or raise the cluster's batch_size_fail_threshold"
         )),
         DbError::SyntaxError
         | DbError::Invalid
@@ -88,7 +88,7 @@ fn of_attempt(error: RequestAttemptError) -> StoreError {
         | DbError::AlreadyExists { .. }
         | DbError::FunctionFailure { .. } => StoreError::Invalid(message),
         DbError::Unauthorized | DbError::AuthenticationError => {
-            StoreError::Invalid(format!("the cluster does not let this gateway do so: {message}"))
+            StoreError::Invalid(format!("the cluster does not permit this to the gateway's user: {message}"))
         }
         other => StoreError::Io(format!("{other}: {message}")),
     }

@@ -1,4 +1,5 @@
-//! How many requests are with the cluster: so many at once, as many again that wait, and what comes then is refused.
+//! Limits the requests to the cluster: a number of them run at the same time, as many more wait, and further ones are
+//! refused.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,16 +8,16 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::storage::StoreError;
 
-/// Lets requests pass.
+/// The gate that requests to the cluster pass.
 #[derive(Debug)]
 pub struct Gate {
     places: Semaphore,
     requests_max: usize,
     waiting: AtomicUsize,
-    patience: Duration,
+    timeout: Duration,
 }
 
-/// Takes a waiting request off the number, however its waiting ends.
+/// Counts a waiting request until it is dropped.
 struct WaitGuard<'a>(&'a AtomicUsize);
 
 impl Drop for WaitGuard<'_> {
@@ -26,12 +27,15 @@ impl Drop for WaitGuard<'_> {
 }
 
 impl Gate {
-    pub fn new(requests_max: usize, patience: Duration) -> Gate {
+    pub fn new(requests_max: usize, timeout: Duration) -> Gate {
         let requests_max = requests_max.clamp(1, Semaphore::MAX_PERMITS);
-        Gate { places: Semaphore::new(requests_max), requests_max, waiting: AtomicUsize::new(0), patience }
+        Gate { places: Semaphore::new(requests_max), requests_max, waiting: AtomicUsize::new(0), timeout }
     }
 
-    /// Waits for a place. Errors: `Overloaded` when too many wait already, or when it takes too long.
+    /// Waits until the request may run, and keeps its place until the permit is dropped.
+    ///
+    /// # Errors
+    /// `Overloaded` if too many requests wait already, or the wait exceeds the time limit.
     pub async fn pass(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
@@ -41,19 +45,19 @@ impl Gate {
         if others >= self.requests_max {
             return Err(self.full());
         }
-        match tokio::time::timeout(self.patience, self.places.acquire()).await {
+        match tokio::time::timeout(self.timeout, self.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) => Err(StoreError::Unavailable { why: "stopping".to_owned(), required: 1, alive: 0 }),
             Err(_) => Err(self.full()),
         }
     }
 
-    /// Lets nobody pass any more.
+    /// Closes the gate: all later requests fail.
     pub fn close(&self) {
         self.places.close();
     }
 
-    /// How many requests may be with the cluster.
+    /// Returns the limit of concurrent requests.
     pub fn requests_max(&self) -> usize {
         self.requests_max
     }
@@ -68,7 +72,7 @@ impl Gate {
 
     fn full(&self) -> StoreError {
         StoreError::Overloaded(format!(
-            "{} requests are with the cluster and {} more wait: send fewer at a time",
+            "{} requests to the cluster are running and {} more wait: send fewer at a time",
             self.in_flight(),
             self.waiting()
         ))
@@ -95,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn waiting_ends() {
+    async fn a_wait_ends_with_the_time_limit() {
         let gate = Gate::new(1, Duration::from_millis(5));
         let _place = gate.pass().await.unwrap();
         assert!(matches!(gate.pass().await, Err(StoreError::Overloaded(_))));

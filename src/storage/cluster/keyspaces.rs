@@ -1,4 +1,4 @@
-//! Keyspaces and tables of the cluster as the schema wants them.
+//! Creates and checks keyspaces and tables of the cluster for a schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use super::values::Values;
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::storage::StoreError;
 
-/// What the cluster has in a keyspace: each table's columns with their places and types, and which tables have an index.
+/// The tables of a keyspace on the cluster, with their columns, and which of them have an index.
 #[derive(Debug, Default)]
 pub struct KnownTables {
     tables: BTreeMap<String, BTreeMap<String, Column>>,
@@ -26,7 +26,7 @@ pub struct KnownTables {
 struct Column {
     /// `partition_key`, `clustering`, `regular` or `static`.
     kind: String,
-    /// Among the columns of its kind; -1 where they have no order.
+    /// Position among the columns of its kind; -1 for regular columns.
     position: i64,
     cql_type: String,
     is_descending: bool,
@@ -79,13 +79,18 @@ impl KnownTables {
         self.indexed.contains(table)
     }
 
-    /// Whether a table that is there can hold the column family. Keys and values may be bytes whatever they are
-    /// said to be. Errors: `Mismatch`.
+    /// Checks that an existing table can store the column family. Keys and values may have the type `blob` in place of
+    /// their own.
+    ///
+    /// # Errors
+    /// `Mismatch` if a column is missing or has another type, or the table has another key.
     pub fn check(&self, table: &Table) -> Result<(), StoreError> {
-        let Some(there) = self.tables.get(&table.cf.name) else { return Ok(()) };
+        let Some(existing) = self.tables.get(&table.cf.name) else { return Ok(()) };
         let wanted = wanted(table);
         for (name, wanted) in &wanted {
-            let Some(found) = there.get(*name) else { return Err(not_ours(table, name, wanted, None)) };
+            let Some(found) = existing.get(*name) else {
+                return Err(wrong_column(table, name, wanted, None));
+            };
             let may_be_bytes = found.cql_type == "blob" && !name.starts_with("column");
             let is_same_type = found.cql_type == wanted.cql_type || may_be_bytes;
             if *found == (Column { cql_type: found.cql_type.clone(), ..wanted.clone() }) && is_same_type {
@@ -93,19 +98,19 @@ impl KnownTables {
             }
             if !is_same_type && !name.starts_with("column") {
                 return Err(StoreError::Mismatch(format!(
-                    "the table {} on the cluster has {name} {}, and what is asked for needs {}: the type of a table's \
-                     column cannot be changed there. Only a column family that was made with more than one validator, \
-                     or with BytesType, takes values of every type",
+                    "the table {} on the cluster has {name} {}, but the column family needs {}: the type of a table's \
+                     column cannot be changed. Only a column family that was created with more than one validator, \
+                     or with BytesType, accepts values of every type",
                     table.quoted_name, found.cql_type, wanted.cql_type
                 )));
             }
-            return Err(not_ours(table, name, wanted, Some(found)));
+            return Err(wrong_column(table, name, wanted, Some(found)));
         }
-        let is_ours = |name: &String| wanted.iter().any(|(ours, _)| ours == name);
-        match there.iter().find(|(name, column)| column.is_of_key() && !is_ours(name)) {
+        let is_wanted = |name: &String| wanted.iter().any(|(other, _)| other == name);
+        match existing.iter().find(|(name, column)| column.is_of_key() && !is_wanted(name)) {
             Some((name, found)) => Err(StoreError::Mismatch(format!(
-                "the table {} on the cluster is not one of this column family: its key has {name} {found} too. Rename \
-                 the column family, or drop the table if nobody needs it",
+                "the table {} on the cluster is not one of this column family: its key also has {name} {found}. Rename \
+                 the column family, or drop the table if it is not needed",
                 table.quoted_name
             ))),
             None => Ok(()),
@@ -113,7 +118,7 @@ impl KnownTables {
     }
 }
 
-/// The columns that a column family's table has.
+/// Returns the columns that a column family's table must have.
 fn wanted(table: &Table) -> Vec<(&'static str, Column)> {
     let forms = [("column1", 0, Some(&table.outer)), ("column2", 1, table.inner.as_ref())];
     let column = |(name, of): (&'static str, &'static str)| {
@@ -129,16 +134,16 @@ fn wanted(table: &Table) -> Vec<(&'static str, Column)> {
     table.columns().into_iter().map(column).collect()
 }
 
-fn not_ours(table: &Table, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
+fn wrong_column(table: &Table, name: &str, wanted: &Column, found: Option<&Column>) -> StoreError {
     let found = found.map_or("no such column".to_owned(), Column::to_string);
     StoreError::Mismatch(format!(
-        "the table {} on the cluster is not one of this column family: it should have {name} {wanted}, and has {found}. \
-         Rename the column family, or drop the table if nobody needs it",
+        "the table {} on the cluster is not one of this column family: it must have {name} {wanted}, but has {found}. \
+         Rename the column family, or drop the table if it is not needed",
         table.quoted_name
     ))
 }
 
-/// The rows of an answer, nulls as nothing.
+/// Runs a query and returns its rows, with nulls as empty values.
 async fn rows_of(link: &Link, query: &str, values: Values) -> Result<Vec<Vec<Bytes>>, StoreError> {
     let rows = link.ask(query, values).await?;
     Ok(rows.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
@@ -148,7 +153,8 @@ fn text(bytes: &Bytes) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A keyspace's replication as CQL writes it: what the operator says for all, else what the schema says.
+/// Returns a keyspace's replication as a map of CQL: the operator's for all keyspaces if there is one, otherwise that
+/// of the schema.
 pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, String>>) -> String {
     if let Some(options) = for_all {
         return map(options);
@@ -156,7 +162,7 @@ pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, Str
     let class = keyspace.modern_strategy_class().rsplit('.').next().unwrap_or_default();
     let mut options = keyspace.strategy_options.clone();
     let factor = || keyspace.replication_factor.max(1).to_string();
-    // The placement of 0.6 by racks has no name there that ScyllaDB knows too; this is what came after it.
+    // The rack-aware strategy of 0.6 has no class that ScyllaDB knows too. NetworkTopologyStrategy is its successor.
     let class = if class == "OldNetworkTopologyStrategy" { "NetworkTopologyStrategy" } else { class };
     match class {
         "SimpleStrategy" => options.retain(|name, _| name == "replication_factor"),
@@ -169,7 +175,7 @@ pub fn replication(keyspace: &KeyspaceDef, for_all: Option<&BTreeMap<String, Str
     map(&options)
 }
 
-/// A map as CQL writes it.
+/// Returns a map as CQL writes it.
 pub fn map(options: &BTreeMap<String, String>) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let entries: Vec<String> =
@@ -177,8 +183,9 @@ pub fn map(options: &BTreeMap<String, String>) -> String {
     format!("{{{}}}", entries.join(", "))
 }
 
-/// Makes what a keyspace lacks. `before` is what this gateway knew of it.
-pub async fn make(
+/// Creates a keyspace and its tables if the cluster lacks them, and applies changes. `before` is the definition that
+/// this gateway knew before.
+pub async fn create_missing(
     link: &Link,
     keyspace: &KeyspaceDef,
     before: Option<&KeyspaceDef>,
@@ -205,12 +212,12 @@ pub async fn make(
     }
     for cf in keyspace.column_families.values() {
         let before = before.and_then(|before| before.column_families.get(&cf.name));
-        make_table(link, &known, cf, before).await?;
+        create_table(link, &known, cf, before).await?;
     }
     Ok(())
 }
 
-async fn make_table(
+async fn create_table(
     link: &Link,
     known: &KnownTables,
     cf: &Arc<CfDef>,
@@ -251,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn replication_is_what_the_schema_says() {
+    fn replication_is_that_of_the_schema() {
         let text = |class: &str, options: &[(&str, &str)]| replication(&keyspace(class, options), None);
         assert_eq!(
             text("RackUnawareStrategy", &[]),
@@ -272,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operator_has_the_last_word_about_replication() {
+    fn replication_set_by_the_operator_wins() {
         let for_all = BTreeMap::from([
             ("class".to_owned(), "NetworkTopologyStrategy".to_owned()),
             ("o'dc".to_owned(), "3".to_owned()),
@@ -283,7 +290,7 @@ mod tests {
         );
     }
 
-    /// What the cluster says of a table that was made by these columns.
+    /// Returns the cluster's description of a table with these columns.
     fn known(name: &str, columns: &[(&'static str, Column)]) -> KnownTables {
         let columns = columns.iter().map(|(name, column)| ((*name).to_owned(), column.clone())).collect();
         KnownTables { tables: BTreeMap::from([(name.to_owned(), columns)]), indexed: BTreeSet::new() }
@@ -300,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_ours_is_known_again() {
+    fn a_table_of_the_column_family_is_accepted() {
         for (outer, inner) in [
             ("BytesType", None),
             ("ReversedType(LongType)", None),
@@ -310,7 +317,7 @@ mod tests {
             let table = table(outer, inner);
             known("Cf", &wanted(&table)).check(&table).unwrap();
         }
-        // More columns do no harm, nor do keys and values that are bytes.
+        // Further columns are accepted, and so are keys and values of type blob.
         let table = table("BytesType", None);
         let mut columns = wanted(&table);
         columns.push(("more", Column { cql_type: "text".to_owned(), ..columns[2].1.clone() }));
@@ -318,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_something_else_is_not_taken_for_ours() {
+    fn a_table_of_something_else_is_refused() {
         let table = table("ReversedType(LongType)", None);
         let ours = wanted(&table);
         let changed = |change: fn(&mut Vec<(&'static str, Column)>)| {

@@ -1,4 +1,4 @@
-//! The way to the cluster: the driver's session behind the gate.
+//! The link to the cluster: the driver's session, and the gate that limits its requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,23 +31,24 @@ use crate::compat::features::ConsistencyLevel;
 use crate::storage::StoreError;
 use crate::util::limits::CLUSTER_ROWS_AT_ONCE;
 
-/// Connections to each node. One is one task of the driver; more of them use more processors.
+/// Connections to each node. Each is served by one task of the driver, so several use more processors.
 const CONNECTIONS_PER_NODE: usize = 2;
-/// How long one attempt to connect may take.
+/// Time limit of one attempt to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a change of the schema may take to reach all nodes.
+/// Time limit for all nodes to agree about a schema change.
 const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a node may take to change the schema, or all nodes to empty a table: they flush it first.
+/// Time limit of a schema change, and of a truncate, for which all nodes flush the table first.
 const DEFINE_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a change of the schema is tried that is lost with its node.
+/// Attempts to change the schema if the node is lost meanwhile.
 const DEFINE_ATTEMPTS: u32 = 3;
-/// Each connection is asked so many times within a request's time whether its node is there, and the answer may take the
-/// second share of it: requests with a node that is frozen have time left to go to another.
+/// Keepalive messages that each connection sends within a request's time limit.
 const KEEPALIVES_PER_TIMEOUT: u32 = 5;
+/// A node that does not answer a keepalive message within the request's time limit divided by this is considered lost.
+/// So requests to a frozen node have time left for another node.
 const KEEPALIVE_SHARE: u32 = 2;
-/// A busy node may take this long to say that it is there.
+/// Lower limit of both times: a busy node may answer late.
 const KEEPALIVE_MIN: Duration = Duration::from_secs(2);
-/// Our own statements that are kept prepared.
+/// Limit of the gateway's own prepared statements.
 const OWN_STATEMENTS_MAX: usize = 64;
 
 /// A connection to the cluster.
@@ -55,14 +56,17 @@ const OWN_STATEMENTS_MAX: usize = 64;
 pub struct Link {
     pub session: Session,
     pub gate: Gate,
-    /// How long a request may take.
+    /// Time limit of a request.
     request_timeout: Duration,
-    /// Our own statements, by their texts.
+    /// The gateway's own prepared statements, by their texts.
     own_statements: Mutex<HashMap<String, PreparedStatement>>,
 }
 
 impl Link {
-    /// Connects once. Errors: `Unavailable` when it may be otherwise later, `Mismatch` when it will not.
+    /// Connects once.
+    ///
+    /// # Errors
+    /// `Unavailable` if a later attempt may succeed, `Mismatch` if the configuration must be changed.
     pub async fn open(options: &ClusterOptions) -> Result<Link, StoreError> {
         let mut policy = DefaultPolicy::builder().token_aware(true);
         if let Some(data_center) = &options.local_data_center {
@@ -118,31 +122,32 @@ impl Link {
         )))
     }
 
-    /// Prepares a statement. The driver asks all nodes, and waits for each without a limit.
+    /// Prepares a statement, within the time limit of a request. The driver has no limit of its own here, and waits for
+    /// all nodes.
     pub async fn prepare(&self, statement: impl Into<Statement>) -> Result<PreparedStatement, StoreError> {
         let prepared = tokio::time::timeout(self.request_timeout, self.session.prepare(statement)).await;
-        prepared.map_err(|_| self.too_late())?.map_err(error::of_prepare)
+        prepared.map_err(|_| self.timed_out())?.map_err(error::of_prepare)
     }
 
-    /// A request has taken too long.
-    pub fn too_late(&self) -> StoreError {
+    /// Returns the error for a request that exceeded its time limit.
+    pub fn timed_out(&self) -> StoreError {
         StoreError::TimedOut(format!(
             "the cluster has not answered within {} ms",
             self.request_timeout.as_millis()
         ))
     }
 
-    /// How long a request may take.
+    /// Returns the time limit of a request.
     pub fn request_timeout(&self) -> Duration {
         self.request_timeout
     }
 
-    /// How many rows one request may read or write side by side. One alone must not fill the gate.
+    /// Returns how many rows one request may read or write concurrently, so that it cannot use all places of the gate.
     pub fn rows_at_once(&self) -> usize {
         CLUSTER_ROWS_AT_ONCE.min(self.gate.requests_max()).max(1)
     }
 
-    /// Writes by a statement.
+    /// Runs a writing statement.
     pub async fn run(
         &self,
         table: &Table,
@@ -155,7 +160,7 @@ impl Link {
         statement.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
         let done = self.session.execute_unpaged(&statement, values).await;
-        done.map_err(|error| retries.told(error::of_execution(error)))?;
+        done.map_err(|error| retries.error_of_write(error::of_execution(error)))?;
         Ok(())
     }
 
@@ -165,10 +170,10 @@ impl Link {
         batch.set_retry_policy(Some(Arc::new(retries.clone())));
         let _place = self.gate.pass().await?;
         let done = self.session.batch(&batch, values).await;
-        done.map_err(|error| retries.told(error::of_execution(error)))
+        done.map_err(|error| retries.error_of_write(error::of_execution(error)))
     }
 
-    /// One page of a read, and where the next one begins.
+    /// Reads one page. Returns its rows, and the state for the next page.
     pub async fn page(
         &self,
         statement: &PreparedStatement,
@@ -186,23 +191,24 @@ impl Link {
         Ok((rows, next))
     }
 
-    /// Runs a batch on a condition: has it been done?
+    /// Runs a conditional batch. Returns whether it was applied.
     pub async fn transact(&self, batch: Batch, values: Vec<Values>) -> Result<bool, StoreError> {
         all(&page_of(self.run_batch(batch, values).await?)?).map(is_applied)
     }
 
-    /// The cluster's partitioner, by its Java class name.
+    /// Returns the Java class name of the cluster's partitioner.
     pub async fn partitioner_class(&self) -> Result<String, StoreError> {
         let rows = self.ask("SELECT partitioner FROM system.local", Values::default()).await?;
         Ok(String::from_utf8_lossy(&first(rows).unwrap_or_default()).into_owned())
     }
 
-    /// Runs a statement of our own, and answers with its rows.
+    /// Runs one of the gateway's own statements at QUORUM, and returns its rows.
     pub async fn ask(&self, text: &str, values: Values) -> Result<Vec<Vec<Field>>, StoreError> {
         self.ask_at(text, values, Consistency::Quorum).await
     }
 
-    /// The same at a level: a read at `Serial` sees, and ends, what transactions have left half done.
+    /// Runs one of the gateway's own statements at a consistency level. A read at `Serial` completes unfinished
+    /// transactions and sees their result.
     pub async fn ask_at(
         &self,
         text: &str,
@@ -217,8 +223,8 @@ impl Link {
         if result.is_rows() { all(&page_of(result)?) } else { Ok(Vec::new()) }
     }
 
-    /// A statement of our own, which must come to the same when it is run twice. There are few, and gateways ask with them
-    /// each second.
+    /// Prepares one of the gateway's own statements, or returns the prepared one. The statement must be idempotent.
+    /// There are few of them, and some run every second.
     pub async fn own_statement(&self, text: &str) -> Result<PreparedStatement, StoreError> {
         if let Some(known) = self.own_statements.lock().get(text) {
             return Ok(known.clone());
@@ -233,16 +239,16 @@ impl Link {
         Ok(statement)
     }
 
-    /// Changes the cluster's schema, and waits until all nodes that are there agree about it. The statement must come to
-    /// the same when it is run twice.
+    /// Changes the cluster's schema, and waits until all live nodes agree. The statement must be idempotent.
     pub async fn define(&self, text: &str) -> Result<(), StoreError> {
         let _place = self.gate.pass().await?;
         let mut attempt = 1;
         loop {
             match self.define_once(text).await {
-                // The node may have done it or not, or do it later. Another should not do it before it knows.
+                // It is unknown whether the lost node has made the change. The next node must know the current schema
+                // before it repeats it.
                 Err(StoreError::TimedOut(why)) if attempt < DEFINE_ATTEMPTS => {
-                    tracing::warn!("a change of the cluster's schema is tried again: {why}");
+                    tracing::warn!("a change of the cluster's schema is repeated: {why}");
                     let agreed = self.session.await_schema_agreement().await;
                     agreed.map_err(|error| error::of_agreement(&error))?;
                 }
@@ -260,22 +266,25 @@ impl Link {
         Ok(())
     }
 
-    /// Empties a table, which takes all nodes.
+    /// Truncates a table, which requires all nodes.
     pub async fn truncate(&self, table: &str) -> Result<(), StoreError> {
         let _place = self.gate.pass().await?;
         self.define_once(&format!("TRUNCATE {table}")).await
     }
 }
 
-/// The rows of an answer. Errors: `Io` where it has none.
+/// Returns the rows of a result.
+///
+/// # Errors
+/// `Io` if it has no rows.
 pub fn page_of(result: QueryResult) -> Result<QueryRowsResult, StoreError> {
     result.into_rows_result().map_err(|error| StoreError::Io(error.to_string()))
 }
 
-/// A contact point with its port.
+/// Returns a contact point with a port.
 fn with_port(point: &str) -> String {
     let has_port = match point.rsplit_once(':') {
-        // An IPv6 address has colons of its own.
+        // An IPv6 address has colons.
         Some((host, port)) => !host.contains(':') && !port.is_empty() || host.ends_with(']'),
         None => false,
     };
@@ -288,7 +297,7 @@ fn with_port(point: &str) -> String {
     }
 }
 
-/// The consistency level as the cluster calls it.
+/// Converts a consistency level.
 pub fn level(consistency: ConsistencyLevel) -> Consistency {
     match consistency {
         ConsistencyLevel::Zero | ConsistencyLevel::Any => Consistency::Any,
@@ -305,7 +314,7 @@ pub fn level(consistency: ConsistencyLevel) -> Consistency {
     }
 }
 
-/// The order that a conditional update takes part in.
+/// Returns the serial consistency level of a conditional update.
 pub fn serial_level(consistency: ConsistencyLevel) -> SerialConsistency {
     match consistency {
         ConsistencyLevel::LocalSerial => SerialConsistency::LocalSerial,

@@ -1,10 +1,27 @@
-//! Rows on a cluster of Cassandra 4 and 5 or ScyllaDB, by its driver: one table a column family.
+//! The store on a cluster of Cassandra 4 and 5 or ScyllaDB, through the ScyllaDB driver. Each column family is one table.
 //!
-//! `link` is the way there, behind a `gate`, and `retries` says what goes it twice; `table` is a column family as a table, `names` how its names are kept,
-//! `shape` the statements on it and `values` what they are sent with. `write`, `read`, `scan` and `cas` turn what is
-//! asked into statements, `rows` and `error` turn answers back. `splits` cuts the ring for batch jobs. `cql` runs what
-//! clients write themselves. `keyspaces` makes tables, `notes` keeps what all gateways share. What is not as on our own
-//! disk is in docs/cluster.md.
+//! | | |
+//! |---|---|
+//! | `options`, `tls`, `connect_error` | connecting to the cluster |
+//! | `link`, `gate`, `retries`, `error`, `status` | the driver's session: limits, retries, errors |
+//! | `table`, `names`, `shape`, `values`, `token` | a column family as a table, and the statements on it |
+//! | `write`, `cas` | mutations and conditional updates as statements |
+//! | `read`, `scan`, `paging`, `rows`, `splits` | reads, and the conversion of their results |
+//! | `cql`, `cql_types` | statements that clients write themselves |
+//! | `keyspaces`, `notes` | creating keyspaces and tables, and the metadata records that all gateways share |
+//! | `store` | the `Store` trait and its extensions |
+//!
+//! For example, in a Standard column family `Posts` with the comparator UTF8Type each column is a row of the table:
+//!
+//! ```text
+//!   insert("austen", Posts, "title" = "Emma" @10)      INSERT INTO "Blog"."Posts" (key, column1, value)
+//!                                                      VALUES (?, ?, ?) USING TIMESTAMP ?
+//!   get_slice("austen", Posts, "a" to "z")             SELECT column1, value, WRITETIME(value), TTL(value)
+//!                                                      FROM "Blog"."Posts"
+//!                                                      WHERE key = ? AND column1 >= ? AND column1 <= ?
+//! ```
+//!
+//! Differences from the embedded store are listed in docs/cluster.md.
 
 mod cas;
 mod connect_error;

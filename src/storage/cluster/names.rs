@@ -1,12 +1,12 @@
-//! How names of a column family are kept in a clustering column: as a CQL type of the same order, or as bytes that
-//! sort as the comparator does.
+//! How names of columns are stored in a clustering column: as a CQL type of the same order, or as bytes that sort like
+//! the comparator.
 
 use bytes::Bytes;
 
 use crate::marshal::{PACKAGE, StoredOrder, TypeRef};
 use crate::storage::StoreError;
 
-/// Types whose order, and identity of names, is that of a CQL type on a modern server.
+/// Comparators with the same order and the same equality of names as a CQL type of modern servers.
 const NATIVE: &[(&str, &str)] = &[
     ("AsciiType", "ascii"),
     ("BooleanType", "boolean"),
@@ -28,17 +28,17 @@ const NATIVE: &[(&str, &str)] = &[
     ("UUIDType", "uuid"),
 ];
 
-/// Types of values that are no types of names there: their order does not matter.
+/// Further types for values, whose order does not matter.
 const NATIVE_VALUES: &[(&str, &str)] =
     &[("CounterColumnType", "counter"), ("DateType", "timestamp"), ("LexicalUUIDType", "uuid")];
 
-/// The CQL type that a class is, as a clustering column.
+/// Returns the CQL type of a clustering column for a comparator's class.
 fn native(class_name: &str) -> Option<&'static str> {
     let short = class_name.strip_prefix(PACKAGE).unwrap_or(class_name);
     NATIVE.iter().find(|(name, _)| *name == short).map(|(_, cql)| *cql)
 }
 
-/// The CQL type of a key or a value; `blob` where there is none.
+/// Returns the CQL type of a key or a value, or `blob` if there is none.
 pub fn value_type(validator: &TypeRef) -> &'static str {
     let class = validator.class_name();
     let short = class.strip_prefix(PACKAGE).unwrap_or(class);
@@ -46,20 +46,22 @@ pub fn value_type(validator: &TypeRef) -> &'static str {
     native(class).or_else(other).unwrap_or("blob")
 }
 
-/// One clustering column's form.
+/// How the names of one comparator are stored in a clustering column.
 #[derive(Debug, Clone)]
 pub struct NameForm {
     /// The column's CQL type.
     pub cql_type: &'static str,
-    /// The comparator is the CQL type's order turned round, and so is the column.
+    /// Whether the comparator, and so the column, has the reverse order of the CQL type.
     pub is_descending: bool,
-    /// Makes bytes that sort like names; `None` where names stand as they are.
+    /// The comparator that encodes names as bytes of the same order. `None` if names are stored unchanged.
     ordered: Option<TypeRef>,
 }
 
 impl NameForm {
-    /// The form of a comparator's names. Errors: `Mismatch` for a comparator whose names cannot be kept so that they
-    /// sort and come back.
+    /// Returns how names of a comparator are stored.
+    ///
+    /// # Errors
+    /// `Mismatch` if names cannot be encoded so that they sort like the comparator and can be decoded.
     pub fn of(comparator: &TypeRef) -> Result<NameForm, StoreError> {
         let class = comparator.class_name();
         if let Some(cql_type) = native(class) {
@@ -70,16 +72,16 @@ impl NameForm {
         if let Some(cql_type) = inner.and_then(native) {
             return Ok(NameForm { cql_type, is_descending: true, ordered: None });
         }
-        if comparator.stored_order() != StoredOrder::Exact || !comes_back(comparator) {
+        if comparator.stored_order() != StoredOrder::Exact || !is_restorable(comparator) {
             return Err(StoreError::Mismatch(format!(
-                "column names of {class} cannot be kept on a cluster: there are no bytes that sort as they do and \
-                 from which they can be read again"
+                "column names of {class} cannot be stored on a cluster: they cannot be encoded so that their bytes sort \
+                 like the names and can be decoded; use another comparator"
             )));
         }
         Ok(NameForm { cql_type: "blob", is_descending: false, ordered: Some(comparator.clone()) })
     }
 
-    /// What is kept of a name.
+    /// Returns the stored form of a name.
     pub fn encode(&self, name: &Bytes) -> Bytes {
         let Some(comparator) = &self.ordered else { return name.clone() };
         let mut ordered = Vec::with_capacity(name.len() + 8);
@@ -87,20 +89,23 @@ impl NameForm {
         ordered.into()
     }
 
-    /// The name of which this was kept.
+    /// Returns the name with a stored form.
     pub fn decode(&self, kept: Bytes) -> Result<Bytes, StoreError> {
         let Some(comparator) = &self.ordered else { return Ok(kept) };
         let name = comparator.restore(&kept).map(Bytes::from);
         name.ok_or_else(|| {
             let hex: String = kept.iter().map(|byte| format!("{byte:02x}")).collect();
-            StoreError::Corrupt(format!("0x{hex} on the cluster is no name of {}", comparator.class_name()))
+            StoreError::Corrupt(format!(
+                "0x{hex} on the cluster is not a name of {}",
+                comparator.class_name()
+            ))
         })
     }
 }
 
-/// Whether names can be read from their ordered bytes. A type that cannot do so for the empty name, or that holds
-/// numbers whose different bytes are equal, cannot do so for others.
-fn comes_back(comparator: &TypeRef) -> bool {
+/// Returns whether names can be decoded from their ordered bytes. Not so for a type that cannot do it for the empty
+/// name, and for types in which different bytes can be equal numbers.
+fn is_restorable(comparator: &TypeRef) -> bool {
     let mut ordered = Vec::new();
     comparator.ordered(&[], &mut ordered);
     let class = comparator.class_name();
@@ -119,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_of_the_same_order_is_used_where_there_is_one() {
+    fn a_cql_type_of_the_same_order_is_used_if_there_is_one() {
         for (class, cql) in [("UTF8Type", "text"), ("LongType", "bigint"), ("TimeUUIDType", "timeuuid")] {
             let form = form(class).unwrap();
             assert_eq!((form.cql_type, form.is_descending), (cql, false));
@@ -130,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_bytes_that_sort_and_come_back() {
+    fn other_names_are_bytes_that_sort_and_can_be_decoded() {
         let name = Bytes::from_static(b"\0\x01a\0\0\x08\0\0\0\0\0\0\0\x05\0");
         let form = form("CompositeType(UTF8Type,LongType)").unwrap();
         assert_eq!(form.cql_type, "blob");
@@ -144,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_back_is_refused() {
+    fn names_that_cannot_be_decoded_are_refused() {
         for class in ["DynamicCompositeType(a=>UTF8Type)", "CompositeType(DecimalType,UTF8Type)"] {
             assert!(matches!(form(class), Err(StoreError::Mismatch(_))), "{class}");
         }
     }
 
     #[test]
-    fn values_have_types_that_names_have_not() {
+    fn values_have_types_that_names_do_not_have() {
         let of = |class: &str| value_type(&Types::builtin().parse(class).unwrap());
         assert_eq!(of("DateType"), "timestamp");
         assert_eq!(of("CounterColumnType"), "counter");

@@ -1,7 +1,16 @@
-//! What all gateways share and keep on the cluster: notes, in a keyspace of their own.
+//! The metadata records that all gateways of a cluster share (schema and roles), in a keyspace of the gateways; and the
+//! lock under which one gateway at a time changes tables.
 //!
-//! They stand in one partition with a version, so that a change of several of them is one transaction, and refused when
-//! another gateway has made one in between.
+//! All records are in one partition of the table `thriftstore.notes`, with a version. So a change of several records is
+//! one transaction, and it is refused if another gateway has changed records since this gateway has read them:
+//!
+//! ```text
+//!   gateway A, has read version 7                   gateway B, has read version 7
+//!   set version 8 IF version = 7, write records
+//!     applied                                       set version 8 IF version = 7, write records
+//!                                                     refused: SchemaDisagreement
+//!                                                   read version 8, try again
+//! ```
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,40 +26,44 @@ use super::rows::{first, is_applied, number};
 use super::values::{Value, Values};
 use crate::storage::StoreError;
 
-/// The keyspace of what gateways keep for themselves.
+/// The keyspace of the gateways' own data.
 pub const KEYSPACE: &str = "thriftstore";
 
-// Of two gateways that start for the first time, both may make these tables: by their ids they are the same.
-const NOTES_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.notes (scope text, name text, value blob, \
+// Two gateways that start for the first time may both create these tables. The ids make both statements create the same
+// table.
+const RECORDS_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.notes (scope text, name text, value blob, \
      version bigint static, PRIMARY KEY (scope, name)) WITH id = '8f1c9b52-6d07-4a55-9a2f-3c5c3f0e7a01' AND comment = 'The schema that Thrift clients have made'";
 const LOCKS_TABLE: &str = "CREATE TABLE IF NOT EXISTS thriftstore.locks (name text PRIMARY KEY, owner uuid) \
      WITH id = '8f1c9b52-6d07-4a55-9a2f-3c5c3f0e7a02' AND comment = 'Who changes tables just now'";
-/// The one partition of all notes.
+/// The key of the only partition of metadata records.
 const SCOPE: Bytes = Bytes::from_static(b"schema");
+/// The name of the lock of tables.
 const LOCK: Bytes = Bytes::from_static(b"tables");
 
-/// How often a change of notes is tried that is lost with its node.
+/// Attempts to change metadata records if the node is lost meanwhile.
 const CHANGE_ATTEMPTS: u32 = 4;
-/// How long a lock holds whose gateway has died, in seconds.
+/// Seconds after which a lock expires that is not renewed, since its gateway has died.
 const LOCK_TTL_S: i32 = 60;
-/// How long a lock is waited for, and how long apart it is asked for: one who has died gives way in that time.
-const LOCK_PATIENCE: Duration = Duration::from_secs(80);
+/// Time limit of taking the lock: longer than `LOCK_TTL_S`, so that the lock of a dead gateway expires meanwhile.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(80);
+/// Time between two attempts to take the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(200);
-/// How often a lock is asked for again by who has it, and how many times that may fail.
+/// Time between two renewals of the lock by its owner.
 const LOCK_RENEWAL: Duration = Duration::from_secs(15);
+/// Renewals that may fail one after another.
 const LOCK_FAILURES_MAX: u32 = 2;
-/// How long it is tried to give it back: a client waits.
-const RETURN_PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit of releasing the lock, since a client waits.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The notes, as this gateway has seen them last.
+/// The metadata records, with the version that this gateway has read last.
 #[derive(Debug, Default)]
-pub struct Notes {
-    /// Their version when this gateway has read them to go by them, or has changed them.
-    seen: Mutex<i64>,
+pub struct MetadataRecords {
+    /// The version when this gateway last read all records, or changed some.
+    version_read: Mutex<i64>,
 }
 
-impl Notes {
-    /// Makes the keyspace and its tables where they are not there yet.
+impl MetadataRecords {
+    /// Creates the keyspace and its tables if they do not exist.
     pub async fn set_up(link: &Link, replication: &str) -> Result<(), StoreError> {
         let tables = link
             .ask(
@@ -63,19 +76,19 @@ impl Notes {
         }
         link.define(&format!("CREATE KEYSPACE IF NOT EXISTS {KEYSPACE} WITH replication = {replication}"))
             .await?;
-        link.define(NOTES_TABLE).await?;
+        link.define(RECORDS_TABLE).await?;
         link.define(LOCKS_TABLE).await
     }
 
-    /// All notes, by which this gateway goes from now on. A change whose outcome is not known is settled by it: seen, or
-    /// never to be done.
+    /// Reads all metadata records, and remembers their version. A change whose result is unknown is settled by this
+    /// read: it is either visible, or will never be applied.
     pub async fn all(&self, link: &Link) -> Result<Vec<(String, Bytes)>, StoreError> {
         let (version, notes) = read(link).await?;
-        *self.seen.lock() = version;
+        *self.version_read.lock() = version;
         Ok(notes)
     }
 
-    /// The version that the cluster has.
+    /// Returns the version on the cluster.
     pub async fn version(&self, link: &Link) -> Result<i64, StoreError> {
         let rows = link
             .ask(
@@ -86,36 +99,44 @@ impl Notes {
         Ok(first(rows).and_then(|bytes| number(&bytes)).unwrap_or(0))
     }
 
-    /// Errors: `SchemaDisagreement` when another gateway has changed notes since this one has read them.
+    /// Checks that this gateway has read the newest records.
+    ///
+    /// # Errors
+    /// `SchemaDisagreement` if another gateway has changed records since this one has read them.
     pub async fn check_newest(&self, link: &Link) -> Result<(), StoreError> {
         let newest = self.version(link).await?;
-        if newest == *self.seen.lock() { Ok(()) } else { Err(overtaken()) }
+        if newest == *self.version_read.lock() { Ok(()) } else { Err(changed_by_another()) }
     }
 
-    /// Changes notes. Errors: `SchemaDisagreement` when another gateway has changed some since this one has read them,
-    /// `TimedOut` when it cannot be seen whether they are changed.
+    /// Changes metadata records. `None` removes a record.
+    ///
+    /// # Errors
+    /// `SchemaDisagreement` if another gateway has changed records since this one has read them, `TimedOut` if it is
+    /// unknown whether the change was applied.
     pub async fn change(&self, link: &Link, notes: Vec<(String, Option<Bytes>)>) -> Result<(), StoreError> {
-        let seen = *self.seen.lock();
+        let seen = *self.version_read.lock();
         for attempt in 1.. {
             match self.try_change(link, seen, &notes).await {
                 Err(StoreError::TimedOut(why)) if attempt < CHANGE_ATTEMPTS => {
-                    tracing::debug!("whether notes are changed is looked up: {why}");
+                    tracing::debug!(
+                        "the result of a change of metadata records is unknown, so they are read: {why}"
+                    );
                 }
                 outcome => return outcome,
             }
-            let (version, kept) = read(link).await?;
+            let (version, stored) = read(link).await?;
             if version > seen {
-                let kept: HashMap<String, Bytes> = kept.into_iter().collect();
-                let is_kept = |(name, value): &(String, Option<Bytes>)| kept.get(name) == value.as_ref();
-                if !notes.iter().all(is_kept) {
-                    return Err(overtaken());
+                let stored: HashMap<String, Bytes> = stored.into_iter().collect();
+                let is_stored = |(name, value): &(String, Option<Bytes>)| stored.get(name) == value.as_ref();
+                if !notes.iter().all(is_stored) {
+                    return Err(changed_by_another());
                 }
-                // Not more: what others have noted since is still to be loaded.
-                *self.seen.lock() = seen + 1;
+                // Not `version`: changes that other gateways have made since must still be read.
+                *self.version_read.lock() = seen + 1;
                 return Ok(());
             }
         }
-        Err(overtaken())
+        Err(changed_by_another())
     }
 
     async fn try_change(
@@ -151,14 +172,15 @@ impl Notes {
         batch.set_consistency(Consistency::Quorum);
         batch.set_serial_consistency(Some(SerialConsistency::Serial));
         if !link.transact(batch, values).await? {
-            return Err(overtaken());
+            return Err(changed_by_another());
         }
-        *self.seen.lock() = seen + 1;
+        *self.version_read.lock() = seen + 1;
         Ok(())
     }
 }
 
-/// The notes with their version. A change that is half done is done, or never will be.
+/// Reads the metadata records and their version. A read at `Serial` completes an unfinished change, or makes sure that
+/// it is never applied.
 async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
     let text = "SELECT version, name, value FROM thriftstore.notes WHERE scope = ?";
     let rows = link.ask_at(text, Values::default().bytes(SCOPE), Consistency::Serial).await?;
@@ -175,29 +197,28 @@ async fn read(link: &Link) -> Result<(i64, Vec<(String, Bytes)>), StoreError> {
     Ok((version, notes))
 }
 
-fn overtaken() -> StoreError {
-    StoreError::SchemaDisagreement(
-        "another gateway has changed the schema at the same time: try again".to_owned(),
-    )
+fn changed_by_another() -> StoreError {
+    StoreError::SchemaDisagreement("another gateway has changed the schema: try again".to_owned())
 }
 
-/// The right to change tables, which one gateway has at a time: a table that two make at once would be two.
+/// The lock for changes of tables, which one gateway holds at a time: if two created a table at the same time, two
+/// different tables would exist.
 pub struct TablesLock {
     owner: Uuid,
 }
 
 impl TablesLock {
-    /// Waits until no other gateway has it.
+    /// Takes the lock, and waits while another gateway has it.
     pub async fn take(link: &Link) -> Result<TablesLock, StoreError> {
         let lock = TablesLock { owner: Uuid::new_v4() };
         let began = Instant::now();
-        while began.elapsed() < LOCK_PATIENCE {
+        while began.elapsed() < LOCK_TIMEOUT {
             let text = "INSERT INTO thriftstore.locks (name, owner) VALUES (?, ?) IF NOT EXISTS USING TTL ?";
-            match lock.ask(link, text, lock.values().int(LOCK_TTL_S)).await {
+            match lock.transact(link, text, lock.values().int(LOCK_TTL_S)).await {
                 Ok(true) => return Ok(lock),
                 Ok(false) => {}
                 Err(StoreError::TimedOut(why)) => {
-                    tracing::debug!("whether the lock of the tables is taken is not known: {why}");
+                    tracing::debug!("it is unknown whether the lock of tables was taken: {why}");
                 }
                 Err(error) => return Err(error),
             }
@@ -206,46 +227,50 @@ impl TablesLock {
         Err(StoreError::SchemaDisagreement("another gateway is changing tables: try again".to_owned()))
     }
 
-    /// Keeps it for as long as this is waited for. Ends if it is lost: what it was taken for must not go on then.
-    pub async fn until_lost(&self, link: &Link) -> StoreError {
+    /// Renews the lock until the future is dropped. Returns an error if the lock is lost: the change that it protects
+    /// must stop then.
+    pub async fn renew_until_lost(&self, link: &Link) -> StoreError {
         let mut failures = 0;
         loop {
             tokio::time::sleep(LOCK_RENEWAL).await;
             let text = "UPDATE thriftstore.locks USING TTL ? SET owner = ? WHERE name = ? IF owner = ?";
             let owner = || Value::Bytes(self.owner());
             let values = Values(vec![Value::Int(LOCK_TTL_S), owner(), Value::Bytes(LOCK), owner()]);
-            match self.ask(link, text, values).await {
+            match self.transact(link, text, values).await {
                 Ok(true) => failures = 0,
                 Err(error) if failures < LOCK_FAILURES_MAX => {
-                    tracing::debug!("the lock of the tables is not renewed: {error}");
+                    tracing::debug!("the lock of tables was not renewed: {error}");
                     failures += 1;
                 }
                 Ok(false) | Err(_) => {
                     return StoreError::SchemaDisagreement(
-                        "the lock of the tables was lost meanwhile: try again".to_owned(),
+                        "the lock of tables was lost during the change: try again".to_owned(),
                     );
                 }
             }
         }
     }
 
-    /// Gives it back. Where that fails it ends by itself, but others wait for that: so it is tried again, as others that
-    /// ask for the lock at the same time can make it fail.
-    pub async fn give_back(self, link: &Link) {
+    /// Releases the lock.
+    ///
+    /// This is tried several times, since gateways that try to take the lock at the same time can make it fail. If it
+    /// fails, other gateways wait until the lock expires.
+    pub async fn release(self, link: &Link) {
         let text = "DELETE FROM thriftstore.locks WHERE name = ? IF owner = ?";
-        let giving = async {
+        let releasing = async {
             while let Err(error) = link.ask(text, self.values()).await {
-                tracing::debug!("the lock of the tables is not given back yet: {error}");
+                tracing::debug!("the lock of tables was not released yet: {error}");
                 tokio::time::sleep(LOCK_PAUSE).await;
             }
         };
-        if tokio::time::timeout(RETURN_PATIENCE, giving).await.is_err() {
-            tracing::warn!("the lock of the tables cannot be given back, and stays for {LOCK_TTL_S} s");
+        if tokio::time::timeout(RELEASE_TIMEOUT, releasing).await.is_err() {
+            tracing::warn!("the lock of tables was not released and expires in {LOCK_TTL_S} s");
         }
     }
 
-    /// Runs a transaction: is the lock ours after it? An earlier one whose outcome was not told may have taken it.
-    async fn ask(&self, link: &Link, text: &str, values: Values) -> Result<bool, StoreError> {
+    /// Runs a transaction on the lock. Returns whether this gateway has the lock afterwards. An earlier transaction
+    /// with unknown result may have taken it.
+    async fn transact(&self, link: &Link, text: &str, values: Values) -> Result<bool, StoreError> {
         let rows = link.ask(text, values).await?;
         let owner = Some(self.owner());
         Ok(rows.first().is_some_and(|row| row.contains(&owner)) || is_applied(rows))

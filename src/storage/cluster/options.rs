@@ -1,4 +1,4 @@
-//! How to reach a cluster.
+//! The options with which a cluster is used.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,31 +6,31 @@ use std::time::Duration;
 
 use crate::util::Password;
 
-/// Where a cluster is, and how it is spoken to.
+/// The addresses of a cluster, and how to connect to it.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
-    /// Nodes to ask first, as `host` or `host:port`; the others are found through them.
+    /// Nodes to connect to first, as `host` or `host:port`. The driver finds the others through them.
     pub contact_points: Vec<String>,
-    /// The data centre whose nodes are preferred, and which LOCAL_ consistency levels mean.
+    /// The data centre whose nodes are used, also for LOCAL_ consistency levels.
     pub local_data_center: Option<String>,
-    /// The cluster's own user and password, for all clients of this gateway.
+    /// The user and the password of this gateway in the cluster. All clients of the gateway share them.
     pub credentials: Option<(String, Password)>,
     pub tls: Option<ClusterTls>,
-    /// What every keyspace that is made here is replicated by, instead of what the schema says.
+    /// Replication of every keyspace that this gateway creates, in place of that in the schema.
     pub replication: Option<BTreeMap<String, String>>,
-    /// How long a request may take before the client is told that it has timed out.
+    /// Time limit of a request to the cluster.
     pub request_timeout: Duration,
-    /// Requests that are with the cluster at one time. More wait, as many again; what comes then is refused.
+    /// Limit of concurrent requests to the cluster. As many more wait, and further ones are refused.
     pub requests_max: usize,
 }
 
 impl ClusterOptions {
-    /// The port of the native protocol where none is said.
+    /// The default port of the native protocol.
     pub const PORT: u16 = 9042;
     pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
     pub const REQUESTS_MAX: usize = 2048;
 
-    /// A cluster without a password and TLS.
+    /// Returns the options of a cluster without password and TLS.
     pub fn new(contact_points: Vec<String>) -> ClusterOptions {
         ClusterOptions {
             contact_points,
@@ -44,11 +44,11 @@ impl ClusterOptions {
     }
 }
 
-/// Who the cluster's nodes must be, and who we are to them.
+/// How the cluster's nodes and this gateway authenticate to each other.
 #[derive(Debug, Clone, Default)]
 pub struct ClusterTls {
-    /// PEM file of the authorities that sign the nodes' certificates; `None`: their certificates are not looked at.
+    /// PEM file of the authorities that sign the nodes' certificates. `None`: their certificates are not checked.
     pub authorities: Option<PathBuf>,
-    /// PEM files of our own certificate and its key, where nodes ask for one.
+    /// PEM files of this gateway's certificate and its key, if nodes require one.
     pub certificate: Option<(PathBuf, PathBuf)>,
 }

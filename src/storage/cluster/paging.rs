@@ -1,12 +1,13 @@
-//! How many rows to ask the cluster for at a time: a page is in memory as a whole, there and here, and how long its rows
-//! are is known when some have come.
+//! Computes how many rows to request in a page. A page is in memory as a whole, on the node and here. How large its
+//! rows are is known after the first page.
 
 use scylla::response::query_result::QueryRowsResult;
 
-/// Rows of a first page, at most, and of any.
+/// Limit of the rows of a first page.
 const ROWS_FIRST: usize = 256;
+/// Limit of the rows of any page.
 const ROWS_MAX: usize = 5000;
-/// What a page shall come to, in bytes.
+/// Desired size of a page in bytes.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The size of the next page.
@@ -16,17 +17,17 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// Of a read that wants so many rows.
+    /// Returns the size of the first page of a read of `wanted` rows.
     pub fn of(wanted: usize) -> Paging {
         Paging { rows: wanted.clamp(1, ROWS_FIRST) }
     }
 
-    /// Rows to ask for next.
+    /// Returns the number of rows to request next.
     pub fn rows(&self) -> i32 {
         i32::try_from(self.rows).unwrap_or(i32::MAX)
     }
 
-    /// Learns from a page that has come, when so many rows are still wanted.
+    /// Adjusts the size to the rows of a page. `wanted` is the number of rows that are still to be read.
     pub fn learn(&mut self, page: &QueryRowsResult, wanted: usize) {
         self.fit(page.rows_num(), page.rows_bytes_size(), wanted);
     }
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_as_long_as_its_rows_let_it_be() {
+    fn a_page_has_fewer_rows_if_rows_are_large() {
         assert_eq!(Paging::of(3).rows(), 3);
         let mut paging = Paging::of(usize::MAX);
         assert_eq!(paging.rows(), 256);

@@ -1,4 +1,4 @@
-//! Reads inside rows.
+//! Reads of columns of one row.
 
 use bytes::Bytes;
 use scylla::response::PagingState;
@@ -16,13 +16,16 @@ use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, Super
 use crate::storage::{StoreError, within_limit};
 use crate::util::meter;
 
-/// Columns that are asked for at first for each super column: how many it has is not known.
+/// Columns to request for each super column in the first page. How many a super column has is not known.
 const COLUMNS_PER_SUPER: usize = 16;
 
-/// Names that are asked for in one statement, at most: ScyllaDB refuses more than a hundred.
+/// Names to request in one statement. ScyllaDB refuses more than a hundred.
 const NAMES_AT_ONCE: usize = 100;
 
-/// Columns of one row. An absent row has none. Errors: `Invalid` when they are more than one answer can have.
+/// Reads columns of one row. A row that does not exist has none.
+///
+/// # Errors
+/// `Invalid` if the result is too large.
 pub async fn read(
     link: &Link,
     table: &Table,
@@ -45,13 +48,13 @@ pub async fn read(
     Ok(gathered.columns(is_reversed(command)))
 }
 
-/// The columns that have been read so far.
+/// Collects the columns of a read.
 pub struct GatheredColumns {
     count: usize,
     is_of_supers: bool,
     cells: Vec<Cell>,
     supers: Vec<SuperColumn>,
-    /// Of the pages that have come.
+    /// Bytes of the pages so far.
     bytes: usize,
 }
 
@@ -60,7 +63,7 @@ impl GatheredColumns {
         GatheredColumns { count, is_of_supers, cells: Vec::new(), supers: Vec::new(), bytes: 0 }
     }
 
-    /// Reads pages until there is no more, or enough.
+    /// Reads pages of a statement until they end or enough columns have been read.
     async fn fill(
         &mut self,
         link: &Link,
@@ -81,7 +84,7 @@ impl GatheredColumns {
             for found in reading.cells(&page)? {
                 self.add(found);
             }
-            // How many columns the last super column has is not known: the page is as long as may be.
+            // How many columns the last super column has is not known, so the next page is as large as possible.
             paging.learn(&page, if self.is_of_supers { usize::MAX } else { self.missing() });
             match next {
                 Some(next) if !self.is_complete() => from = next,
@@ -108,17 +111,17 @@ impl GatheredColumns {
         }
     }
 
-    /// Whether no further column can belong to what was asked for. A super column has ended when another begins.
+    /// Returns whether all requested columns have been read. A super column is complete when the next one begins.
     fn is_complete(&self) -> bool {
         if self.is_of_supers { self.supers.len() > self.count } else { self.cells.len() >= self.count }
     }
 
-    /// How many columns have not come yet.
+    /// Returns how many columns are still to be read.
     fn missing(&self) -> usize {
         self.count.saturating_sub(self.cells.len())
     }
 
-    /// What was read. Super columns of a reversed slice have their columns in order.
+    /// Returns the columns. In a reversed slice of super columns, the columns of each are in ascending order.
     pub fn columns(mut self, is_reversed: bool) -> RowColumns {
         if !self.is_of_supers {
             return RowColumns::Cells(self.cells);
@@ -135,7 +138,7 @@ fn is_reversed(command: &ReadCommand) -> bool {
     matches!(&command.predicate, Predicate::Range(range) if range.reversed)
 }
 
-/// The statements of a read with their values, whose answers follow one another.
+/// Returns the statements of a read with their values. Their results follow one another.
 fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Values)> {
     let mut before = Values::default().bytes(key.clone());
     let (inner, form, comparator) = match (&command.super_column, &table.inner, table.cf.subcomparator()) {
@@ -164,13 +167,13 @@ fn slices(table: &Table, key: &Bytes, command: &ReadCommand) -> Vec<(Shape, Valu
                 if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
             let bounds = [low, high].into_iter().filter(|bound| !bound.is_empty());
             let values = bounds.fold(before, |values, bound| values.bytes(form.encode(bound)));
-            vec![(shape(RowSelector::Run { from: !low.is_empty(), to: !high.is_empty() }), values)]
+            vec![(shape(RowSelector::Range { from: !low.is_empty(), to: !high.is_empty() }), values)]
         }
     }
 }
 
-/// Counts a page of an answer against the request's memory, as it came and in the reply, and asks whether the request should go
-/// on.
+/// Charges a page to the request's meter, once as it was received and once for the reply, and fails if the request must
+/// stop.
 pub(super) fn charge_page(page: &QueryRowsResult) -> Result<(), StoreError> {
     meter::charge(2 * (page.rows_bytes_size() + page.rows_num() * size_of::<Cell>()))?;
     Ok(meter::check()?)
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn many_names_are_asked_for_in_their_order_and_some_at_a_time() {
+    fn many_names_are_sorted_and_split_into_several_statements() {
         let names = (-75i64..75).rev().map(|name| Bytes::copy_from_slice(&name.to_be_bytes()));
         let (table, command) = command(Predicate::Names(names.collect()));
         let slices = slices(&table, &Bytes::from_static(b"k"), &command);

@@ -1,7 +1,7 @@
-//! Which requests are sent again, to another node, when one has failed.
+//! Decides which failed requests are sent again, to another node.
 //!
-//! What comes to the same when it is done twice is, where another node may do better. What does not, an addition to a
-//! counter for one, is sent again only if the first node cannot have begun with it.
+//! An idempotent request is sent again if another node may succeed. A request that is not idempotent, such as an
+//! addition to a counter, is sent again only if the first node cannot have begun to execute it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,23 +11,25 @@ use scylla::policies::retry::{DefaultRetrySession, RequestInfo, RetryDecision, R
 
 use crate::storage::StoreError;
 
-/// What sends requests again. One of its own for each write also tells afterwards whether that may have been done.
+/// The retry policy. Each write has a policy of its own, which records whether the write may have been applied.
 #[derive(Debug, Clone, Default)]
 pub struct Retries {
-    may_be_done: Arc<AtomicBool>,
+    may_be_applied: Arc<AtomicBool>,
 }
 
 impl Retries {
-    /// The error of a write. The driver tells the last node's, and that a node has refused a write means nothing where
-    /// one before may have done it.
-    pub fn told(&self, error: StoreError) -> StoreError {
-        if !self.may_be_done.load(Ordering::Relaxed) {
+    /// Returns the error of a write.
+    ///
+    /// The driver returns the error of the last node. If that node refused the write but an earlier one may have
+    /// applied it, the error is `TimedOut`.
+    pub fn error_of_write(&self, error: StoreError) -> StoreError {
+        if !self.may_be_applied.load(Ordering::Relaxed) {
             return error;
         }
         match error {
             StoreError::Unavailable { why, .. } | StoreError::Overloaded(why) => {
                 StoreError::TimedOut(format!(
-                    "a node of the cluster was lost that may have done the write, and no other could: {why}"
+                    "the write may have been applied by a node of the cluster that was lost, and no other node applied it: {why}"
                 ))
             }
             other => other,
@@ -37,14 +39,14 @@ impl Retries {
 
 impl RetryPolicy for Retries {
     fn new_session(&self) -> Box<dyn RetrySession> {
-        Box::new(Attempts { usual: DefaultRetrySession::new(), may_be_done: self.may_be_done.clone() })
+        Box::new(Attempts { usual: DefaultRetrySession::new(), may_be_applied: self.may_be_applied.clone() })
     }
 }
 
 /// The attempts of one request.
 struct Attempts {
     usual: DefaultRetrySession,
-    may_be_done: Arc<AtomicBool>,
+    may_be_applied: Arc<AtomicBool>,
 }
 
 impl RetrySession for Attempts {
@@ -58,7 +60,7 @@ impl RetrySession for Attempts {
         let is_refused =
             matches!(request.error, RequestAttemptError::DbError(DbError::Unavailable { .. }, _));
         if !is_refused {
-            self.may_be_done.store(true, Ordering::Relaxed);
+            self.may_be_applied.store(true, Ordering::Relaxed);
         }
         self.usual.decide_should_retry(request)
     }
@@ -68,7 +70,7 @@ impl RetrySession for Attempts {
     }
 }
 
-/// Whether a node has not even begun with a request, and another may do it.
+/// Returns whether a node has not begun to execute a request, so that another may.
 fn is_not_begun(error: &RequestAttemptError) -> bool {
     match error {
         RequestAttemptError::UnableToAllocStreamId => true,
@@ -78,8 +80,8 @@ fn is_not_begun(error: &RequestAttemptError) -> bool {
     }
 }
 
-/// Whether a node says that it does not know a table: it may have been away when that was made. Cassandra 4 and 5 have
-/// one form of words for it, ScyllaDB and Cassandra 3 have others.
+/// Returns whether a node reports that it does not know a table: it may have been down when the table was created.
+/// Cassandra 4 and 5, Cassandra 3, and ScyllaDB have different texts for this.
 fn is_behind(why: &str) -> bool {
     why.contains("does not exist") || why.contains("unconfigured table") || why.contains("Can't find a")
 }
@@ -91,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_that_was_away_is_told_by_what_it_does_not_know() {
+    fn an_unknown_table_means_that_the_node_was_down() {
         for why in ["table Cf does not exist", "keyspace Ks does not exist", "unconfigured table Cf"] {
             let error = RequestAttemptError::DbError(DbError::Invalid, why.to_owned());
             assert!(is_not_begun(&error), "{why}");
@@ -106,15 +108,18 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_may_have_been_done_is_not_told_as_refused() {
+    fn a_write_that_may_have_been_applied_is_reported_as_timed_out() {
         let retries = Retries::default();
         let unavailable = || StoreError::Unavailable { why: "why".to_owned(), required: 2, alive: 1 };
-        assert!(matches!(retries.told(unavailable()), StoreError::Unavailable { .. }));
-        retries.may_be_done.store(true, Ordering::Relaxed);
-        assert!(matches!(retries.told(unavailable()), StoreError::TimedOut(_)));
-        assert!(matches!(retries.told(StoreError::Overloaded(String::new())), StoreError::TimedOut(_)));
-        assert!(matches!(retries.told(StoreError::Invalid(String::new())), StoreError::Invalid(_)));
-        // The driver takes it.
+        assert!(matches!(retries.error_of_write(unavailable()), StoreError::Unavailable { .. }));
+        retries.may_be_applied.store(true, Ordering::Relaxed);
+        assert!(matches!(retries.error_of_write(unavailable()), StoreError::TimedOut(_)));
+        assert!(matches!(
+            retries.error_of_write(StoreError::Overloaded(String::new())),
+            StoreError::TimedOut(_)
+        ));
+        assert!(matches!(retries.error_of_write(StoreError::Invalid(String::new())), StoreError::Invalid(_)));
+        // The driver accepts it as a policy.
         let _ = ExecutionProfile::builder().retry_policy(Arc::new(retries)).build();
     }
 }

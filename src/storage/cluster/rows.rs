@@ -1,4 +1,4 @@
-//! Rows of the cluster's answers as cells.
+//! Converts rows of the cluster's results to cells.
 
 use bytes::Bytes;
 use scylla::deserialize::row::ColumnIterator;
@@ -8,31 +8,31 @@ use super::table::Table;
 use crate::model::{Cell, CellKind};
 use crate::storage::StoreError;
 
-/// One column of an answer's row; `None`: null.
+/// A value of a result's row. `None` is null.
 pub type Field = Option<Bytes>;
 
-/// A row of an answer: the place of a column and the column.
+/// A column in a result, with the row and the super column it is in.
 #[derive(Debug)]
 pub struct FoundCell {
-    /// The row's key, where it was asked for; else empty.
+    /// The row's key if it was selected, otherwise empty.
     pub key: Bytes,
-    /// The super column that it is in.
+    /// The super column it is in, if any.
     pub super_column: Option<Bytes>,
     pub cell: Cell,
 }
 
-/// What the columns of an answer are.
+/// Decodes the rows of a result.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerReader<'a> {
     pub table: &'a Table,
-    /// The key comes first.
+    /// Whether the row's key is the first value.
     pub has_key: bool,
-    /// The second of the server's clock from which the rest of a time to live counts.
+    /// The current second, to which the remaining time to live is added.
     pub now_s: i32,
 }
 
 impl AnswerReader<'_> {
-    /// The cells of a page. Rows that a CQL client has left without a value are none.
+    /// Returns the cells of a page. Rows without a value, which CQL clients can write, are skipped.
     pub fn cells(&self, page: &QueryRowsResult) -> Result<Vec<FoundCell>, StoreError> {
         let mut cells = Vec::with_capacity(page.rows_num());
         let rows = page.rows::<ColumnIterator>().map_err(unreadable)?;
@@ -67,7 +67,7 @@ impl AnswerReader<'_> {
     }
 }
 
-/// The first column of every row of a page.
+/// Returns the first value of every row of a page.
 pub fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
     let mut keys = Vec::with_capacity(page.rows_num());
     for row in page.rows::<ColumnIterator>().map_err(unreadable)? {
@@ -76,7 +76,7 @@ pub fn keys(page: &QueryRowsResult) -> Result<Vec<Bytes>, StoreError> {
     Ok(keys)
 }
 
-/// All columns of a page's rows.
+/// Returns all values of a page's rows.
 pub fn all(page: &QueryRowsResult) -> Result<Vec<Vec<Field>>, StoreError> {
     page.rows::<ColumnIterator>().map_err(unreadable)?.map(|row| fields(row.map_err(unreadable)?)).collect()
 }
@@ -86,17 +86,17 @@ fn fields(row: ColumnIterator<'_, '_>) -> Result<Vec<Field>, StoreError> {
         .collect()
 }
 
-/// The first column of the first row.
+/// Returns the first value of the first row.
 pub fn first(rows: Vec<Vec<Field>>) -> Field {
     rows.into_iter().next().and_then(|row| row.into_iter().next().flatten())
 }
 
-/// Whether a transaction has been done: its answer begins with that.
+/// Returns whether a transaction was applied: the first value of its result.
 pub fn is_applied(rows: Vec<Vec<Field>>) -> bool {
     first(rows).is_some_and(|applied| applied.as_ref() == [1])
 }
 
-/// A number of four or eight bytes.
+/// Decodes a number of four or eight bytes.
 pub fn number(bytes: &[u8]) -> Option<i64> {
     match bytes.len() {
         4 => bytes.try_into().ok().map(|bytes| i64::from(i32::from_be_bytes(bytes))),

@@ -1,4 +1,4 @@
-//! Reads of many rows in ring order.
+//! Reads of many rows, in the order of the ring.
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
@@ -17,7 +17,7 @@ use crate::model::{Bounds, Predicate, RangeCommand, ReadCommand, Row};
 use crate::partitioner::Partitioner;
 use crate::storage::{IndexLookup, StoreError, within_limit};
 
-/// A stretch of the ring with what it begins and ends at.
+/// A range of the ring, with the keys or tokens of its bounds.
 struct RingRange {
     ring: Ring,
     values: Values,
@@ -33,38 +33,40 @@ pub struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// The rows of a range in which something is live, each with what of it was asked for.
+    /// Returns the rows of a range that have live columns, each with the selected columns.
     pub async fn rows(&self, command: &RangeCommand) -> Result<Vec<Row>, StoreError> {
         let mut found = Vec::new();
-        for stretch in self.stretches(&command.bounds, &command.read)? {
+        for range in self.ring_ranges(&command.bounds, &command.read)? {
             let room = command.max_rows.saturating_sub(found.len());
             if room == 0 {
                 break;
             }
             if let Some(limit) = self.whole_rows(&command.read) {
-                self.add_whole_rows(stretch, (room, limit), command, &mut found).await?;
+                self.add_whole_rows(range, (room, limit), command, &mut found).await?;
             } else {
-                self.add_rows_by_key(stretch, room, command, &mut found).await?;
+                self.add_rows_by_key(range, room, command, &mut found).await?;
             }
         }
         Ok(found)
     }
 
-    /// The keys that an index leads to.
+    /// Returns the keys of rows that an index finds.
     pub async fn indexed_keys(&self, lookup: &IndexLookup) -> Result<Vec<Bytes>, StoreError> {
         let mut found = Vec::new();
-        for stretch in self.stretches(&lookup.bounds, &lookup.read)? {
+        for range in self.ring_ranges(&lookup.bounds, &lookup.read)? {
             let values =
                 Values::default().bytes(lookup.value.clone()).bytes(self.table.outer.encode(&lookup.column));
-            let values = Values(values.0.into_iter().chain(stretch.values.0).collect());
-            self.add_keys(Shape::IndexedKeys(stretch.ring), &values, lookup.max_keys, &mut found).await?;
+            let values = Values(values.0.into_iter().chain(range.values.0).collect());
+            self.add_keys(Shape::IndexedKeys(range.ring), &values, lookup.max_keys, &mut found).await?;
         }
         found.truncate(lookup.max_keys);
         Ok(found)
     }
 
-    /// Whether rows can be read from their first column on, and how many columns of each. Super columns are counted,
-    /// and their columns are not: a limit of them is none of rows.
+    /// Returns whether one statement can read whole rows, or the first columns of each; then also the limit of columns
+    /// in a row.
+    ///
+    /// A limit of super columns cannot be expressed as a limit of a table's rows, which are columns of super columns.
     fn whole_rows(&self, read: &ReadCommand) -> Option<Option<i32>> {
         let Predicate::Range(range) = &read.predicate else { return None };
         let is_whole = range.start.is_empty() && range.finish.is_empty() && !range.reversed;
@@ -79,19 +81,19 @@ impl Scan<'_> {
 
     async fn add_whole_rows(
         &self,
-        stretch: RingRange,
+        range: RingRange,
         (room, limit): (usize, Option<i32>),
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let shape = Shape::Rows { ring: stretch.ring, is_limited: limit.is_some() };
+        let shape = Shape::Rows { ring: range.ring, is_limited: limit.is_some() };
         let mut statement = self.table.prepared(self.link, shape).await?;
         statement.set_consistency(level(self.consistency));
         let per_row = limit.map_or(usize::MAX, |limit| limit.unsigned_abs() as usize);
         let mut paging = Paging::of(room.saturating_mul(per_row));
         let values = match limit {
-            Some(limit) => stretch.values.clone().int(limit),
-            None => stretch.values.clone(),
+            Some(limit) => range.values.clone().int(limit),
+            None => range.values.clone(),
         };
         let reading = AnswerReader { table: self.table, has_key: true, now_s: command.read.now_s };
         let is_of_supers = self.table.inner.is_some();
@@ -104,8 +106,8 @@ impl Scan<'_> {
             charge_page(&page)?;
             let cells = reading.cells(&page)?;
             if limit.is_some() && cells.len() < page.rows_num() {
-                // Columns that a CQL client has left without a value have taken places of the limit.
-                return self.add_rows_by_key(stretch, room, command, found).await;
+                // Columns without a value, which CQL clients can write, have counted towards the limit.
+                return self.add_rows_by_key(range, room, command, found).await;
             }
             for cell in cells {
                 match rows.last_mut() {
@@ -129,22 +131,22 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Reads row by row: those in which nothing is picked are rows as well, which one statement would not show.
+    /// Reads row by row: rows without selected columns must be returned too, and one statement would not return them.
     async fn add_rows_by_key(
         &self,
-        stretch: RingRange,
+        range: RingRange,
         room: usize,
         command: &RangeCommand,
         found: &mut Vec<Row>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.table.prepared(self.link, Shape::Keys(stretch.ring)).await?;
+        let mut statement = self.table.prepared(self.link, Shape::Keys(range.ring)).await?;
         statement.set_consistency(level(self.consistency));
         let mut paging = Paging::of(room);
         let until = found.len() + room;
         let mut from = PagingState::start();
         while found.len() < until {
             statement.set_page_size(paging.rows());
-            let (page, next) = self.link.page(&statement, &stretch.values, from).await?;
+            let (page, next) = self.link.page(&statement, &range.values, from).await?;
             let rows: Vec<Row> = futures_util::stream::iter(keys(&page)?)
                 .map(|key| async move {
                     let columns = read(self.link, self.table, &key, &command.read, self.consistency).await?;
@@ -164,7 +166,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Appends the first column of the rows that a statement finds, up to a number.
+    /// Appends the keys that a statement returns, until there are `max_keys`.
     async fn add_keys(
         &self,
         shape: Shape,
@@ -189,8 +191,8 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The stretches that bounds mean, in the order in which they are read.
-    fn stretches(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<RingRange>, StoreError> {
+    /// The ring_ranges that bounds mean, in the order in which they are read.
+    fn ring_ranges(&self, bounds: &Bounds, read: &ReadCommand) -> Result<Vec<RingRange>, StoreError> {
         let token = |token: &[u8]| token_value(self.partitioner, token);
         let one = |from: Option<(RingEnd, Bytes)>, to: Option<(RingEnd, Bytes)>| {
             let end = |end: &Option<(RingEnd, Bytes)>| end.as_ref().map_or(RingEnd::Open, |(end, _)| *end);

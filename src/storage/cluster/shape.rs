@@ -1,38 +1,38 @@
-//! The statements that are sent: what differs between those of one table, and their text.
+//! The kinds of statements on a table, and their texts.
 
 use std::fmt::Write;
 
 use super::table::Table;
 
-/// Which rows of a partition, by their names at one level.
+/// Selects rows of a partition by their names at one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RowSelector {
     /// One name.
     One,
     /// Some names.
     Several,
-    /// A run of names; open where a bound is `false`.
-    Run { from: bool, to: bool },
+    /// A range of names. A bound that is `false` is open.
+    Range { from: bool, to: bool },
 }
 
-/// One end of a stretch of the ring.
+/// One bound of a range of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RingEnd {
     Open,
     /// At a key's token, inclusive.
     Key,
-    /// At a token: after it where the stretch begins, with it where it ends.
+    /// At a token: exclusive as a start, inclusive as an end.
     Token,
 }
 
-/// A stretch of the ring.
+/// A range of the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ring {
     pub from: RingEnd,
     pub to: RingEnd,
 }
 
-/// A statement of a table, without its values.
+/// A kind of statement on a table, without values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Writes a column.
@@ -43,34 +43,34 @@ pub enum Shape {
     DeleteRow,
     /// Deletes names of the first level, or with `inner` of the second.
     Delete { inner: bool, which: RowSelector },
-    /// Reads columns of one row; with `inner` of one super column.
+    /// Reads columns of one row, or with `inner` of one super column.
     Slice { inner: bool, which: RowSelector, is_reversed: bool },
-    /// The row keys of a stretch.
+    /// Reads the row keys of a range of the ring.
     Keys(Ring),
-    /// Whole rows of a stretch, or the first so many columns of each.
+    /// Reads whole rows of a range of the ring, or the first columns of each.
     Rows { ring: Ring, is_limited: bool },
-    /// The keys of rows that have a value in a column.
+    /// Reads the keys of rows that have a value in a column.
     IndexedKeys(Ring),
-    /// Writes a column if it holds a value. Without a new value it only looks.
+    /// Writes a column if it has a value. If the new value is unset, only the condition is checked.
     UpdateIf,
-    /// Writes a column if there is none.
+    /// Writes a column if it does not exist.
     InsertIfAbsent,
-    /// Writes a column at the time of the condition that goes with it.
+    /// Writes a column in a conditional batch, with the transaction's timestamp.
     InsertNow,
 }
 
 impl Shape {
-    /// Whether doing it twice is as good as doing it once.
+    /// Returns whether running the statement twice has the same result as running it once.
     pub fn is_idempotent(self, table: &Table) -> bool {
         match self {
             Shape::Add | Shape::UpdateIf | Shape::InsertIfAbsent | Shape::InsertNow => false,
-            // Without timestamps of ours, a second deletion would delete what was written in between.
+            // Statements on counters have no timestamp, so a second deletion would delete later writes too.
             Shape::DeleteRow | Shape::Delete { .. } => !table.is_counter,
             _ => true,
         }
     }
 
-    /// The statement's text.
+    /// Returns the statement's text.
     pub fn text(self, table: &Table) -> String {
         let name = &table.quoted_name;
         let timestamp = if table.is_counter { "" } else { " USING TIMESTAMP ?" };
@@ -91,24 +91,34 @@ impl Shape {
             Shape::Add => format!("UPDATE {name} SET value = value + ? WHERE {one}"),
             Shape::DeleteRow => format!("DELETE FROM {name}{timestamp} WHERE key = ?"),
             Shape::Delete { inner, which } => {
-                // Without its row a counter would come back with its old total when it is added to.
+                // If its row were deleted, a counter would continue from its old total at the next addition.
                 let is_counter =
                     table.is_counter && which == RowSelector::One && inner == table.inner.is_some();
                 let what = if is_counter { "value " } else { "" };
-                format!("DELETE {what}FROM {name}{timestamp} WHERE {}", place(table, inner, which))
+                format!("DELETE {what}FROM {name}{timestamp} WHERE {}", name_condition(table, inner, which))
             }
             Shape::Slice { inner, which, is_reversed } => {
                 let order = order(table, is_reversed);
-                format!("SELECT {} FROM {name} WHERE {}{order}", table.selected(), place(table, inner, which))
+                format!(
+                    "SELECT {} FROM {name} WHERE {}{order}",
+                    table.selected(),
+                    name_condition(table, inner, which)
+                )
             }
-            Shape::Keys(ring) => format!("SELECT DISTINCT key FROM {name}{}", stretch(ring, " WHERE ")),
+            Shape::Keys(ring) => {
+                format!("SELECT DISTINCT key FROM {name}{}", ring_condition(ring, " WHERE "))
+            }
             Shape::Rows { ring, is_limited } => {
                 let limit = if is_limited { " PER PARTITION LIMIT ?" } else { "" };
-                format!("SELECT key, {} FROM {name}{}{limit}", table.selected(), stretch(ring, " WHERE "))
+                format!(
+                    "SELECT key, {} FROM {name}{}{limit}",
+                    table.selected(),
+                    ring_condition(ring, " WHERE ")
+                )
             }
             Shape::IndexedKeys(ring) => {
-                let stretch = stretch(ring, " AND ");
-                format!("SELECT key FROM {name} WHERE value = ? AND column1 = ?{stretch} ALLOW FILTERING")
+                let range = ring_condition(ring, " AND ");
+                format!("SELECT key FROM {name} WHERE value = ? AND column1 = ?{range} ALLOW FILTERING")
             }
             Shape::UpdateIf => format!("UPDATE {name} SET value = ? WHERE {one} IF value = ?"),
             Shape::InsertIfAbsent => {
@@ -119,8 +129,8 @@ impl Shape {
     }
 }
 
-/// The condition that picks names of a row. Bounds are those of the column's own order.
-fn place(table: &Table, inner: bool, which: RowSelector) -> String {
+/// Returns the condition that selects names of a row. Bounds are in the order of the column.
+fn name_condition(table: &Table, inner: bool, which: RowSelector) -> String {
     let (before, column) =
         if inner { ("key = ? AND column1 = ?", "column2") } else { ("key = ?", "column1") };
     let mut text = before.to_owned();
@@ -133,7 +143,7 @@ fn place(table: &Table, inner: bool, which: RowSelector) -> String {
     let _ = match which {
         RowSelector::One => write!(text, " AND {column} = ?"),
         RowSelector::Several => write!(text, " AND {column} IN ?"),
-        RowSelector::Run { from, to } => {
+        RowSelector::Range { from, to } => {
             let from = if from { format!(" AND {column} {after} ?") } else { String::new() };
             let to = if to { format!(" AND {column} {until} ?") } else { String::new() };
             write!(text, "{from}{to}")
@@ -142,20 +152,20 @@ fn place(table: &Table, inner: bool, which: RowSelector) -> String {
     text
 }
 
-/// The order of a reversed read: each column against its own.
+/// Returns the ORDER BY of a reversed read: each column in the reverse of its own order.
 fn order(table: &Table, is_reversed: bool) -> String {
     if !is_reversed {
         return String::new();
     }
-    let turned = |is_descending: bool| if is_descending { "ASC" } else { "DESC" };
-    let outer = turned(table.outer.is_descending);
+    let reversed = |is_descending: bool| if is_descending { "ASC" } else { "DESC" };
+    let outer = reversed(table.outer.is_descending);
     match &table.inner {
-        Some(inner) => format!(" ORDER BY column1 {outer}, column2 {}", turned(inner.is_descending)),
+        Some(inner) => format!(" ORDER BY column1 {outer}, column2 {}", reversed(inner.is_descending)),
         None => format!(" ORDER BY column1 {outer}"),
     }
 }
 
-fn stretch(ring: Ring, before: &str) -> String {
+fn ring_condition(ring: Ring, before: &str) -> String {
     let from = match ring.from {
         RingEnd::Open => None,
         RingEnd::Key => Some("token(key) >= token(?)"),

@@ -1,7 +1,7 @@
-//! Where batch jobs may cut the ring: evenly, by how many rows a node says that there are.
+//! Splits the ring for batch jobs: evenly, by a node's estimate of the number of rows.
 //!
-//! A node counts the rows that it has on its disk, every few minutes. It only knows its own part of the ring; the
-//! rest is taken to be as full.
+//! A node estimates the number of rows on its disk every few minutes. It only knows its own part of the ring, so the
+//! rest is assumed to have as many rows.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use crate::util::limits::CLUSTER_SPLITS_MAX;
 const ESTIMATES: &str = "SELECT table_name, range_start, range_end, partitions_count FROM system.size_estimates \
                          WHERE keyspace_name = ?";
 
-/// The inner boundaries of parts with about so many rows each, over all tables of some keyspaces. There are none where
-/// rows stand in the order of their keys: how they lie in a range is not known then.
+/// Returns the inner boundaries of parts with about `keys_per_split` rows each, over all tables of some keyspaces. None
+/// for partitioners that keep the order of keys, since the distribution of rows within a range is not known then.
 pub async fn splits(
     link: &Link,
     partitioner: &dyn Partitioner,
@@ -34,17 +34,17 @@ pub async fn splits(
         rows += rows_of(ring, partitioner, estimates);
     }
     let parts = rows * ring.share(start, end) / keys_per_split.max(1) as f64;
-    // The cast makes the largest number of what is too large.
+    // The cast limits too large values to the largest number.
     Ok(ring.cut(start, end, (parts.ceil() as usize).min(CLUSTER_SPLITS_MAX)))
 }
 
-/// How many rows all tables of a keyspace have on the whole ring, by a node's estimates of its ranges.
+/// Returns the number of rows of all tables of a keyspace on the whole ring, from a node's estimates of its ranges.
 fn rows_of(ring: EvenRing, partitioner: &dyn Partitioner, estimates: Vec<Vec<Field>>) -> f64 {
     let token = |field: Field| {
         let text = field.unwrap_or_default();
         partitioner.parse_token(&String::from_utf8_lossy(&text)).ok()
     };
-    // For each table the rows that are known, and the share of the ring in which they are.
+    // For each table, the estimated rows and the share of the ring they are in.
     let mut tables: BTreeMap<Bytes, (f64, f64)> = BTreeMap::new();
     for mut estimate in estimates {
         let mut next = || (!estimate.is_empty()).then(|| estimate.remove(0)).flatten();
@@ -65,7 +65,7 @@ mod tests {
     use crate::partitioner::Murmur3Partitioner;
 
     #[test]
-    fn a_part_of_the_ring_stands_for_all_of_it() {
+    fn estimates_of_a_part_are_extended_to_the_whole_ring() {
         let ring = EvenRing::of(&Murmur3Partitioner).unwrap();
         let low = "-9223372036854775808";
         let estimate = |table: &str, start: &str, end: &str, count: i64| {

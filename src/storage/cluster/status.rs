@@ -1,10 +1,10 @@
-//! What is seen of the cluster from here.
+//! The status of the cluster as this gateway sees it.
 
 use super::link::Link;
 use crate::storage::{ClusterStatus, NodeStatus};
 
 impl Link {
-    /// The nodes that the driver knows, and what is on its way to them.
+    /// Returns the nodes that the driver knows, and the number of running and waiting requests.
     pub fn status(&self) -> ClusterStatus {
         let state = self.session.get_cluster_state();
         let seen = |node: &std::sync::Arc<scylla::cluster::Node>| NodeStatus {

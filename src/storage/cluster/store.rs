@@ -1,4 +1,4 @@
-//! The store on a cluster.
+//! `ClusterStore`: the `Store` trait on a cluster.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::cql::ClientStatements;
 use super::keyspaces::{self, KnownTables, map};
 use super::link::Link;
-use super::notes::{Notes, TablesLock};
+use super::notes::{MetadataRecords, TablesLock};
 use super::options::ClusterOptions;
 use super::scan::Scan;
 use super::splits::splits;
@@ -27,17 +27,17 @@ use crate::storage::{
 };
 use crate::util::Clock;
 
-/// Copies of the gateways' own keyspace, unless the operator says otherwise or there are fewer nodes.
-const NOTES_COPIES: usize = 3;
+/// Replicas of the gateways' own keyspace, unless the operator has set the replication or there are fewer nodes.
+const OWN_KEYSPACE_COPIES: usize = 3;
 
-/// The tables that have been used.
+/// The tables that have been used, by keyspace and name.
 #[derive(Debug, Default)]
 pub struct Tables {
     by_name: RwLock<HashMap<String, HashMap<String, Arc<Table>>>>,
 }
 
 impl Tables {
-    /// The table of a column family as it is defined now.
+    /// Returns the table of a column family with this definition.
     pub fn of(&self, cf: &Arc<CfDef>) -> Result<Arc<Table>, StoreError> {
         let known = self.by_name.read().get(&cf.keyspace).and_then(|tables| tables.get(&cf.name)).cloned();
         if let Some(table) = known.filter(|table| Arc::ptr_eq(&table.cf, cf)) {
@@ -56,22 +56,22 @@ impl Tables {
     }
 }
 
-/// Rows on a cluster, one table a column family.
+/// A store on a cluster, with one table for each column family.
 pub struct ClusterStore {
     pub(super) link: Link,
-    /// What clients run themselves.
+    /// Prepared statements of clients.
     pub(super) statements: ClientStatements,
     tables: Tables,
-    notes: Notes,
+    records: MetadataRecords,
     partitioner: PartitionerRef,
     clock: Arc<Clock>,
     replication: Option<BTreeMap<String, String>>,
-    /// The schema that tables were last made for.
+    /// The catalog for which tables were last created.
     catalog: Mutex<Option<Arc<Catalog>>>,
 }
 
 impl ClusterStore {
-    /// A store over an open connection. `partitioner` is the cluster's own.
+    /// Opens a store on a connected cluster. `partitioner` is the cluster's partitioner.
     pub async fn open(
         link: Link,
         options: &ClusterOptions,
@@ -79,17 +79,17 @@ impl ClusterStore {
         clock: Arc<Clock>,
     ) -> Result<ClusterStore, StoreError> {
         let nodes = link.session.get_cluster_state().get_nodes_info().len();
-        let copies = nodes.clamp(1, NOTES_COPIES);
+        let copies = nodes.clamp(1, OWN_KEYSPACE_COPIES);
         let replication = match &options.replication {
             Some(replication) => map(replication),
             None => format!("{{'class': 'SimpleStrategy', 'replication_factor': '{copies}'}}"),
         };
-        Notes::set_up(&link, &replication).await?;
+        MetadataRecords::set_up(&link, &replication).await?;
         Ok(ClusterStore {
             link,
             statements: ClientStatements::new(),
             tables: Tables::default(),
-            notes: Notes::default(),
+            records: MetadataRecords::default(),
             partitioner,
             clock,
             replication: options.replication.clone(),
@@ -106,7 +106,7 @@ impl ClusterStore {
         Scan { link: &self.link, table, partitioner: &*self.partitioner, consistency }
     }
 
-    /// Whether the cluster has no table of a column family that this gateway has not known before.
+    /// Returns whether the cluster lacks the table of a column family that is new to this gateway.
     async fn lacks_tables(&self, catalog: &Catalog) -> Result<bool, StoreError> {
         let before = self.catalog.lock().clone();
         let is_known = |cf: &Arc<CfDef>| {
@@ -125,28 +125,30 @@ impl ClusterStore {
         Ok(false)
     }
 
-    /// Changes tables while no other gateway does, and by the newest notes only: who has missed one would make again
-    /// what others have dropped, and drop what they have made again. Errors: `SchemaDisagreement` when notes have
-    /// changed since this gateway has read them.
+    /// Changes tables under a lock of all gateways, and only if this gateway has read the newest metadata records. With
+    /// older ones it would create tables that others have dropped, or drop tables that others have created again.
+    ///
+    /// # Errors
+    /// `SchemaDisagreement` if metadata records have changed since this gateway has read them, or the lock was lost.
     async fn change_tables(
         &self,
         change: impl Future<Output = Result<(), StoreError>>,
     ) -> Result<(), StoreError> {
         let lock = TablesLock::take(&self.link).await?;
         let changing = async {
-            self.notes.check_newest(&self.link).await?;
+            self.records.check_newest(&self.link).await?;
             change.await
         };
         let changed = tokio::select! {
             changed = changing => changed,
-            lost = lock.until_lost(&self.link) => return Err(lost),
+            lost = lock.renew_until_lost(&self.link) => return Err(lost),
         };
-        lock.give_back(&self.link).await;
+        lock.release(&self.link).await;
         changed
     }
 
-    /// Makes the tables of a schema that are not there.
-    async fn make_ready(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
+    /// Creates the keyspaces and tables of a catalog that the cluster lacks.
+    async fn create_missing(&self, catalog: &Arc<Catalog>) -> Result<(), StoreError> {
         let before = self.catalog.lock().clone();
         let known = |name: &str| before.as_ref().and_then(|before| before.keyspace(name));
         for keyspace in catalog.keyspaces.values() {
@@ -161,8 +163,13 @@ impl ClusterStore {
                         .all(|(name, cf)| other.get(name).is_some_and(|known| Arc::ptr_eq(known, cf)))
             });
             if !is_same {
-                keyspaces::make(&self.link, keyspace, known(&keyspace.name), self.replication.as_ref())
-                    .await?;
+                keyspaces::create_missing(
+                    &self.link,
+                    keyspace,
+                    known(&keyspace.name),
+                    self.replication.as_ref(),
+                )
+                .await?;
             }
         }
         *self.catalog.lock() = Some(catalog.clone());
@@ -170,10 +177,10 @@ impl ClusterStore {
     }
 }
 
-/// The prefix of the names of a cluster's own keyspaces, those of Cassandra and of ScyllaDB of any release.
+/// The prefix of the names of system keyspaces, in all releases of Cassandra and ScyllaDB.
 const KEYSPACES_OF_CLUSTER: &str = "system_";
 
-/// Whether a column family is one of our indexes, which are not kept on a cluster.
+/// Returns whether a column family is an index of the embedded store. A cluster has no tables for these.
 fn is_hidden(cf: &CfDef) -> bool {
     cf.name.contains('.')
 }
@@ -237,15 +244,15 @@ impl Store for ClusterStore {
     }
 
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>> {
-        Box::pin(self.notes.all(&self.link))
+        Box::pin(self.records.all(&self.link))
     }
 
     fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()> {
-        Box::pin(self.notes.change(&self.link, notes))
+        Box::pin(self.records.change(&self.link, notes))
     }
 
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()> {
-        Box::pin(async move { self.change_tables(self.make_ready(&catalog)).await })
+        Box::pin(async move { self.change_tables(self.create_missing(&catalog)).await })
     }
 
     fn status(&self) -> StoreStatus {
@@ -311,7 +318,7 @@ impl SharedSchemaStore for ClusterStore {
     }
 
     fn notes_version(&self) -> StoreFuture<'_, i64> {
-        Box::pin(self.notes.version(&self.link))
+        Box::pin(self.records.version(&self.link))
     }
 
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {

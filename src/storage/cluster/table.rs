@@ -1,4 +1,4 @@
-//! A column family as a table of the cluster.
+//! The table of a column family on the cluster.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,24 +13,27 @@ use super::shape::Shape;
 use crate::schema::CfDef;
 use crate::storage::{StoreError, index_name};
 
-/// A table, and the statements on it that have been prepared.
+/// A table, and its prepared statements.
 #[derive(Debug)]
 pub struct Table {
     pub cf: Arc<CfDef>,
     /// `"Keyspace"."Table"`.
     pub quoted_name: String,
-    /// The names of columns, or of super columns.
+    /// How names of columns, or of super columns, are stored.
     pub outer: NameForm,
-    /// The names of columns inside super columns.
+    /// How names of columns in super columns are stored.
     pub inner: Option<NameForm>,
     pub is_counter: bool,
     prepared: RwLock<HashMap<Shape, PreparedStatement>>,
-    /// Who holds it prepares one more.
+    /// Locked while a statement is prepared, so that requests do not prepare it at the same time.
     preparing: tokio::sync::Mutex<()>,
 }
 
 impl Table {
-    /// Errors: `Mismatch` when the column family cannot be kept on a cluster.
+    /// Returns the table of a column family.
+    ///
+    /// # Errors
+    /// `Mismatch` if a cluster cannot store the column family.
     pub fn of(cf: &Arc<CfDef>) -> Result<Table, StoreError> {
         let named = |error: StoreError| match error {
             StoreError::Mismatch(why) => {
@@ -40,8 +43,7 @@ impl Table {
         };
         if cf.table.is_some() {
             return Err(named(StoreError::Mismatch(
-                "tables made by CQL are the cluster's own and cannot be kept as column families there"
-                    .to_owned(),
+                "a table created by CQL cannot be stored as a column family on a cluster".to_owned(),
             )));
         }
         let outer = NameForm::of(&cf.comparator).map_err(named)?;
@@ -57,7 +59,7 @@ impl Table {
         })
     }
 
-    /// The columns and their CQL types, in order.
+    /// Returns the columns and their CQL types, in order.
     pub fn columns(&self) -> Vec<(&'static str, &'static str)> {
         let key = self.cf.key_validator.as_ref().map_or("blob", value_type);
         let mut columns = vec![("key", key), ("column1", self.outer.cql_type)];
@@ -66,15 +68,17 @@ impl Table {
         columns
     }
 
-    /// The CQL type of values: of all columns, and so only where all have one.
+    /// Returns the CQL type of values: the validators' type if all have the same one, otherwise `blob`.
     fn value_type(&self) -> &'static str {
         let default = value_type(&self.cf.default_validator);
         let mut others = self.cf.column_metadata.values().map(|column| value_type(&column.validator));
         if others.all(|other| other == default) { default } else { "blob" }
     }
 
-    /// The statement that makes it. A node that was frozen may come to it when another has made the table long since: by
-    /// the id it is the same one then, where it would else take the place of the other with all that has been written.
+    /// Returns the statement that creates the table.
+    ///
+    /// The id makes the statement idempotent: a node that was frozen may execute it long after another node has created
+    /// the table. Without the id it would create a second, empty table that replaces the first one.
     pub fn definition(&self, id: Uuid) -> String {
         let columns =
             self.columns().into_iter().map(|(name, of)| format!("{name} {of}, ")).collect::<String>();
@@ -97,13 +101,14 @@ impl Table {
         )
     }
 
-    /// The statement that makes its index: one for the values of all columns that have one.
+    /// Returns the statement that creates the table's index: one for all indexed columns, over the values. `None` if no
+    /// column is indexed.
     pub fn index_definition(&self) -> Option<String> {
         self.cf.indexed_columns().next()?;
         Some(format!("CREATE INDEX IF NOT EXISTS {} ON {} (value)", self.index_name(), self.quoted_name))
     }
 
-    /// The statement that removes it.
+    /// Returns the statement that drops the index.
     pub fn index_removal(&self) -> String {
         format!("DROP INDEX IF EXISTS {}.{}", quoted(&self.cf.keyspace), self.index_name())
     }
@@ -112,7 +117,7 @@ impl Table {
         quoted(&index_name(&self.cf))
     }
 
-    /// What a read of columns selects. The time of a counter is nobody's business.
+    /// Returns the columns that a read selects. Counters have no write time and no time to live.
     pub fn selected(&self) -> &'static str {
         match (&self.inner, self.is_counter) {
             (None, false) => "column1, value, WRITETIME(value), TTL(value)",
@@ -122,14 +127,14 @@ impl Table {
         }
     }
 
-    /// The prepared statement of a shape. Those who need one that is not there wait for one to prepare it.
+    /// Returns the prepared statement of a shape. If it is not prepared yet, one request prepares it and others wait.
     pub async fn prepared(&self, link: &Link, shape: Shape) -> Result<PreparedStatement, StoreError> {
         let known = || self.prepared.read().get(&shape).cloned();
         if let Some(statement) = known() {
             return Ok(statement);
         }
-        let turn = tokio::time::timeout(link.request_timeout(), self.preparing.lock()).await;
-        let _turn = turn.map_err(|_| link.too_late())?;
+        let preparing = tokio::time::timeout(link.request_timeout(), self.preparing.lock()).await;
+        let _preparing = preparing.map_err(|_| link.timed_out())?;
         if let Some(statement) = known() {
             return Ok(statement);
         }
@@ -140,7 +145,7 @@ impl Table {
     }
 }
 
-/// A name as CQL takes it in any spelling.
+/// Returns a name as a quoted identifier of CQL.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -171,7 +176,7 @@ mod tests {
         );
         let slice = Shape::Slice {
             inner: false,
-            which: RowSelector::Run { from: true, to: false },
+            which: RowSelector::Range { from: true, to: false },
             is_reversed: true,
         };
         assert_eq!(
@@ -189,7 +194,7 @@ mod tests {
         assert_eq!(Shape::DeleteRow.text(&table), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         let delete = |which| Shape::Delete { inner: false, which }.text(&table);
         assert_eq!(delete(RowSelector::One), "DELETE value FROM \"Ks\".\"Cf\" WHERE key = ? AND column1 = ?");
-        let all = RowSelector::Run { from: false, to: false };
+        let all = RowSelector::Range { from: false, to: false };
         assert_eq!(delete(all), "DELETE FROM \"Ks\".\"Cf\" WHERE key = ?");
         assert!(!Shape::DeleteRow.is_idempotent(&table));
         assert!(!Shape::Add.is_idempotent(&table));
@@ -200,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_of_the_ring_is_asked_by_tokens() {
+    fn a_range_of_the_ring_is_selected_by_tokens() {
         let table = Table::of(&Arc::new(family("BytesType"))).unwrap();
         let ring = Ring { from: RingEnd::Key, to: RingEnd::Token };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! TLS towards the cluster's nodes.
+//! TLS for connections to the cluster's nodes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,10 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertS
 use super::options::ClusterTls;
 use crate::storage::StoreError;
 
-/// The driver's side of TLS. Errors: `Mismatch` for files that are not what they should be.
+/// Returns the TLS configuration of the driver.
+///
+/// # Errors
+/// `Mismatch` if a file cannot be read or used.
 pub fn client_config(tls: &ClusterTls) -> Result<ClientConfig, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -40,7 +43,7 @@ fn authorities(file: &Path) -> Result<RootCertStore, StoreError> {
             .map_err(|error| StoreError::Mismatch(format!("{}: {error}", file.display())))?;
     }
     if store.is_empty() {
-        return Err(StoreError::Mismatch(format!("{} holds no certificate", file.display())));
+        return Err(StoreError::Mismatch(format!("{} contains no certificate", file.display())));
     }
     Ok(store)
 }
@@ -49,7 +52,7 @@ fn unreadable(file: &Path, error: &dyn std::fmt::Display) -> StoreError {
     StoreError::Mismatch(format!("cannot read {}: {error}", file.display()))
 }
 
-/// Takes any certificate: what is said is kept from others who listen, but not who is spoken to.
+/// Accepts any certificate: the connection is encrypted, but the node is not authenticated.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Tokens as the cluster takes them.
+//! Tokens as values of the cluster's statements.
 
 use bytes::Bytes;
 use num_bigint::BigInt;
@@ -6,18 +6,19 @@ use num_bigint::BigInt;
 use crate::partitioner::Partitioner;
 use crate::storage::StoreError;
 
-/// A token of ours as a value of the type that the cluster's partitioner has for it.
+/// Encodes a token as the type that tokens of the cluster's partitioner have in CQL.
 pub fn token_value(partitioner: &dyn Partitioner, token: &[u8]) -> Result<Bytes, StoreError> {
     let text = partitioner.token_text(token);
-    let not_one = || StoreError::Invalid(format!("{text} is no token of {}", partitioner.class_name()));
+    let wrong_token =
+        || StoreError::Invalid(format!("{text} is not a token of {}", partitioner.class_name()));
     let short = partitioner.class_name().rsplit('.').next().unwrap_or_default();
     match short {
         "Murmur3Partitioner" => {
-            let number: i64 = text.parse().map_err(|_| not_one())?;
+            let number: i64 = text.parse().map_err(|_| wrong_token())?;
             Ok(Bytes::copy_from_slice(&number.to_be_bytes()))
         }
         "RandomPartitioner" => {
-            let number: BigInt = text.parse().map_err(|_| not_one())?;
+            let number: BigInt = text.parse().map_err(|_| wrong_token())?;
             Ok(number.to_signed_bytes_be().into())
         }
         _ => Ok(Bytes::copy_from_slice(token)),

@@ -1,17 +1,17 @@
-//! Values of one statement, as bytes: what a name or a value is, is known to us and the cluster, not to the driver.
+//! The values of one statement, already encoded: this store and the cluster know their types, the driver does not.
 
 use bytes::Bytes;
 use scylla::errors::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 
-/// A value that a statement is sent with.
+/// A value of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Bytes(Bytes),
     Long(i64),
     Int(i32),
-    /// Leave the column as it is.
+    /// Leaves the column unchanged.
     Unset,
 }
 
@@ -44,7 +44,7 @@ impl Values {
         self
     }
 
-    /// Appends a list, as the marker of an IN wants it.
+    /// Appends a list for the marker of an IN.
     #[must_use]
     pub fn list(mut self, items: &[Bytes]) -> Values {
         let length = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_a_number_of_items_each_with_its_length() {
+    fn a_list_has_its_length_and_items_with_lengths() {
         let values = Values::default().list(&[Bytes::from_static(b"a"), Bytes::from_static(b"")]);
         let expected = [0, 0, 0, 2, 0, 0, 0, 1, b'a', 0, 0, 0, 0];
         assert_eq!(values.0, [Value::Bytes(Bytes::copy_from_slice(&expected))]);

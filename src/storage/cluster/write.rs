@@ -1,4 +1,4 @@
-//! Mutations as statements.
+//! Converts mutations to statements and runs them.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::marshal;
 use crate::model::{Cell, CellKind, CfMutation, Change, DeletionTime, Mutation, RangeDeletion};
 use crate::storage::StoreError;
 
-/// Statements of one batch, at most: the native protocol counts them in two bytes.
+/// Limit of the statements in one batch. The native protocol counts them in two bytes.
 const STEPS_AT_ONCE: usize = 65_000;
-/// Seconds by which the clock may have gone on since a request was looked at.
+/// Seconds that may have passed since the expiry of a client's write was computed.
 const LATE_S: i32 = 2;
 
-/// A statement on a table with its values.
+/// A statement on a table, with its values.
 pub struct Step {
     pub table: Arc<Table>,
     pub shape: Shape,
     pub values: Values,
 }
 
-/// What mutations are made of, as statements.
+/// Converts mutations to statements and runs them.
 #[derive(Clone, Copy)]
 pub struct MutationWriter<'a> {
     pub link: &'a Link,
@@ -40,8 +40,8 @@ pub struct MutationWriter<'a> {
 }
 
 impl MutationWriter<'_> {
-    /// Applies mutations side by side, each to its row at once. Of several errors the first is told; the other
-    /// mutations are written all the same, as by the old servers.
+    /// Applies mutations concurrently, each as one batch. If several fail, the first error is returned. All mutations
+    /// are tried, as by the old servers.
     pub async fn apply(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
         if let [_] = &mutations[..] {
             for mutation in mutations {
@@ -59,7 +59,7 @@ impl MutationWriter<'_> {
         outcome
     }
 
-    /// Applies mutations by the cluster's batch log: all or none, sooner or later.
+    /// Applies mutations as one logged batch: eventually all of them or none.
     pub async fn apply_logged(&self, mutations: Vec<Mutation>) -> Result<(), StoreError> {
         let mut steps = Vec::new();
         for mutation in mutations {
@@ -71,14 +71,15 @@ impl MutationWriter<'_> {
     async fn apply_one(&self, mutation: Mutation) -> Result<(), StoreError> {
         let mut steps = Vec::new();
         self.add_steps(mutation, &mut steps)?;
-        // Counters cannot be among others in a batch.
+        // A batch cannot have both counters and other columns.
         let (counts, others): (Vec<Step>, Vec<Step>) =
             steps.into_iter().partition(|step| step.table.is_counter);
         self.run_together(others, BatchType::Unlogged).await?;
         self.run_together(counts, BatchType::Counter).await
     }
 
-    /// Runs steps at once. More than a batch can have go one batch after another, unless all or none must be done.
+    /// Runs steps as one batch. If there are too many for a batch, they run as several batches one after another,
+    /// unless the batch is logged.
     async fn run_together(&self, mut steps: Vec<Step>, kind: BatchType) -> Result<(), StoreError> {
         while steps.len() > STEPS_AT_ONCE && kind != BatchType::Logged {
             let later = steps.split_off(STEPS_AT_ONCE);
@@ -114,18 +115,18 @@ impl MutationWriter<'_> {
         for CfMutation { cf, changes } in families {
             let table = self.tables.of(&cf)?;
             for change in changes {
-                let made = match change {
+                let statement = match change {
                     Change::Cell { super_column, cell } => Some(self.cell(&table, &key, super_column, cell)),
                     Change::DeleteSuper { name, deletion } => {
                         Some(delete_super(&table, &key, &name, deletion))
                     }
                     Change::DeleteRow { deletion } => {
-                        let values = stamped(&table, deletion).bytes(key.clone());
+                        let values = deletion_values(&table, deletion).bytes(key.clone());
                         Some((Shape::DeleteRow, values))
                     }
                     Change::DeleteRange(range) => self.range(&table, &key, &range),
                 };
-                steps.extend(made.map(|(shape, values)| Step { table: table.clone(), shape, values }));
+                steps.extend(statement.map(|(shape, values)| Step { table: table.clone(), shape, values }));
             }
         }
         Ok(())
@@ -145,18 +146,18 @@ impl MutationWriter<'_> {
             CellKind::Expiring { ttl_s, expires_at_s } => {
                 let left = time_left(ttl_s, expires_at_s, self.now_s);
                 if left <= 0 {
-                    return (delete_shape(table), at(stamp(table, cell.timestamp)));
+                    return (delete_shape(table), at(timestamp_values(table, cell.timestamp)));
                 }
                 let values = at(Values::default()).bytes(cell.value.clone()).long(cell.timestamp).int(left);
                 (Shape::Insert { expires: true }, values)
             }
-            CellKind::Deleted { .. } => (delete_shape(table), at(stamp(table, cell.timestamp))),
+            CellKind::Deleted { .. } => (delete_shape(table), at(timestamp_values(table, cell.timestamp))),
         }
     }
 
-    /// The deletion of a run of names; none when it goes backwards.
+    /// Returns the deletion of a range of names. `None` if its start is after its end.
     fn range(&self, table: &Table, key: &Bytes, range: &RangeDeletion) -> Option<(Shape, Values)> {
-        let mut values = stamped(table, range.deletion).bytes(key.clone());
+        let mut values = deletion_values(table, range.deletion).bytes(key.clone());
         let (form, comparator, inner) = match (&range.super_column, &table.inner, table.cf.subcomparator()) {
             (Some(name), Some(form), Some(comparator)) => {
                 values = values.bytes(table.outer.encode(name));
@@ -172,28 +173,28 @@ impl MutationWriter<'_> {
         for bound in [&range.start, &range.finish].into_iter().filter(|bound| !bound.is_empty()) {
             values = values.bytes(form.encode(bound));
         }
-        Some((Shape::Delete { inner, which: RowSelector::Run { from, to } }, values))
+        Some((Shape::Delete { inner, which: RowSelector::Range { from, to } }, values))
     }
 }
 
 fn delete_super(table: &Table, key: &Bytes, name: &Bytes, deletion: DeletionTime) -> (Shape, Values) {
-    let values = stamped(table, deletion).bytes(key.clone()).bytes(table.outer.encode(name));
+    let values = deletion_values(table, deletion).bytes(key.clone()).bytes(table.outer.encode(name));
     (Shape::Delete { inner: false, which: RowSelector::One }, values)
 }
 
-/// What is left of a time to live: all of it for a client's write, less for a cell that comes from elsewhere and has
-/// lived for a while. A moment that is the last of all says nothing: it may be later.
+/// Returns the remaining time to live in seconds: all of it for a client's write, and less for a copied cell that was
+/// written some time ago. An expiry of `i32::MAX` is capped and may really be later, so the whole time to live is used.
 fn time_left(ttl_s: i32, expires_at_s: i32, now_s: i32) -> i32 {
     let left = expires_at_s.saturating_sub(now_s);
     if left >= ttl_s.saturating_sub(LATE_S) || expires_at_s == i32::MAX { ttl_s } else { left }
 }
 
-/// The deletion of one column.
+/// Returns the statement that deletes one column.
 fn delete_shape(table: &Table) -> Shape {
     Shape::Delete { inner: table.inner.is_some(), which: RowSelector::One }
 }
 
-/// Appends a column's names.
+/// Appends the names of a column to values.
 pub fn at_column(values: Values, table: &Table, super_column: Option<&Bytes>, name: &Bytes) -> Values {
     match &table.inner {
         Some(inner) => {
@@ -204,12 +205,13 @@ pub fn at_column(values: Values, table: &Table, super_column: Option<&Bytes>, na
     }
 }
 
-/// The timestamp of a deletion, which comes first. A counter has none.
-fn stamped(table: &Table, deletion: DeletionTime) -> Values {
-    stamp(table, deletion.marked_for_delete_at)
+/// Returns values that begin with the timestamp of a deletion.
+fn deletion_values(table: &Table, deletion: DeletionTime) -> Values {
+    timestamp_values(table, deletion.marked_for_delete_at)
 }
 
-fn stamp(table: &Table, timestamp: i64) -> Values {
+/// Returns values that begin with a timestamp. Statements on counters have none.
+fn timestamp_values(table: &Table, timestamp: i64) -> Values {
     if table.is_counter { Values::default() } else { Values::default().long(timestamp) }
 }
 
@@ -218,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_to_live_is_whole_when_it_begins() {
+    fn a_new_write_has_its_whole_time_to_live() {
         assert_eq!(time_left(1, 1001, 1000), 1);
         assert_eq!(time_left(1, 1001, 1001), 1);
         assert_eq!(time_left(100, 1050, 1000), 50);
