@@ -1,18 +1,19 @@
-//! Everything that is defined, as one immutable snapshot.
+//! The catalog: the whole schema, as an immutable snapshot.
 
 use std::sync::Arc;
 
 use super::{CfDef, KeyspaceDef};
 use crate::util::SharedMap;
 
-/// All keyspaces. A change makes a new catalog, which shares with the old one what stays the same; who holds the old one
-/// goes on reading it.
+/// All keyspaces. A change creates a new catalog, which shares unchanged definitions with the old one. Requests that
+/// hold the old one continue to use it.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     pub keyspaces: SharedMap<String, KeyspaceDef>,
-    /// The cluster's replication factor, which 0.4 and 0.5 configure; keyspaces may have others.
+    /// The replication factor of the whole cluster, which 0.4 and 0.5 configure. Keyspaces may have others.
     pub replication_factor: i32,
-    /// What the store keeps although it is no longer defined: requests under way may still write to it.
+    /// Column families that are no longer defined but stay in the store, since running requests may still write to
+    /// them.
     pub retained: Vec<Arc<CfDef>>,
 }
 
@@ -22,12 +23,12 @@ impl Default for Catalog {
     }
 }
 
-/// What differs between the column families that a store keeps for two catalogs.
+/// The difference between the column families that a store has for two catalogs.
 #[derive(Debug, Default)]
 pub struct StoredChanges {
-    /// Those that are new or have another definition.
+    /// Column families that are new or have another definition.
     pub added: Vec<Arc<CfDef>>,
-    /// Keyspaces and names of those that are gone, and of some that are among `added`.
+    /// Keyspaces and names of column families that were removed, and of some that are in `added`.
     pub gone: Vec<(String, String)>,
 }
 
@@ -40,16 +41,16 @@ impl Catalog {
         self.keyspaces.get(keyspace)?.column_families.get(name)
     }
 
-    /// Every column family of every keyspace, and those of their indexes.
+    /// Returns all column families that a store has: those of all keyspaces, of their indexes, and retained ones.
     pub fn stored_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
         self.column_families().flat_map(with_indexes).chain(&self.retained)
     }
 
-    /// One of them by its keyspace and name.
+    /// Returns one of the stored column families.
     pub fn stored_family(&self, keyspace: &str, name: &str) -> Option<Arc<CfDef>> {
         let retained = self.retained.iter().find(|cf| cf.keyspace == keyspace && cf.name == name);
         let index = || {
-            // An index is called by its column family's name, a full stop and its column's.
+            // The name of an index is that of its column family, a full stop, and the column's name in hexadecimal.
             let (holder, _) = name.rsplit_once('.')?;
             let holder = self.column_family(keyspace, holder)?;
             holder.index_families.values().find(|index| index.name == name)
@@ -57,12 +58,12 @@ impl Catalog {
         retained.or_else(|| self.column_family(keyspace, name)).or_else(index).cloned()
     }
 
-    /// What a store that has kept the column families of an earlier catalog has to add and to remove. Takes as long as the
-    /// changes are many, since definitions that stay are shared.
+    /// Returns the column families that a store with those of an earlier catalog must add and remove. The cost is
+    /// proportional to the number of changes, since catalogs share unchanged definitions.
     pub fn stored_changes_since(&self, earlier: &Catalog) -> StoredChanges {
         let mut changes = StoredChanges::default();
         let none = SharedMap::new();
-        // Keyspaces are not compared as wholes: their column families are.
+        // Keyspaces are not compared, but their column families are.
         for (_, before, after) in self.keyspaces.changes_since(&earlier.keyspaces, |_, _| false) {
             let [before, after] =
                 [before, after].map(|keyspace| keyspace.map_or(&none, |it| &it.column_families));
@@ -79,12 +80,12 @@ impl Catalog {
         changes
     }
 
-    /// Every column family of every keyspace.
+    /// Returns all column families of all keyspaces.
     pub fn column_families(&self) -> impl Iterator<Item = &Arc<CfDef>> {
         self.keyspaces.values().flat_map(|keyspace| keyspace.column_families.values())
     }
 
-    /// The same without a column family, be it an index or retained.
+    /// Returns the catalog without a column family, which may also be an index or retained.
     #[must_use]
     pub fn without(&self, cf: &CfDef) -> Catalog {
         let mut catalog = self.clone();
@@ -101,7 +102,7 @@ impl Catalog {
     }
 }
 
-/// A column family, and those of its indexes.
+/// Returns a column family, and those of its indexes.
 fn with_indexes(cf: &Arc<CfDef>) -> impl Iterator<Item = &Arc<CfDef>> {
     std::iter::once(cf).chain(cf.index_families.values())
 }

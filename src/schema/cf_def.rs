@@ -1,4 +1,4 @@
-//! One column family's definition.
+//! The definition of a column family.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use bytes::Bytes;
 use super::{ColumnDef, CompactNames, Setting, TableDef};
 use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef};
 
-/// Whether the columns of a row hold values or further columns.
+/// Whether the columns of a row have values or are super columns.
 #[derive(Debug, Clone)]
 pub enum ColumnType {
     Standard,
-    /// Super columns, whose own columns sort by this type.
+    /// Super columns, with the comparator of the columns in them.
     Super {
         subcomparator: TypeRef,
     },
 }
 
-/// Words that 0.4 lets a schema choose for describe_keyspace's "Desc" and nothing else.
+/// Labels that a schema of 0.4 can define. They are only used in the "Desc" of describe_keyspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CfLabels {
     pub super_column_map: String,
@@ -42,46 +42,46 @@ impl Default for CfLabels {
     }
 }
 
-/// A column family: its names' types and its settings.
+/// A column family: its comparators, validators and settings.
 #[derive(Debug, Clone)]
 pub struct CfDef {
     pub keyspace: String,
     pub name: String,
     pub column_type: ColumnType,
-    /// Sorts the columns of a row; the super columns of a Super column family.
+    /// The comparator of a row's columns, which are super columns in a Super column family.
     pub comparator: TypeRef,
     pub comment: Option<String>,
     pub labels: CfLabels,
-    /// Seconds for which tombstones are kept.
+    /// gc_grace: seconds for which tombstones are kept.
     pub gc_grace_s: i32,
-    /// 0.4 shows it in describe_keyspace; nothing is flushed by it.
+    /// 0.4 returns it in describe_keyspace. It has no effect.
     pub flush_period_minutes: i32,
-    /// The number that 0.7 to 1.1 know it by; theirs begin at 1000.
+    /// The id that 0.7 to 1.1 return to clients.
     pub id: i32,
-    /// What values are, where a column has no definition of its own.
+    /// The validator of values in columns without a definition.
     pub default_validator: TypeRef,
-    /// What row keys are; `None` takes any bytes.
+    /// The validator of row keys. `None` accepts any bytes.
     pub key_validator: Option<TypeRef>,
-    /// What CQL calls the row key.
+    /// The name of the row key in CQL.
     pub key_alias: Option<Bytes>,
-    /// Columns with definitions of their own, by name; inside super columns in a Super column family.
+    /// Definitions of columns, by name. In a Super column family, of columns in super columns.
     pub column_metadata: BTreeMap<Bytes, ColumnDef>,
-    /// What clients have said and this server only repeats.
+    /// Settings that clients have set and that this server only returns.
     pub settings: BTreeMap<String, Setting>,
-    /// What CREATE TABLE said of a table without COMPACT STORAGE; `None` for all others, which the types and the
-    /// columns above tell.
+    /// The table, if it was created by CREATE TABLE without COMPACT STORAGE. `None` for all others, whose table is
+    /// derived from the types and columns above.
     pub table: Option<Arc<TableDef>>,
-    /// What CQL calls the columns of the others.
+    /// The names of the other tables' columns in CQL.
     pub names: CompactNames,
-    /// The column families that hold its indexes, by the columns' names. Clients do not see them.
+    /// The column families of its indexes, by the columns' names. Clients cannot see them.
     pub index_families: BTreeMap<Bytes, Arc<CfDef>>,
 }
 
-/// Numbers of column families begin here, as in 0.7.
+/// The first id of a column family, as in 0.7.
 pub const FIRST_CF_ID: i32 = 1000;
 
 impl CfDef {
-    /// A Standard column family of bytes, with the defaults of every release.
+    /// Returns a Standard column family of BytesType with the defaults of all releases.
     pub fn new(keyspace: &str, name: &str) -> CfDef {
         CfDef {
             keyspace: keyspace.to_owned(),
@@ -104,8 +104,8 @@ impl CfDef {
         }
     }
 
-    /// Gives each indexed column the column family that its index is kept in. Its name cannot be a client's:
-    /// theirs have no full stop.
+    /// Adds the column family of the index of each indexed column. Its name cannot be one of a client's, since those
+    /// have no full stop.
     #[must_use]
     pub fn with_indexes(mut self) -> CfDef {
         let index = |column: &ColumnDef| {
@@ -118,22 +118,22 @@ impl CfDef {
         self
     }
 
-    /// Whether its columns are counters.
+    /// Returns whether its columns are counters.
     pub fn is_counter(&self) -> bool {
         self.default_validator.class_name() == COUNTER_COLUMN_TYPE
     }
 
-    /// What the values of a column are.
+    /// Returns the validator of a column's values.
     pub fn value_validator(&self, name: &[u8]) -> &TypeRef {
         self.column_metadata.get(name).map_or(&self.default_validator, |column| &column.validator)
     }
 
-    /// Columns that are indexed.
+    /// Returns the indexed columns.
     pub fn indexed_columns(&self) -> impl Iterator<Item = &ColumnDef> {
         self.column_metadata.values().filter(|column| column.index.is_some())
     }
 
-    /// Seconds after which columns expire that are written without a time of their own (2.0 and later).
+    /// Returns the default time to live of columns, in seconds (2.0 and later).
     pub fn default_ttl_s(&self) -> Option<i32> {
         match self.settings.get("default_time_to_live") {
             Some(Setting::Int(seconds)) if *seconds > 0 => Some(*seconds),
@@ -145,7 +145,7 @@ impl CfDef {
         matches!(self.column_type, ColumnType::Super { .. })
     }
 
-    /// The type of the columns inside a super column; `None` in a Standard column family.
+    /// Returns the comparator of columns in super columns. `None` for a Standard column family.
     pub fn subcomparator(&self) -> Option<&TypeRef> {
         match &self.column_type {
             ColumnType::Standard => None,
@@ -153,7 +153,7 @@ impl CfDef {
         }
     }
 
-    /// `"Standard"` or `"Super"`.
+    /// Returns `"Standard"` or `"Super"`.
     pub fn type_name(&self) -> &'static str {
         match self.column_type {
             ColumnType::Standard => "Standard",

@@ -1,4 +1,4 @@
-//! What a schema says of single columns of a column family (0.7 and later).
+//! Definitions of single columns of a column family (0.7 and later).
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use bytes::Bytes;
 
 use crate::marshal::TypeRef;
 
-/// How an index is kept. Only `Keys` is; the others are remembered and shown.
+/// The kind of an index. Only `Keys` has an effect; the others are stored and returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexKind {
-    /// From each value to the rows that hold it (0.7 and later).
+    /// An index from values to row keys (0.7 and later).
     Keys,
-    /// By a class of the user's (1.0 and later).
+    /// An index by a class of the user (1.0 and later).
     Custom,
-    /// As CQL's tables have them (1.2 and later).
+    /// An index of a CQL table (1.2 and later).
     Composites,
 }
 
@@ -21,12 +21,12 @@ pub enum IndexKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDef {
     pub kind: IndexKind,
-    /// Unique in the keyspace; given by the server where the client gives none.
+    /// Unique in the keyspace. The server chooses one if the client gives none.
     pub name: Option<String>,
     pub options: Option<BTreeMap<String, String>>,
 }
 
-/// One column: which values it takes, and whether they are indexed.
+/// The definition of a column: its validator and its index.
 #[derive(Debug, Clone)]
 pub struct ColumnDef {
     pub name: Bytes,

@@ -1,12 +1,13 @@
-//! What CQL calls the columns of a compact table, where it has been told.
+//! The names of a compact table's columns in CQL.
 
-/// Names that CREATE TABLE gave, or RENAME. The column family says all the rest: so a Thrift client may change it.
+/// Names set by CREATE TABLE or ALTER TABLE RENAME. All other properties of the table are those of the column family,
+/// so a Thrift client can change them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompactNames {
-    /// Of the partition key's columns, from the first. `CfDef::key_alias` is said for a single one too.
+    /// The names of the partition key's columns. If there is only one, `CfDef::key_alias` can name it too.
     pub partition_key: Vec<Option<String>>,
     pub clustering: Vec<Option<String>>,
-    /// Of a dense table's value. Empty: there is none.
+    /// The name of a dense table's value column. Empty: the table has none.
     pub value: Option<String>,
 }
 
@@ -15,12 +16,12 @@ impl CompactNames {
         *self == CompactNames::default()
     }
 
-    /// A name that was given to the column at a place.
+    /// Returns the name of the column at a position, if it was set.
     pub fn at(names: &[Option<String>], position: usize) -> Option<&str> {
         names.get(position)?.as_deref()
     }
 
-    /// Gives the column at a place a name.
+    /// Sets the name of the column at a position.
     pub fn set(names: &mut Vec<Option<String>>, position: usize, name: String) {
         if names.len() <= position {
             names.resize(position + 1, None);

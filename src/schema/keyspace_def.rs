@@ -1,4 +1,4 @@
-//! One keyspace's definition.
+//! The definition of a keyspace.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,28 +7,28 @@ use super::CfDef;
 use crate::marshal::UserType;
 use crate::util::SharedMap;
 
-/// A keyspace: its column families and how an old cluster would have replicated it.
+/// A keyspace: its column families and its replication, which only a cluster uses.
 #[derive(Debug, Clone)]
 pub struct KeyspaceDef {
     pub name: String,
     pub replication_factor: i32,
-    /// Full Java class name of the replica placement strategy.
+    /// The full Java class name of the replication strategy.
     pub strategy_class: String,
     pub column_families: SharedMap<String, Arc<CfDef>>,
-    /// The free text that 0.4 calls RowKey, for describe_keyspace's "Desc".
+    /// The label RowKey of 0.4, for the "Desc" of describe_keyspace.
     pub row_key_label: String,
-    /// What the strategy was told (0.7 and later); the replication factor among it where it said so.
+    /// The options of the strategy (0.7 and later), with the replication factor if it was set there.
     pub strategy_options: BTreeMap<String, String>,
-    /// Said by clients from 0.8 on, and repeated to them; this server logs every write.
+    /// Set by clients from 0.8 on and returned to them. The embedded store logs every write anyway.
     pub durable_writes: bool,
-    /// What CREATE TYPE made, by name.
+    /// The user types, by name.
     pub user_types: SharedMap<String, Arc<UserType>>,
-    /// The configuration file defines it, so that clients cannot change it.
+    /// Whether the configuration file defines it, so that clients cannot change it.
     pub is_configured: bool,
 }
 
 impl KeyspaceDef {
-    /// The strategy's class name as 0.7 and later call it: they renamed those of 0.6.
+    /// Returns the strategy's class name of 0.7 and later, which renamed the classes of 0.6.
     pub fn modern_strategy_class(&self) -> &str {
         match &*self.strategy_class {
             "org.apache.cassandra.locator.RackUnawareStrategy" => {
@@ -45,7 +45,7 @@ impl KeyspaceDef {
         }
     }
 
-    /// A keyspace without column families, replicated once.
+    /// Returns a keyspace without column families and with replication factor 1.
     pub fn new(name: &str) -> KeyspaceDef {
         KeyspaceDef {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! What is defined: keyspaces, their column families, and the catalog that holds them.
+//! The schema: keyspaces, column families, tables and user types, and the catalog of all of them.
 
 mod catalog;
 mod cf_def;

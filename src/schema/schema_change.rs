@@ -1,16 +1,16 @@
-//! What differs between two schemas, as clients are told it.
+//! The difference between two catalogs, as events for clients.
 
 use std::sync::Arc;
 
 use super::{Catalog, KeyspaceDef};
 use crate::util::SharedMap;
 
-/// What has changed in the schema.
+/// One change of the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaChange {
     pub change: ChangeKind,
     pub keyspace: String,
-    /// `None`: the keyspace itself.
+    /// The changed table or type. `None` if the keyspace itself has changed.
     pub target: Option<ChangedTarget>,
 }
 
@@ -28,11 +28,11 @@ pub enum ChangedTarget {
 }
 
 impl SchemaChange {
-    /// All that a client has to look at anew: keyspaces first, then types and tables. A keyspace that is gone stands
-    /// for all that was in it.
+    /// Returns all changes between two catalogs: keyspaces first, then types and tables. If a keyspace was dropped, the
+    /// changes do not list its contents.
     pub fn between(old: &Catalog, new: &Catalog) -> Vec<SchemaChange> {
         let mut changes = Vec::new();
-        // Keyspaces are not compared as wholes: what is in them is.
+        // Keyspaces are not compared, but their contents are.
         let keyspaces = new.keyspaces.changes_since(&old.keyspaces, |_, _| false);
         for (name, _, _) in keyspaces.iter().filter(|(_, _, after)| after.is_none()) {
             changes.push(of(ChangeKind::Dropped, name, None));
@@ -46,7 +46,7 @@ impl SchemaChange {
                     add_parts(&nothing, keyspace, &mut changes);
                 }
                 (Some(before), Some(keyspace)) => {
-                    if !is_replicated_alike(before, keyspace) {
+                    if !has_same_replication(before, keyspace) {
                         changes.push(of(ChangeKind::Updated, name, None));
                     }
                     add_parts(before, keyspace, &mut changes);
@@ -61,7 +61,7 @@ fn of(change: ChangeKind, keyspace: &str, target: Option<ChangedTarget>) -> Sche
     SchemaChange { change, keyspace: keyspace.to_owned(), target }
 }
 
-fn is_replicated_alike(old: &KeyspaceDef, new: &KeyspaceDef) -> bool {
+fn has_same_replication(old: &KeyspaceDef, new: &KeyspaceDef) -> bool {
     old.strategy_class == new.strategy_class
         && old.strategy_options == new.strategy_options
         && old.replication_factor == new.replication_factor
@@ -76,7 +76,8 @@ fn add_parts(old: &KeyspaceDef, new: &KeyspaceDef, changes: &mut Vec<SchemaChang
     changes.extend(types.chain(tables).map(|(change, target)| of(change, &new.name, Some(target))));
 }
 
-/// Definitions are shared between schemas as long as they stay the same.
+/// Returns the differences between two maps. Unchanged definitions are shared between catalogs, so pointers are
+/// compared.
 fn differences<T>(
     old: &SharedMap<String, Arc<T>>,
     new: &SharedMap<String, Arc<T>>,

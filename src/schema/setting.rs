@@ -1,7 +1,7 @@
-//! Settings of a column family that clients make and ask for again, and that mean nothing to this server.
+//! Settings of a column family that clients can set and read, and that have no effect on this server.
 //!
-//! They tuned caches, compaction and read repair. Applications read them back, and compare: so each is kept as
-//! it was set, and where nothing was set each release shows its own default.
+//! In Cassandra they tuned caches, compaction and read repair. Applications read them back and compare them. So each
+//! setting is stored as it was set, and a setting that was not set has the default of the client's release.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::compat::features::{CF_FIELDS, CfField, FieldDefault};
 use crate::util::Release;
 
-/// A setting's value, in the types that the API has for them.
+/// The value of a setting, as a type of the API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Setting {
     Bool(bool),
@@ -20,25 +20,25 @@ pub enum Setting {
     Map(BTreeMap<String, String>),
 }
 
-/// How many cells of a row are cached, where rows are.
+/// The setting for the number of cells of a row in the row cache.
 const CELLS_CACHED: &str = "cells_per_row_to_cache";
 
-fn caches_rows(said: &BTreeMap<String, Setting>) -> bool {
-    matches!(said.get("caching"), Some(Setting::Text(caching)) if caching == "ALL" || caching == "ROWS_ONLY")
+fn caches_rows(settings: &BTreeMap<String, Setting>) -> bool {
+    matches!(settings.get("caching"), Some(Setting::Text(caching)) if caching == "ALL" || caching == "ROWS_ONLY")
 }
 
 impl Setting {
-    /// The field of `CfDef` with this number.
+    /// Returns the field of `CfDef` with a number.
     pub fn field(id: i16) -> Option<&'static CfField> {
         CF_FIELDS.iter().find(|field| field.id == id)
     }
 
-    /// The field of `CfDef` with this name.
+    /// Returns the field of `CfDef` with a name.
     pub fn field_named(name: &str) -> Option<&'static CfField> {
         CF_FIELDS.iter().find(|field| field.name == name)
     }
 
-    /// What a release shows of a field, given the settings of a column family.
+    /// Returns the value that a release returns for a field of a column family with these settings.
     pub fn shown(field: &CfField, settings: &BTreeMap<String, Setting>, release: Release) -> Option<Setting> {
         if !field.releases.has(release) {
             return None;

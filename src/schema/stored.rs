@@ -1,9 +1,10 @@
-//! The form in which a keyspace that clients have made is stored: JSON, with types by their class names.
+//! The metadata records of keyspaces that clients have created: JSON, with types by their class names.
 //!
-//! On a cluster a keyspace is one record with all that is in it, of version 1: servers of several versions may share it. In
-//! a store of our own the keyspace's record, of version 2, has its own properties alone. Each column family and each user
-//! type has a record, so that one more costs the same with 10,000 there as with ten, and there user types stand in types by
-//! their names. A keyspace of version 1 is read in both.
+//! There are two versions of a keyspace's record. On a cluster a keyspace is one record with all its contents, of
+//! version 1, since servers of several versions may share it. In the embedded store the keyspace's record, of version
+//! 2, has only the keyspace's own properties. Each column family and each user type has its own record, so that the
+//! cost of creating one does not grow with their number. In these records, types contain user types by their names.
+//! Both stores can read version 1.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use super::stored_user_type::{StoredUserType, restore_user_types};
 use super::{CfDef, ColumnDef, ColumnType, IndexDef, IndexKind, KeyspaceDef, Setting};
 use crate::marshal::{TypeRef, Types, UserType};
 
-/// The version of a keyspace with all that is in it, and of one without. A program that does not know it says so.
+/// The version of a keyspace's record with all its contents.
 const VERSION: u32 = 1;
+/// The version of a keyspace's record with its own properties only.
 const VERSION_OF_PROPERTIES: u32 = 2;
 
 /// Why a stored keyspace cannot be read.
@@ -25,9 +27,11 @@ const VERSION_OF_PROPERTIES: u32 = 2;
 pub enum StoredError {
     #[error("a stored keyspace cannot be read: {0}")]
     Malformed(String),
-    #[error("a stored keyspace is of version {0}, this program reads {VERSION_OF_PROPERTIES} and before")]
+    #[error(
+        "a stored keyspace has version {0}, but this version reads up to {VERSION_OF_PROPERTIES}; use the version that wrote it"
+    )]
     Version(u32),
-    #[error("the stored column family {family} needs the type {class_name}, which is not there")]
+    #[error("the stored column family {family} needs the type {class_name}, which this server does not have")]
     UnknownType { family: String, class_name: String },
 }
 
@@ -50,7 +54,7 @@ struct StoredFamily {
     name: String,
     id: i32,
     comparator: String,
-    /// Of a Super column family.
+    /// The comparator of columns in super columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subcomparator: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +63,7 @@ struct StoredFamily {
     default_validator: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_validator: Option<String>,
-    /// In hex, like all names: they are any bytes.
+    /// In hexadecimal, like all names, since names can be any bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_alias: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +72,7 @@ struct StoredFamily {
     settings: BTreeMap<String, Setting>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     table: Option<StoredTable>,
-    /// What CQL calls the columns of a table WITH COMPACT STORAGE.
+    /// The names in CQL of the columns of a table WITH COMPACT STORAGE.
     #[serde(default, skip_serializing_if = "StoredNames::is_default")]
     names: StoredNames,
 }
@@ -93,7 +97,7 @@ struct StoredIndex {
 const KINDS: [(IndexKind, &str); 3] =
     [(IndexKind::Keys, "KEYS"), (IndexKind::Custom, "CUSTOM"), (IndexKind::Composites, "COMPOSITES")];
 
-/// Writes a keyspace with its column families and user types.
+/// Encodes a keyspace with its column families and user types, as version 1.
 pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
     let stored = StoredKeyspace {
         column_families: keyspace.column_families.values().map(|cf| family_of(cf, ClassForm::Full)).collect(),
@@ -107,23 +111,23 @@ pub fn keyspace_to_json(keyspace: &KeyspaceDef) -> String {
     to_json(&stored)
 }
 
-/// Writes a keyspace's own properties.
+/// Encodes a keyspace's own properties, as version 2.
 pub fn keyspace_properties_to_json(keyspace: &KeyspaceDef) -> String {
     to_json(&properties_of(keyspace, VERSION_OF_PROPERTIES))
 }
 
-/// Writes a column family of a keyspace whose user types are written too.
+/// Encodes a column family. User types have their own records.
 pub fn family_to_json(cf: &CfDef) -> String {
     to_json(&family_of(cf, ClassForm::ByName))
 }
 
-/// Writes a user type of a keyspace whose other user types are written too.
+/// Encodes a user type. The user types that it contains have their own records.
 pub fn user_type_to_json(user_type: &UserType) -> String {
     to_json(&StoredUserType::of(user_type, ClassForm::ByName))
 }
 
 fn to_json(stored: &impl Serialize) -> String {
-    // Only a map with keys that are no text could fail.
+    // This could only fail for a map whose keys are not text.
     serde_json::to_string(stored).unwrap_or_default()
 }
 
@@ -140,16 +144,16 @@ fn properties_of(keyspace: &KeyspaceDef, version: u32) -> StoredKeyspace {
     }
 }
 
-/// A keyspace's records.
+/// The metadata records of a keyspace.
 #[derive(Debug, Default)]
 pub struct KeyspaceRecords<'a> {
-    /// The keyspace's own: of version 1 with all that is in it.
+    /// The keyspace's own record. In version 1 it has all the keyspace's contents.
     pub keyspace: &'a [u8],
     pub column_families: Vec<&'a [u8]>,
     pub user_types: Vec<&'a [u8]>,
 }
 
-/// Reads a keyspace with all that is in it. Returns whether it was one record.
+/// Decodes a keyspace with all its contents. Returns also whether its record has version 1.
 pub fn keyspace_from_records(
     records: &KeyspaceRecords<'_>,
     types: &Types,
@@ -188,13 +192,13 @@ fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, StoredError> {
     serde_json::from_slice(json).map_err(|error| StoredError::Malformed(error.to_string()))
 }
 
-/// Reads a keyspace that is one record.
+/// Decodes a keyspace from its own record only.
 pub fn keyspace_from_json(json: &[u8], types: &Types) -> Result<KeyspaceDef, StoredError> {
     let records = KeyspaceRecords { keyspace: json, ..KeyspaceRecords::default() };
     keyspace_from_records(&records, types).map(|(keyspace, _)| keyspace)
 }
 
-/// Whether two definitions of a column family say the same.
+/// Returns whether two definitions of a column family are equal.
 pub fn is_same_family(one: &CfDef, other: &CfDef) -> bool {
     let form = ClassForm::Full;
     one.keyspace == other.keyspace && family_of(one, form) == family_of(other, form)
@@ -263,7 +267,8 @@ impl StoredFamily {
 
 fn restore_index(stored: &StoredIndex) -> Result<IndexDef, StoredError> {
     let kind = KINDS.iter().find(|(_, name)| *name == stored.kind).map(|(kind, _)| *kind);
-    let kind = kind.ok_or_else(|| StoredError::Malformed(format!("no index is {:?}", stored.kind)))?;
+    let kind =
+        kind.ok_or_else(|| StoredError::Malformed(format!("unknown kind of index {:?}", stored.kind)))?;
     Ok(IndexDef { kind, name: stored.name.clone(), options: stored.options.clone() })
 }
 
@@ -272,7 +277,7 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(text: &str) -> Result<Bytes, StoredError> {
-    let malformed = || StoredError::Malformed(format!("{text:?} is no name in hex"));
+    let malformed = || StoredError::Malformed(format!("{text:?} is not a name in hexadecimal"));
     if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return Err(malformed());
     }
@@ -285,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_keyspace_comes_back_as_it_was() {
+    fn a_keyspace_round_trips() {
         let types = Types::builtin();
         let resolve = |name: &str| types.resolve(name).unwrap();
         let mut cf = CfDef::new("Blog", "Posts");
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_from_before_cql_is_read() {
+    fn a_record_from_before_cql_is_read() {
         let note = br#"{"version":1,"name":"Blog","strategy_class":"org.apache.cassandra.locator.SimpleStrategy",
             "strategy_options":{"replication_factor":"1"},"replication_factor":1,"durable_writes":true,
             "column_families":[{"name":"Posts","id":1000,"comparator":"org.apache.cassandra.db.marshal.UTF8Type",
@@ -324,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_from_before_drops_were_noted_is_read() {
+    fn a_table_without_dropped_columns_is_read() {
         let marshal = "org.apache.cassandra.db.marshal";
         let dropped = [r#""#, r#","dropped":[{"name":"v","at_us":1400000000000000}]"#];
         for dropped in dropped {
@@ -347,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn unreadable_records_are_errors() {
         let types = Types::builtin();
         assert!(matches!(keyspace_from_json(b"{", &types), Err(StoredError::Malformed(_))));
         assert_eq!(keyspace_from_json(br#"{"version":9}"#, &types).unwrap_err(), StoredError::Version(9));

@@ -1,4 +1,4 @@
-//! The form in which a table's declaration is stored.
+//! The stored form of a CQL table.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{ColumnKind, CompactNames, DroppedColumn, KeyspaceDef, Layout, TableColumn, TableDef};
 use crate::marshal::CqlType;
 
-/// A table without COMPACT STORAGE: those with it are told by their column families.
+/// A table without COMPACT STORAGE. Tables with it are derived from their column families.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredTable {
     partition_key: Vec<StoredTableColumn>,
@@ -23,7 +23,7 @@ struct StoredDrop {
     name: String,
     /// Microseconds since 1970.
     at_us: i64,
-    /// Older schemas do not tell it.
+    /// Missing in records of older versions.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     class: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -51,12 +51,12 @@ pub(super) struct StoredNames {
     value: Option<String>,
 }
 
-/// How types are written.
+/// How types are encoded.
 #[derive(Clone, Copy)]
 pub(super) enum ClassForm {
-    /// By their full class names, as every version reads them.
+    /// As full class names, which every version can read.
     Full,
-    /// With user types by their keyspaces and names: these have records of their own.
+    /// With user types by keyspace and name: these have their own records.
     ByName,
 }
 
@@ -69,7 +69,7 @@ impl ClassForm {
     }
 }
 
-/// The type of a class's text, of the keyspace's user types.
+/// Returns the type of a class name, with user types of the keyspace.
 fn type_of(class: &str, keyspace: &KeyspaceDef) -> CqlType {
     let find =
         |of: &str, name: &str| (of == keyspace.name).then(|| keyspace.user_types.get(name).cloned())?;
@@ -91,7 +91,7 @@ impl StoredTable {
         }
     }
 
-    /// The table, of the keyspace's user types.
+    /// Returns the table, with user types of the keyspace.
     pub fn restore(self, keyspace: &KeyspaceDef) -> TableDef {
         let all = |columns: Vec<StoredTableColumn>, kind: ColumnKind| -> Vec<TableColumn> {
             columns

@@ -1,4 +1,4 @@
-//! The form in which user types are stored.
+//! The stored form of user types.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::stored_table::ClassForm;
 use crate::marshal::{CqlType, UserType};
 use crate::util::SharedMap;
 
-/// A type with its fields, each with its class name.
+/// A user type: its name, and the names and class names of its fields.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub(super) struct StoredUserType {
     name: String,
@@ -22,7 +22,7 @@ impl StoredUserType {
         StoredUserType { name: user_type.name.clone(), fields: user_type.fields.iter().map(field).collect() }
     }
 
-    /// The type, of those that have been read. `None` while one is missing that is among the stored ones.
+    /// Returns the type, with the types in it from `known`. `None` if one of them is stored but not in `known` yet.
     fn restore(
         &self,
         keyspace: &str,
@@ -33,7 +33,7 @@ impl StoredUserType {
         let find = |of: &str, name: &str| {
             let found = known.get(name).filter(|_| of == keyspace).cloned();
             is_missing.set(is_missing.get() || found.is_none() && of == keyspace && is_stored(name));
-            // Until it is there, the text of its fields is not read: it may have millions of them.
+            // While a type is missing, the text of its fields is not decoded, since it may have millions of them.
             found.or_else(|| is_missing.get().then(|| Arc::new(UserType::new(of, name, Vec::new()))))
         };
         let mut fields = Vec::with_capacity(self.fields.len());
@@ -47,8 +47,9 @@ impl StoredUserType {
     }
 }
 
-/// The user types of a keyspace. Each is read once and then shared, whether the others have it in their texts by its name or,
-/// as in records of earlier versions, in full: there a chain of 20 types that each have the one before twice is 300 MB.
+/// Decodes the user types of a keyspace. Each is decoded once and then shared, whether other types contain it by name
+/// or, as in records of earlier versions, in full. Without sharing, a chain of 20 types, each of which contains the
+/// previous one twice, would take 300 MB.
 pub(super) fn restore_user_types(
     keyspace: &str,
     stored: Vec<StoredUserType>,
@@ -66,7 +67,7 @@ pub(super) fn restore_user_types(
             None => true,
         });
         if left.len() == before {
-            // They are made of each other, which CREATE TYPE does not allow: each by itself, then.
+            // The types contain each other, which CREATE TYPE does not allow. Each is decoded alone.
             for stored in left.drain(..) {
                 if let Some(user_type) = stored.restore(keyspace, &SharedMap::new(), &|_| false) {
                     known.insert(stored.name.clone(), Arc::new(user_type));
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn types_in_full_are_shared_too_whatever_their_order() {
+    fn types_stored_in_full_are_shared_in_any_order() {
         let all = chain(9);
         for is_backwards in [false, true] {
             let mut stored: Vec<_> =
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_each_other_are_read_although_nobody_can_make_them() {
+    fn types_that_contain_each_other_are_read() {
         let stored = |name: &str, class: &str| StoredUserType {
             name: name.to_owned(),
             fields: vec![("a".to_owned(), class.to_owned())],

@@ -1,4 +1,4 @@
-//! A column family as CQL sees it: a table.
+//! The table that a column family is in CQL.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::util::Release;
 /// How the cells of a table are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// A CQL table: the clustering values, then the column's name, as one composite name. Each row has a marker.
+    /// A CQL table: a cell's name is a composite of the clustering values and the column's name. Each row has a marker.
     Sparse,
-    /// COMPACT STORAGE without clustering columns: a cell's name is the column's.
+    /// COMPACT STORAGE without clustering columns: a cell's name is the column's name.
     StaticCompact,
-    /// COMPACT STORAGE with one clustering column: its value is the cell's name.
+    /// COMPACT STORAGE with one clustering column: a cell's name is its value.
     Dense,
-    /// COMPACT STORAGE with several: their values are, as one composite name.
+    /// COMPACT STORAGE with several clustering columns: a cell's name is a composite of their values.
     CompositeDense,
-    /// A column family of super columns: the first clustering column names the super column. Without definitions of
-    /// columns there is a second one, for the columns in it.
+    /// A Super column family: the first clustering column is the name of the super column. If no columns are defined, a
+    /// second one is the name of the column in it.
     Super,
 }
 
@@ -31,7 +31,7 @@ pub enum ColumnKind {
     Clustering,
     Static,
     Regular,
-    /// What a cell of a dense table holds.
+    /// The value of a cell in a dense table.
     CompactValue,
 }
 
@@ -40,17 +40,17 @@ pub enum ColumnKind {
 pub struct TableColumn {
     pub name: String,
     pub kind: ColumnKind,
-    /// Its place among the columns of the partition key, or among the clustering columns; else 0.
+    /// Its position among the columns of the partition key or the clustering columns; 0 for other columns.
     pub position: usize,
     pub cql_type: CqlType,
-    /// A clustering column that sorts backwards.
+    /// Whether it is a clustering column in descending order.
     pub is_reversed: bool,
-    /// What the column is called in cells' names: mostly the bytes of its name.
+    /// Its name in cells' names, mostly the bytes of `name`.
     pub cell_name: Bytes,
 }
 
 impl TableColumn {
-    /// A column that sorts forwards and whose cells are called by its name.
+    /// Returns a column in ascending order whose cells have its name.
     pub fn new(name: &str, kind: ColumnKind, position: usize, cql_type: CqlType) -> TableColumn {
         TableColumn {
             name: name.to_owned(),
@@ -66,7 +66,7 @@ impl TableColumn {
 /// A column that was dropped.
 #[derive(Debug, Clone)]
 pub struct DroppedColumn {
-    /// The microsecond of the last drop.
+    /// The time of the last drop, in microseconds since 1970.
     pub at_us: i64,
     pub is_static: bool,
     pub cql_type: CqlType,
@@ -80,14 +80,14 @@ pub struct TableDef {
     pub clustering: Vec<TableColumn>,
     /// Static and regular columns and a dense table's value, by their names.
     pub others: BTreeMap<String, TableColumn>,
-    /// Columns that were dropped, by their names in cells. Their cells stay stored, and nobody sees those with the drop's
-    /// timestamp or an older one, even when a column of the name is there again.
+    /// Columns that were dropped, by their names in cells. Their cells stay in the store. Reads skip those with the
+    /// drop's timestamp or an older one, even if a column of that name exists again.
     pub dropped: BTreeMap<Bytes, DroppedColumn>,
 }
 
 impl TableDef {
-    /// The table that a column family is: as CREATE TABLE said, or for one that Thrift clients have made, as a release
-    /// shows it.
+    /// Returns the table of a column family: the one of CREATE TABLE, or for a column family that Thrift clients have
+    /// created, the one that a release derives from it.
     pub fn of(cf: &CfDef, release: Release) -> Arc<TableDef> {
         match &cf.table {
             Some(table) => table.clone(),
@@ -95,13 +95,14 @@ impl TableDef {
         }
     }
 
-    /// A column by its name.
+    /// Returns a column by its name.
     pub fn column(&self, name: &str) -> Option<&TableColumn> {
         let keys = self.partition_key.iter().chain(&self.clustering);
         keys.into_iter().find(|column| column.name == name).or_else(|| self.others.get(name))
     }
 
-    /// Every column, in the order of `SELECT *`: the keys, and by their names the static columns before the others.
+    /// Returns all columns in the order of `SELECT *`: the key columns, then the static columns and then the others by
+    /// their names.
     pub fn columns(&self) -> impl Iterator<Item = &TableColumn> {
         let is_own = |column: &&TableColumn| column.kind != ColumnKind::Static;
         let others = self.static_columns().chain(self.others.values().filter(is_own));
@@ -112,12 +113,12 @@ impl TableDef {
         self.others.values().filter(|column| column.kind == ColumnKind::Static)
     }
 
-    /// What the cells of a dense table hold; `None` where they hold nothing.
+    /// Returns the value column of a dense table, if it has one.
     pub fn compact_value(&self) -> Option<&TableColumn> {
         self.others.values().find(|column| column.kind == ColumnKind::CompactValue)
     }
 
-    /// Whether it was made WITH COMPACT STORAGE, or by a Thrift client.
+    /// Returns whether it was created WITH COMPACT STORAGE or by a Thrift client.
     pub fn is_compact(&self) -> bool {
         self.layout != Layout::Sparse
     }

@@ -1,11 +1,11 @@
-//! The names of a table's cells: from clustering values and a column to a name, and back.
+//! The names of a table's cells: builds them from clustering values and a column, and decodes them.
 
 use bytes::Bytes;
 
 use super::{Layout, TableDef};
 use crate::marshal::{STATIC_PREFIX, component_at, components, push_component};
 
-/// A row key of the partition key's values: one stands alone, several are a composite.
+/// Returns the row key of the partition key's values: a single value unchanged, several as a composite.
 pub fn row_key(values: &[Bytes]) -> Bytes {
     match values {
         [value] => value.clone(),
@@ -17,7 +17,7 @@ pub fn row_key(values: &[Bytes]) -> Bytes {
     }
 }
 
-/// The partition key's values of a row key; `None` where there are not so many.
+/// Returns the partition key's values of a row key. `None` if it does not have `count` values.
 pub fn row_key_parts(key: &Bytes, count: usize) -> Option<Vec<Bytes>> {
     if count == 1 {
         return Some(vec![key.clone()]);
@@ -26,21 +26,21 @@ pub fn row_key_parts(key: &Bytes, count: usize) -> Option<Vec<Bytes>> {
     (parts.len() == count).then(|| parts.into_iter().map(|part| key.slice_ref(part)).collect())
 }
 
-/// Where a cell of a table belongs.
+/// The row and the column that a cell of a table belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellPlace {
     pub is_static: bool,
-    /// May be fewer than the table has where the table is composite and dense.
+    /// The clustering values. In a CompositeDense table there may be fewer than clustering columns.
     pub clustering: Vec<Bytes>,
-    /// What the column is called in names; `None` for the value of a dense table, empty for a row's marker.
+    /// The column's name in cells' names. `None` for the value of a dense table, empty for a row's marker.
     pub column: Option<Bytes>,
-    /// A collection's element.
+    /// The element of a collection.
     pub element: Option<Bytes>,
 }
 
 impl TableDef {
-    /// The composite name, or its beginning, of the row with these clustering values; `end` as in `push_component`,
-    /// for the last of them. Of a Sparse or CompositeDense table.
+    /// Returns the prefix of the names of cells in a row with these clustering values. For Sparse and CompositeDense
+    /// tables. `end` is the end of the last component, as in `push_component`.
     pub fn clustering_prefix(&self, clustering: &[Bytes], end: u8) -> Bytes {
         let mut name = Vec::new();
         for (at, value) in clustering.iter().enumerate() {
@@ -49,15 +49,15 @@ impl TableDef {
         Bytes::from(name)
     }
 
-    /// What the names of static cells begin with.
+    /// Returns the prefix of the names of static cells.
     fn static_prefix(&self) -> Vec<u8> {
         let mut name = STATIC_PREFIX.to_vec();
         self.clustering.iter().for_each(|_| push_component(&[], 0, &mut name));
         name
     }
 
-    /// The name of a cell of a Sparse table. `column` is empty for the row's marker; `end` as in `push_component`, for
-    /// the last component.
+    /// Returns the name of a cell of a Sparse table. `column` is empty for the row's marker. `end` is the end of the
+    /// last component, as in `push_component`.
     pub fn sparse_name(
         &self,
         is_static: bool,
@@ -79,7 +79,7 @@ impl TableDef {
         Bytes::from(name)
     }
 
-    /// The name of the cell of a dense row: of a Dense or CompositeDense table.
+    /// Returns the name of the cell of a row in a Dense or CompositeDense table.
     pub fn dense_name(&self, clustering: &[Bytes]) -> Bytes {
         match (self.layout, clustering) {
             (Layout::Dense, [value]) => value.clone(),
@@ -87,8 +87,8 @@ impl TableDef {
         }
     }
 
-    /// Where the cell of a name belongs; `None` where the name is none of the table's. Not of a Super one, whose cells
-    /// have two names.
+    /// Returns the row and the column of a cell's name. `None` if the table has no such names, and for Super tables,
+    /// whose cells have two names.
     pub fn place_of(&self, name: &Bytes) -> Option<CellPlace> {
         let part = |part: &[u8]| name.slice_ref(part);
         match self.layout {
@@ -113,8 +113,7 @@ impl TableDef {
         }
     }
 
-    /// Whether a cell belongs to a column that was dropped after it had been written. Of a Sparse table: the others
-    /// drop no columns.
+    /// Returns whether a cell was written before its column was dropped. Only Sparse tables have dropped columns.
     pub fn is_dropped(&self, name: &[u8], timestamp: i64) -> bool {
         if self.dropped.is_empty() {
             return false;
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart() {
+    fn names_are_decoded() {
         let values = vec![Bytes::from_static(b"a"), Bytes::from_static(b"")];
         let name = table(2).sparse_name(false, &values, b"m", Some(b"k"), 0);
         let place = table(2).place_of(&name).unwrap();
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_dropped_columns_are_told_by_name_and_timestamp() {
+    fn cells_of_dropped_columns_are_recognized_by_name_and_timestamp() {
         let cql_type = CqlType::Native(Native::Int);
         let dropped = DroppedColumn { at_us: 100, is_static: false, cql_type };
         let dropped = BTreeMap::from([(Bytes::from_static(b"v"), dropped)]);

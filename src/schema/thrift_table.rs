@@ -1,8 +1,8 @@
-//! The table that a column family is which no CREATE TABLE has described: made by Thrift clients or the
-//! configuration, or WITH COMPACT STORAGE.
+//! Derives the table of a column family that was created by Thrift clients, by the configuration, or WITH COMPACT
+//! STORAGE.
 //!
-//! Without definitions of columns it is dense: its names are values of clustering columns. With some it has these
-//! columns, and CQL sees no others.
+//! Without definitions of columns the table is dense: the names of cells are the values of clustering columns. With
+//! definitions it has these columns, and CQL cannot see others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::{CfDef, ColumnKind, CompactNames, Layout, TableColumn, TableDef};
 use crate::marshal::{self, CqlType, Native, TypeRef, composite_parts, unreversed};
 use crate::util::Release;
 
-/// The table of a column family that has no declaration of its own.
+/// Returns the table of a column family without a `TableDef`.
 pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
     let has_columns = !cf.column_metadata.is_empty();
     let (layout, clustering) = match (cf.subcomparator(), has_columns) {
@@ -35,7 +35,7 @@ pub(super) fn table_of(cf: &CfDef, release: Release) -> TableDef {
     TableDef { layout, partition_key, clustering, others, dropped: BTreeMap::new() }
 }
 
-/// A type and whether it sorts backwards.
+/// A type, and whether its order is descending.
 type Sorted = (CqlType, bool);
 
 fn of_text(class: &str) -> Sorted {
@@ -55,7 +55,7 @@ fn column(name: String, kind: ColumnKind, position: usize, (cql_type, is_reverse
     TableColumn { name, kind, position, cql_type, is_reversed, cell_name }
 }
 
-/// A name that no other column has: `key`, `key2` and so on.
+/// Returns a name that no other column has: `key`, `key2` and so on.
 fn free_name(base: &str, position: usize, is_first_plain: bool, taken: &mut BTreeSet<String>) -> String {
     let mut number = position + 1;
     loop {
@@ -96,7 +96,7 @@ fn clustering_columns(cf: &CfDef, types: Vec<Sorted>, taken: &mut BTreeSet<Strin
     types.into_iter().enumerate().map(named).collect()
 }
 
-/// What the cells of a dense table hold; `None` where CREATE TABLE left it out.
+/// Returns the value column of a dense table. `None` if CREATE TABLE declared none.
 fn value_of(cf: &CfDef, taken: &mut BTreeSet<String>) -> Option<TableColumn> {
     let name = match cf.names.value.as_deref() {
         Some("") => return None,
@@ -107,7 +107,7 @@ fn value_of(cf: &CfDef, taken: &mut BTreeSet<String>) -> Option<TableColumn> {
     Some(column(name, ColumnKind::CompactValue, 0, sorted))
 }
 
-/// A column's name: the text of its bytes, as the comparator writes it.
+/// Returns a column's name: the text form of its bytes by the comparator.
 fn column_name(cf: &CfDef, name: &Bytes, release: Release) -> String {
     let comparator = cf.subcomparator().unwrap_or(&cf.comparator);
     marshal::at(&**comparator, release).to_text(name)
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_were_given_are_used() {
+    fn names_set_by_clients_are_used() {
         let mut dense = cf("LongType", "UTF8Type");
         dense.key_alias = Some(Bytes::from_static(b"uid"));
         dense.names.clustering = vec![Some("at".to_owned())];
