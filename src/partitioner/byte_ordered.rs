@@ -1,4 +1,4 @@
-//! Rows in the order of their keys' bytes.
+//! ByteOrderedPartitioner: rows in the order of their keys' bytes.
 
 use super::hex_text::{parse_hex_token, token_to_hex};
 use super::{Partitioner, TokenError, TokenForm};

@@ -1,15 +1,15 @@
-//! Rows in the order of a dictionary.
+//! CollatingOrderPreservingPartitioner: rows in the alphabetical order of US English.
 
 use super::collation::push_collation_key;
 use super::hex_text::{parse_hex_token, token_to_hex};
 use super::{Partitioner, TokenError, TokenForm};
 use crate::util::Release;
 
-/// The token is the key's collation key in US English, whatever the machine's own language: `a, A, b, B` and not
-/// `A, B, a, b`. Keys may share one: control characters do not count.
+/// The token is the key's collation key in US English, regardless of the machine's language: the order is `a, A, b, B`
+/// and not `A, B, a, b`. Different keys may have the same token, since control characters are ignored.
 ///
-/// Cassandra took it from its JDK; how near ours comes is told in the module `collation`. A key that is no
-/// UTF-8 stands where its text with U+FFFD does.
+/// Cassandra used the collator of its JDK; the module `collation` describes the differences. Invalid UTF-8 in a key is
+/// treated as U+FFFD.
 #[derive(Debug)]
 pub struct CollatingOrderPreservingPartitioner;
 
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_no_text_have_a_token() {
+    fn keys_that_are_not_utf_8_have_a_token() {
         let mut token = Vec::new();
         CollatingOrderPreservingPartitioner.token(b"a\xff", &mut token);
         assert!(token.starts_with(b"\x00\x53\x80\x00\xff\xfe"));

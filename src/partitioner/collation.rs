@@ -1,15 +1,14 @@
-//! Collation keys as the JDK makes them for US English, whose memcmp order is that of its `Collator`.
+//! Collation keys of the JDK's `Collator` for US English. Their order as bytes is the collator's order.
 //!
-//! Collation data of today orders otherwise, and no option brings it there: the JDK still has its table of the
-//! nineties, where blanks and hyphens are no letters but distinguish words that are otherwise equal, and where
-//! every script but Latin stands behind it in the order of its UTF-16 code units. So the table is written here. It
-//! was compared with JDK 17: keys of all characters of Latin-1 and Latin Extended-A, and of text in scripts that
-//! the JDK does not collate, are equal byte for byte. Not here are rarer Latin letters with accents (as those of
-//! Vietnamese), superfluous doubles of characters and the rarer combining marks: these 424 characters of the Basic
-//! Multilingual Plane stand behind Latin too.
+//! Today's collation libraries have another order, and no option changes that. The JDK still has its table of the
+//! 1990s: blanks and hyphens only distinguish words that are otherwise equal, and all scripts except Latin come after
+//! it, in the order of their UTF-16 code units. So the table is defined here. It was compared with JDK 17: the keys of
+//! all characters of Latin-1 and Latin Extended-A, and of text in scripts that the JDK does not collate, are equal byte
+//! for byte. Missing are rarer Latin letters with accents (such as those of Vietnamese), compatibility characters and
+//! rarer combining marks: these 424 characters of the Basic Multilingual Plane are sorted after Latin here.
 //!
-//! A character has one or more elements, each with three weights. A key is all primaries, all secondaries, all
-//! tertiaries, in two bytes each and one too large, with two zero bytes between:
+//! A character has one or more elements, each with three weights. A key has all primaries, then all secondaries, then
+//! all tertiaries. Each weight is stored as two bytes, increased by one, and two zero bytes separate the parts:
 //!
 //! ```text
 //! "a b"   0053 0054 | 0000 | 0001 0077 0001 | 0000 | 0001 0001
@@ -19,7 +18,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a character contributes. Without a primary it is ignored but for the weights that it has.
+/// The weights of a character. Without a primary it only counts if the primaries of two texts are equal.
 #[derive(Debug, Clone, Copy)]
 struct Element {
     primary: u16,
@@ -27,18 +26,21 @@ struct Element {
     tertiary: u16,
 }
 
-/// Weights of what has no primary come after all that accompany one: they are raised by the largest of these.
+/// The largest secondary of an element with a primary. Secondaries of elements without a primary are increased by it,
+/// so that they sort after these.
 const SECONDARY_MAX: u16 = 0x75;
+/// The same for tertiaries.
 const TERTIARY_MAX: u16 = 1;
 
-/// Primary before a character that is not in the table; the character itself is the next.
+/// The primary before a character that is not in the table. The next primaries are its UTF-16 code units.
 const UNMAPPED: u16 = 0x7fff;
 
 /// Characters by their primaries, from 1.
 const PRIMARIES: &str = "_¯,;:!¡?¿/.´`^¨~·¸'\"«»()[]{}§¶©®@¤฿¢₡₢$₫€₣₤₥₦₧£₨₪₩¥*\\&#%+±÷×<=>¬|¦°µ0123456789¼½¾\
     abcdðefghijklmnopqrstuvwxyz";
 
-/// Characters without a primary by their secondaries, in runs with the first's. Blanks, accents, hyphens.
+/// Characters without a primary (blanks, accents, hyphens) in the order of their secondaries: groups, each with its
+/// first secondary.
 const SECONDARIES: [(u16, &str); 5] = [
     (0x01, " \u{a0}\u{2000}\u{2001}\u{2004}\u{2005}\u{2006}\u{2007}\u{2008}\u{2009}\u{200a}\u{3000}\u{feff}"),
     (0x0e, "\r\t\n\u{c}\u{b}"),
@@ -64,7 +66,7 @@ const ACCENTED: [(char, &str, &str); 13] = [
     ('\u{328}', "AaEeIiUu", "ĄąĘęĮįŲų"),
 ];
 
-/// Letters that count as two: the letter, its two, the tertiaries of these.
+/// Letters that are sorted as two: the letter, the two letters, and their tertiaries.
 const DOUBLE: [(char, &str, [u16; 2]); 7] = [
     ('Æ', "ae", [3, 1]),
     ('æ', "ae", [2, 1]),
@@ -75,7 +77,7 @@ const DOUBLE: [(char, &str, [u16; 2]); 7] = [
     ('ß', "ss", [2, 1]),
 ];
 
-/// The elements of every character that has some of its own.
+/// The elements of all characters in the table.
 static TABLE: LazyLock<HashMap<char, Vec<Element>>> = LazyLock::new(|| {
     let mut table = HashMap::new();
     add_singles(&mut table);
@@ -84,7 +86,7 @@ static TABLE: LazyLock<HashMap<char, Vec<Element>>> = LazyLock::new(|| {
     table
 });
 
-/// Characters of one element, and the controls, which have none that counts.
+/// Adds characters with one element, and control characters, which have none.
 fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
     for (primary, single) in (1..).zip(PRIMARIES.chars()) {
         table.insert(single, vec![Element { primary, secondary: 0, tertiary: 0 }]);
@@ -98,16 +100,16 @@ fn add_singles(table: &mut HashMap<char, Vec<Element>>) {
     for joiner in '\u{200b}'..='\u{200f}' {
         table.insert(joiner, Vec::new());
     }
-    for (first, run) in SECONDARIES {
-        for (secondary, ignored) in (first..).zip(run.chars()) {
+    for (first, group) in SECONDARIES {
+        for (secondary, ignored) in (first..).zip(group.chars()) {
             table.insert(ignored, vec![Element { primary: 0, secondary, tertiary: 0 }]);
         }
     }
-    // The only one of these with a tertiary too; its secondary is that of the last mark for symbols.
+    // The only one of these that also has a tertiary. Its secondary is that of the last mark for symbols.
     table.insert('-', vec![Element { primary: 0, secondary: 0x6d, tertiary: 1 }]);
 }
 
-/// A letter's own element and then its accent's.
+/// Adds accented letters: the element of the letter, then that of the accent.
 fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
     for (accent, plain, accented) in ACCENTED {
         for (plain, accented) in plain.chars().zip(accented.chars()) {
@@ -118,7 +120,7 @@ fn add_accented(table: &mut HashMap<char, Vec<Element>>) {
     }
 }
 
-/// Two letters in the place of one.
+/// Adds letters that are sorted as two.
 fn add_doubles(table: &mut HashMap<char, Vec<Element>>) {
     for (double, letters, tertiaries) in DOUBLE {
         let plain = letters.chars().filter_map(|letter| table.get(&letter)).flatten().copied();
@@ -128,7 +130,7 @@ fn add_doubles(table: &mut HashMap<char, Vec<Element>>) {
     }
 }
 
-/// The three parts of a key while it grows.
+/// The three parts of a key that is being built.
 #[derive(Debug, Default)]
 struct Weights {
     primaries: Vec<u16>,
@@ -140,7 +142,7 @@ impl Weights {
     fn push(&mut self, element: Element) {
         let Element { primary, secondary, tertiary } = element;
         if primary != 0 {
-            // U+FFFF wraps to zero here, as it did there.
+            // U+FFFF wraps to zero, as in the JDK.
             self.primaries.push(primary.wrapping_add(1));
             self.secondaries.push(secondary + 1);
             self.tertiaries.push(tertiary + 1);
@@ -167,7 +169,7 @@ impl Weights {
     }
 }
 
-/// Appends the key of a text.
+/// Appends the collation key of a text.
 pub(super) fn push_collation_key(text: &str, out: &mut Vec<u8>) {
     let mut weights = Weights::default();
     text.chars().for_each(|char| weights.push_char(char));
@@ -214,7 +216,7 @@ mod tests {
         assert_eq!(hex("😀"), "8000d83ede0100000001000100010000000100010001");
     }
 
-    /// First by letters, then by accents, blanks and hyphens, then by case.
+    /// Texts are sorted by letters, then by accents, blanks and hyphens, then by case.
     #[test]
     fn order_of_the_jdk() {
         let order = [
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_whole() {
+    fn the_tables_are_complete() {
         assert_eq!(PRIMARIES.chars().count(), 0x6c);
         for (accent, plain, accented) in ACCENTED {
             assert_eq!(plain.chars().count(), accented.chars().count(), "{accent:?}");

@@ -1,4 +1,4 @@
-//! Tokens whose text is hexadecimal.
+//! The text form of tokens that is hexadecimal.
 
 use super::{Partitioner, TokenError};
 use crate::marshal::{AbstractType, BytesType};

@@ -1,4 +1,4 @@
-//! Partitioners: where a row key stands in the ring, which is the order of range scans.
+//! Partitioners: they define the token of each row key, and so the order of range scans.
 
 mod byte_ordered;
 mod collating_order_preserving;
@@ -20,13 +20,13 @@ pub use random::RandomPartitioner;
 
 use std::sync::Arc;
 
-/// The package that a class name without a dot is looked up in.
+/// The package of class names without a dot.
 pub const PACKAGE: &str = "org.apache.cassandra.dht.";
 
-/// Makes one partitioner.
+/// Creates a partitioner.
 type Make = fn() -> PartitionerRef;
 
-/// Every partitioner, by its short Java class name.
+/// All partitioners by their short Java class names.
 pub const PARTITIONERS: &[(&str, Make)] = &[
     ("ByteOrderedPartitioner", || Arc::new(ByteOrderedPartitioner)),
     ("CollatingOrderPreservingPartitioner", || Arc::new(CollatingOrderPreservingPartitioner)),
@@ -35,7 +35,7 @@ pub const PARTITIONERS: &[(&str, Make)] = &[
     ("RandomPartitioner", || Arc::new(RandomPartitioner)),
 ];
 
-/// The partitioner of a class name, short or full; `None` when there is none.
+/// Returns the partitioner of a class name, short or full. `None` if there is none.
 pub fn resolve(class_name: &str) -> Option<PartitionerRef> {
     let short = class_name.strip_prefix(PACKAGE).unwrap_or(class_name);
     PARTITIONERS.iter().find(|(name, _)| *name == short).map(|(_, make)| make())

@@ -1,14 +1,15 @@
-//! Tokens by MurmurHash3, the default since Cassandra 1.2.
+//! Murmur3Partitioner: tokens by MurmurHash3, the default since Cassandra 1.2.
 
 use super::{Partitioner, TokenError, TokenForm};
 use crate::util::Release;
 
-/// The token is the first half of MurmurHash3 (x64, 128 bits, seed 0) of the key, signed: with Cassandra's fault
-/// that takes the last bytes of a key for signed ones. Keys of ASCII have the textbook's tokens, most others do not.
+/// The token is the first half of MurmurHash3 (x64, 128 bits, seed 0) of the key, as a signed number. It includes
+/// Cassandra's bug that treats the last bytes of a key as signed: ASCII keys have the tokens of the standard algorithm,
+/// most others do not.
 #[derive(Debug)]
 pub struct Murmur3Partitioner;
 
-/// Stored tokens are 8 bytes, big-endian, with the sign bit turned over.
+/// Returns the stored form of a token: 8 bytes, big-endian, with the sign bit inverted.
 fn stored(token: i64) -> [u8; 8] {
     ((token as u64) ^ (1 << 63)).to_be_bytes()
 }
@@ -26,20 +27,20 @@ fn mix_second(bits: u64) -> u64 {
     bits.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1)
 }
 
-/// Lets every bit of a half touch every other.
+/// Mixes all bits of a half.
 fn avalanche(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     bits = (bits ^ (bits >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     bits ^ (bits >> 33)
 }
 
-/// Eight or fewer last bytes, little-endian, each sign-extended before it is shifted into its place.
+/// Returns up to eight bytes as a little-endian number. Each byte is sign-extended before it is shifted.
 fn signed_tail(bytes: &[u8]) -> u64 {
     let signed = |byte: &u8| *byte as i8 as u64;
     bytes.iter().enumerate().fold(0, |bits, (at, byte)| bits ^ (signed(byte) << (8 * at)))
 }
 
-/// The first half of the hash.
+/// Returns the first half of the hash.
 fn hash(key: &[u8]) -> i64 {
     let (mut first, mut second) = (0u64, 0u64);
     let (blocks, tail) = key.as_chunks::<16>();
@@ -67,7 +68,7 @@ impl Partitioner for Murmur3Partitioner {
         "org.apache.cassandra.dht.Murmur3Partitioner"
     }
 
-    /// The minimum belongs to the empty key alone: a hash that equals it becomes the maximum.
+    /// Appends the token of a key. Only the empty key has the minimum token: a hash that equals it becomes the maximum.
     fn token(&self, key: &[u8], out: &mut Vec<u8>) {
         let token = match hash(key) {
             _ if key.is_empty() => i64::MIN,
@@ -126,7 +127,7 @@ mod tests {
         Murmur3Partitioner.token_text(&token)
     }
 
-    fn textbook(key: &[u8]) -> i64 {
+    fn standard(key: &[u8]) -> i64 {
         murmur3::murmur3_x64_128(&mut &key[..], 0).unwrap() as i64
     }
 
@@ -141,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn the_textbook_gives_others_for_a_tail_above_ascii() {
-        assert_eq!(textbook(b"\x80"), 7017059463262962058);
-        assert_eq!(textbook("é".as_bytes()), -3956277427552623640);
+    fn the_standard_algorithm_differs_for_a_tail_above_ascii() {
+        assert_eq!(standard(b"\x80"), 7017059463262962058);
+        assert_eq!(standard("é".as_bytes()), -3956277427552623640);
     }
 
     #[test]
@@ -159,13 +160,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whole blocks of 16 bytes may hold anything, the tail only ASCII.
+        /// Complete blocks of 16 bytes may have any bytes, the tail only ASCII.
         #[test]
-        fn the_textbook_agrees_below(
+        fn the_standard_algorithm_agrees_for_a_tail_of_ascii(
             blocks in prop::collection::vec(any::<[u8; 16]>(), 0..4), tail in "[ -~]{1,15}"
         ) {
             let key = [blocks.concat(), tail.into_bytes()].concat();
-            prop_assert_eq!(text(&key), textbook(&key).to_string());
+            prop_assert_eq!(text(&key), standard(&key).to_string());
         }
     }
 }

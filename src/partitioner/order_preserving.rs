@@ -1,26 +1,25 @@
-//! Rows in the order of their keys' text.
+//! OrderPreservingPartitioner: rows in the order of their keys' text.
 
 use super::{Partitioner, TokenError, TokenForm};
 use crate::util::Release;
 
 /// The token is the key, in the order of Java strings: by UTF-16 code units.
 ///
-/// That is memcmp order of UTF-8 but for one thing: the characters above U+FFFF, four bytes led by F0 to F4, are
-/// pairs of surrogates in UTF-16 and stand before U+E000 to U+FFFF, led by EE and EF. So the stored token is
-/// the key with these seven lead bytes, which nothing else in UTF-8 contains, put in the other order.
+/// That is the order of the UTF-8 bytes with one exception: characters above U+FFFF, whose four bytes begin with F0 to
+/// F4, are surrogate pairs in UTF-16 and sort before U+E000 to U+FFFF, which begin with EE and EF. So the stored token
+/// is the key with these seven lead bytes, which occur nowhere else in UTF-8, mapped to the other order.
 ///
-/// Keys that are no UTF-8 have a token and a place too. Cassandra 0.7 and later answered an internal error for
-/// them.
+/// Keys that are not UTF-8 have tokens too. Cassandra 0.7 and later returned an internal error for them.
 #[derive(Debug)]
 pub struct OrderPreservingPartitioner;
 
-/// Lead bytes in UTF-16's order, from `LEADS_FROM` on: the first of them is stored as EE.
+/// Lead bytes in the order of UTF-16. They are stored as `LEADS_FROM` and the bytes after it.
 const LEADS: [u8; 7] = [0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xee, 0xef];
 
-/// The smallest lead byte that is stored as another.
+/// The smallest lead byte that is mapped.
 const LEADS_FROM: u8 = 0xee;
 
-/// Letters of the token that a node gives itself, as Cassandra 0.6 chose them.
+/// Characters of the token that a node chooses for itself, as in Cassandra 0.6.
 const RANDOM_LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 fn stored(byte: u8) -> u8 {
@@ -61,18 +60,18 @@ impl Partitioner for OrderPreservingPartitioner {
         Vec::new()
     }
 
-    /// The key; what is no UTF-8 in it shows as U+FFFD.
+    /// Returns the key, with U+FFFD for invalid UTF-8.
     fn token_text(&self, token: &[u8]) -> String {
         let key: Vec<u8> = token.iter().copied().map(unstored).collect();
         String::from_utf8_lossy(&key).into_owned()
     }
 
-    /// Any text is a token.
+    /// Any text is a valid token.
     fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError> {
         Ok(text.bytes().map(stored).collect())
     }
 
-    /// Sixteen letters and digits.
+    /// Returns sixteen letters and digits.
     fn random_token(&self, dice: u128) -> Vec<u8> {
         let letter = |byte: u8| RANDOM_LETTERS[usize::from(byte) % RANDOM_LETTERS.len()];
         dice.to_be_bytes().map(letter).to_vec()
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_comes_back() {
+    fn every_byte_round_trips() {
         let key: Vec<u8> = (0..=255).collect();
         let mut token = Vec::new();
         OrderPreservingPartitioner.token(&key, &mut token);

@@ -1,4 +1,4 @@
-//! What a partitioner does.
+//! The trait of partitioners.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::util::Release;
 /// A shared partitioner.
 pub type PartitionerRef = Arc<dyn Partitioner>;
 
-/// Text that is no token of the partitioner.
+/// The error for text that is not a token of the partitioner.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a token of {partitioner}: {reason}")]
 pub struct TokenError {
@@ -17,20 +17,20 @@ pub struct TokenError {
     pub reason: String,
 }
 
-/// How the stored bytes of a token are laid out in a row's key.
+/// How a token is stored in the prefix of a row's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenForm {
-    /// Always so many bytes; the row key follows.
+    /// A fixed number of bytes, followed by the row key.
     Fixed(usize),
-    /// Any number of bytes; the row key follows.
+    /// Any number of bytes, followed by the row key.
     Variable,
-    /// Any number of bytes, from which `key_of_token` gives the row key back: no row key follows.
+    /// Any number of bytes, from which `key_of_token` restores the row key, which is not stored.
     IsKey,
 }
 
-/// Gives every row key its token. Tokens are bytes whose memcmp order is the ring's order.
+/// Defines the token of each row key. Tokens are bytes, and their order as bytes is the order of the ring.
 pub trait Partitioner: Debug + Send + Sync {
-    /// The full Java class name, as `org.apache.cassandra.dht.RandomPartitioner`.
+    /// Returns the full Java class name, such as `org.apache.cassandra.dht.RandomPartitioner`.
     fn class_name(&self) -> &'static str;
 
     /// Appends the token of a key.
@@ -38,28 +38,29 @@ pub trait Partitioner: Debug + Send + Sync {
 
     fn token_form(&self) -> TokenForm;
 
-    /// The row key that has this token, where `token_form` is `IsKey`.
+    /// Returns the row key of a token, if `token_form` is `IsKey`.
     fn key_of_token(&self, _token: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether range scans go in the order of the keys themselves.
+    /// Returns whether range scans have the order of the keys.
     fn preserves_order(&self) -> bool;
 
-    /// The token before every key's, in `release`'s opinion: a scan that ends here ends at the ring's end.
+    /// Returns the token that a release sorts before those of all keys. A scan that ends at it ends at the end of the
+    /// ring.
     fn minimum_token(&self, release: Release) -> Vec<u8>;
 
-    /// The last token of the ring, where tokens are numbers of this width and keys are spread over them evenly.
+    /// Returns the last token of the ring if tokens are numbers of this width over which keys are distributed evenly.
     fn maximum_token(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// The text form that clients see: decimal, hexadecimal or the key itself.
+    /// Returns the text form for clients: decimal, hexadecimal or the key itself.
     fn token_text(&self, token: &[u8]) -> String;
 
-    /// Reads the text form.
+    /// Parses the text form.
     fn parse_token(&self, text: &str) -> Result<Vec<u8>, TokenError>;
 
-    /// A token for a node that was given none: any will do.
+    /// Returns a token for a node without a configured one, derived from the random number `dice`.
     fn random_token(&self, dice: u128) -> Vec<u8>;
 }

@@ -1,4 +1,4 @@
-//! Tokens by MD5: rows are spread evenly and scanned in no useful order.
+//! RandomPartitioner: tokens by MD5. Rows are distributed evenly, and the order of scans has no meaning.
 
 use md5::{Digest, Md5};
 
@@ -10,7 +10,8 @@ use crate::util::Release;
 #[derive(Debug)]
 pub struct RandomPartitioner;
 
-/// Stored tokens are 16 bytes, big-endian, and one too large: 0 stands for -1, the minimum token since 0.7.
+/// Returns the stored form of a token: 16 bytes, big-endian, of the token plus one. So 0 is stored for -1, the minimum
+/// token since 0.7.
 fn stored(token: i128) -> Vec<u8> {
     (token.wrapping_add(1) as u128).to_be_bytes().to_vec()
 }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_became_minus_one_in_0_7() {
+    fn the_minimum_is_minus_one_since_0_7() {
         let minimum = |release| RandomPartitioner.token_text(&RandomPartitioner.minimum_token(release));
         assert_eq!(minimum(Release::V0_6), "0");
         assert_eq!(minimum(Release::V0_7), "-1");
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused() {
+    fn text_that_is_not_a_token_is_refused() {
         let too_large = ((1u128 << 127) + 1).to_string();
         for bad in ["", "-2", "x", "1.5", &too_large] {
             let error = RandomPartitioner.parse_token(bad).unwrap_err();

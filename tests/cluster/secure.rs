@@ -108,5 +108,5 @@ fn an_order_that_the_cluster_does_not_keep_is_refused() {
     let cluster = of_ring("THRIFTSTORE_RING");
     let (status, log) = Server::fail(directory.path(), &["--cluster", &cluster]);
     assert!(!status.success());
-    assert!(log.contains("asks for OrderPreservingPartitioner") && log.contains("wrong answers"), "{log}");
+    assert!(log.contains("specifies OrderPreservingPartitioner") && log.contains("wrong rows"), "{log}");
 }
