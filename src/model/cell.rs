@@ -4,33 +4,33 @@ use bytes::Bytes;
 
 use crate::compat::Behaviour;
 
-/// What a cell holds.
+/// The kind of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
     Live,
-    /// Live until a second of the server's clock, `ttl_s` seconds after it was written; then a tombstone made at
-    /// that second.
+    /// Live until the second `expires_at_s` of the server's clock, `ttl_s` seconds after it was written. Then it is a
+    /// tombstone with that local deletion time.
     Expiring {
         ttl_s: i32,
         expires_at_s: i32,
     },
     /// A counter's total: eight bytes, big-endian and signed.
     Counter,
-    /// What a mutation adds to a counter, in the same form. It is never stored.
+    /// A number that a mutation adds to a counter, in the same form. It is never stored.
     Increment,
-    /// A tombstone, made at this second of the server's clock. It is kept until gc_grace has passed.
+    /// A tombstone. `local_deletion_time` is the second of the server's clock from which gc_grace counts.
     Deleted {
         local_deletion_time: i32,
     },
 }
 
-/// One column: the smallest thing that is written, under the client's own timestamp.
+/// One column, with the client's timestamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub name: Bytes,
     /// Empty in a tombstone.
     pub value: Bytes,
-    /// Chosen by the client, microseconds by custom; only compared.
+    /// Chosen by the client, in microseconds by convention. It is only compared.
     pub timestamp: i64,
     pub kind: CellKind,
 }
@@ -44,33 +44,33 @@ impl Cell {
         Cell { name, value: Bytes::new(), timestamp, kind: CellKind::Deleted { local_deletion_time } }
     }
 
-    /// A cell that expires `ttl_s` seconds after `now_s`.
+    /// Returns a cell that expires `ttl_s` seconds after `now_s`.
     pub fn expiring(name: Bytes, value: Bytes, timestamp: i64, ttl_s: i32, now_s: i32) -> Cell {
         let kind = CellKind::Expiring { ttl_s, expires_at_s: now_s.saturating_add(ttl_s) };
         Cell { name, value, timestamp, kind }
     }
 
-    /// What adds `delta` to a counter.
+    /// Returns an increment that adds `delta` to a counter.
     pub fn increment(name: Bytes, delta: i64, timestamp: i64) -> Cell {
         let value = Bytes::copy_from_slice(&delta.to_be_bytes());
         Cell { name, value, timestamp, kind: CellKind::Increment }
     }
 
-    /// About how many bytes of memory it takes: its place in a list that has grown to twice its length, and its name and
-    /// value as they were read and in the reply.
+    /// Returns the approximate memory of the cell in a request, in bytes: its place in a list with twice the capacity
+    /// needed, and its name and value as they were read and in the reply.
     pub fn memory(&self) -> usize {
         2 * (size_of::<Cell>() + self.name.len() + self.value.len()) + Cell::REPLY_BYTES
     }
 
-    /// About how many bytes a reply has for a cell beside its name and value.
+    /// Approximate bytes of a cell in a reply beside its name and value.
     const REPLY_BYTES: usize = 40;
 
-    /// No tombstone. An expiring cell is asked after [`Cell::at`].
+    /// Returns whether the cell is not a tombstone. For an expiring cell, call [`Cell::at`] first.
     pub fn is_live(&self) -> bool {
         !matches!(self.kind, CellKind::Deleted { .. })
     }
 
-    /// The cell as it is at a second of the server's clock: a tombstone once its time is over.
+    /// Returns the cell at a second of the server's clock: a tombstone if it has expired.
     #[must_use]
     pub fn at(self, now_s: i32, behaviour: &Behaviour) -> Cell {
         match self.kind {
@@ -81,25 +81,25 @@ impl Cell {
         }
     }
 
-    /// The same in its place.
+    /// Replaces the cell by a tombstone if it has expired.
     pub fn expire(&mut self, now_s: i32, behaviour: &Behaviour) {
         if matches!(self.kind, CellKind::Expiring { .. }) {
             *self = self.clone().at(now_s, behaviour);
         }
     }
 
-    /// The number that a counter or an increment holds; `None` where there are not eight bytes.
+    /// Returns the number in a counter or an increment. `None` if the value does not have eight bytes.
     pub fn count(&self) -> Option<i64> {
         self.value.as_ref().try_into().ok().map(i64::from_be_bytes)
     }
 
-    /// Whether this is a tombstone that has outlived gc_grace: `gc_before` is now less that many seconds.
+    /// Returns whether this is a tombstone older than gc_grace. `gc_before` is the current second minus gc_grace.
     pub fn is_purgeable(&self, gc_before: i32) -> bool {
         matches!(self.kind, CellKind::Deleted { local_deletion_time } if local_deletion_time <= gc_before)
     }
 
-    /// What becomes of a counter to which this increment is added. `old` is what stands there, expired or
-    /// shadowed cells left out; `None`: a tombstone stands there that keeps it away.
+    /// Returns the counter after adding this increment to the existing cell `old`, which must not be expired or
+    /// shadowed. `None` if `old` is a tombstone that wins over the increment.
     pub fn counted(self, old: Option<&Cell>, behaviour: &Behaviour) -> Option<Cell> {
         let total = match old {
             Some(old) if !old.is_live() => {
@@ -118,17 +118,17 @@ impl Cell {
     }
 }
 
-/// The tombstone of a row or of a super column: it shadows every cell inside that is not newer.
+/// The deletion of a row or of a super column. It shadows all cells in it that are not newer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeletionTime {
-    /// The client's timestamp of the deletion.
+    /// The timestamp that the client gave to the deletion.
     pub marked_for_delete_at: i64,
-    /// The server's second of the deletion, from which gc_grace counts.
+    /// The second of the server's clock at the deletion, from which gc_grace counts.
     pub local_deletion_time: i32,
 }
 
 impl DeletionTime {
-    /// Never deleted. A cell written at `i64::MIN` is shadowed even by this: Cassandra never shows one.
+    /// Not deleted. A cell with the timestamp `i64::MIN` is shadowed even by this, since Cassandra never returns one.
     pub const LIVE: DeletionTime =
         DeletionTime { marked_for_delete_at: i64::MIN, local_deletion_time: i32::MIN };
 
@@ -140,7 +140,7 @@ impl DeletionTime {
         timestamp <= self.marked_for_delete_at
     }
 
-    /// Both tombstones as one. Cassandra takes the larger of each part separately.
+    /// Merges two deletions. Like Cassandra, it takes the maximum of each part separately.
     #[must_use]
     pub fn merged(self, other: DeletionTime) -> DeletionTime {
         DeletionTime {

@@ -1,4 +1,4 @@
-//! What a read asks for.
+//! The commands of reads.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::compat::Behaviour;
 use crate::schema::CfDef;
 
-/// A run of names. Empty bounds are open; both are inclusive. Reversed slices start at the larger name.
+/// A slice of names. Both bounds are inclusive, and empty bounds are open. A reversed slice starts at the larger name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceRange {
     pub start: Bytes,
@@ -17,56 +17,55 @@ pub struct SliceRange {
 }
 
 impl SliceRange {
-    /// Everything, in order.
+    /// Returns the slice of all columns in ascending order.
     pub fn all() -> SliceRange {
         SliceRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count: usize::MAX }
     }
 }
 
-/// Which columns of a row.
+/// The columns of a row that a read selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
-    /// Those of these names, in the comparator's order whatever the order asked in.
+    /// The columns with these names. They are returned in the comparator's order, not in that of the list.
     Names(Vec<Bytes>),
     Range(SliceRange),
 }
 
-/// A read inside one row, or the same read of many.
+/// A read of one row, or of each row of a scan.
 #[derive(Debug, Clone)]
 pub struct ReadCommand {
     pub cf: Arc<CfDef>,
-    /// Look inside this super column; else at the row's own columns.
+    /// The super column to read from. `None`: the row's columns.
     pub super_column: Option<Bytes>,
     pub predicate: Predicate,
     pub behaviour: &'static Behaviour,
-    /// Return tombstones that gc_grace still keeps beside what is live, as Cassandra's own replicas do. For
-    /// 0.4's get_count and get.
+    /// Whether to return tombstones within gc_grace too, as Cassandra's replicas do. For get_count and get of 0.4.
     pub with_tombstones: bool,
-    /// Tombstones made at this second or before are forgotten.
+    /// Tombstones with this local deletion time or an earlier one are treated as removed.
     pub gc_before: i32,
-    /// The server's second at which expiring cells are looked at.
+    /// The current second of the server's clock, which decides whether cells have expired.
     pub now_s: i32,
 }
 
 /// The rows of a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bounds {
-    /// From the token of the first to the token of the second, both inclusive; an empty key is an open end.
+    /// From the token of key `start` to the token of key `end`, both inclusive. An empty key is an open bound.
     Keys { start: Bytes, end: Bytes },
-    /// From the token of a key on, inclusive (empty: from the first), to a token (`None`: to the last).
+    /// From the token of a key, inclusive (an empty key is open), to a token, inclusive (`None` is open).
     KeyToToken { start: Bytes, end: Option<Vec<u8>> },
-    /// After the first token, to the second; when it does not come later, round through the ring's end.
+    /// After token `start` up to token `end`, inclusive. The range wraps around the ring if `end` is not after `start`.
     Tokens { start: Vec<u8>, end: Vec<u8> },
 }
 
-/// A read of many rows in ring order.
+/// A read of many rows, in the order of the ring.
 #[derive(Debug, Clone)]
 pub struct RangeCommand {
     pub bounds: Bounds,
-    /// Most rows to return, empty ones included.
+    /// Limit of the rows to return, rows without columns included.
     pub max_rows: usize,
-    /// What to read in each.
+    /// The read of each row.
     pub read: ReadCommand,
-    /// Leave out rows in which nothing is live (get_key_range of 0.4 and 0.5).
+    /// Whether to omit rows without live columns (get_key_range of 0.4 and 0.5).
     pub skip_empty: bool,
 }

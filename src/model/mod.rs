@@ -1,4 +1,5 @@
-//! The nouns: cells, tombstones, rows, mutations, what a read asks for, and which of two writes wins.
+//! The data model: cells, tombstones, rows, mutations and commands of reads; and the rules by which writes are
+//! reconciled.
 
 mod cell;
 mod command;

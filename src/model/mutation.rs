@@ -1,4 +1,4 @@
-//! A write: all changes to one row, the unit of atomicity.
+//! Mutations: all changes to one row, which is the unit of atomicity.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::schema::CfDef;
 /// One change to a row of one column family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A cell of a Standard row, or of a super column.
+    /// Writes or deletes a cell of a Standard row, or of a super column.
     Cell { super_column: Option<Bytes>, cell: Cell },
-    /// A super column's tombstone.
+    /// Deletes a super column.
     DeleteSuper { name: Bytes, deletion: DeletionTime },
-    /// The row's tombstone.
+    /// Deletes the row.
     DeleteRow { deletion: DeletionTime },
-    /// The tombstone of a run of names (2.0 and later).
+    /// Deletes a range of names (2.0 and later).
     DeleteRange(RangeDeletion),
 }
 
-/// The changes to one column family of the row, in the order in which they were asked for.
+/// The changes to one column family of the row, in the order of the request.
 #[derive(Debug, Clone)]
 pub struct CfMutation {
     pub cf: Arc<CfDef>,
     pub changes: Vec<Change>,
 }
 
-/// All changes to one row key of a keyspace: applied whole or not at all, even when the machine stops.
+/// All changes to one row key in a keyspace. They are applied all together or not at all, even after a crash.
 #[derive(Debug, Clone)]
 pub struct Mutation {
     pub key: Bytes,
@@ -35,13 +35,13 @@ pub struct Mutation {
 }
 
 impl Mutation {
-    /// Changes to a row of one column family.
+    /// Returns a mutation of one column family.
     pub fn of(key: Bytes, cf: Arc<CfDef>, changes: Vec<Change>) -> Mutation {
         Mutation { key, families: vec![CfMutation { cf, changes }] }
     }
 
-    /// The same with each column family once: what is changed together is weighed together. An index's row often has
-    /// one entry for each change of a batch.
+    /// Joins the changes to the same column family, so that they are reconciled with each other. The row of an index
+    /// often has one entry for each change of a batch.
     #[must_use]
     pub fn joined(mut self) -> Mutation {
         if self.families.len() < 2 {
@@ -52,7 +52,7 @@ impl Mutation {
             let is_same = |other: &&mut CfMutation| {
                 (&other.cf.keyspace, &other.cf.name) == (&family.cf.keyspace, &family.cf.name)
             };
-            // Those that belong together mostly stand together.
+            // Entries of the same column family are mostly adjacent.
             match joined.iter_mut().rev().find(is_same) {
                 Some(other) => other.changes.extend(family.changes),
                 None => joined.push(family),

@@ -1,4 +1,4 @@
-//! Tombstones of runs of names (2.0 and later).
+//! Range tombstones (2.0 and later), and the deletion that they give to each name of a row.
 
 use bytes::Bytes;
 
@@ -7,11 +7,11 @@ use super::range_tombstones::RangeTombstones;
 use super::{DeletionTime, Predicate, ReadCommand};
 use crate::marshal::AbstractType;
 
-/// The tombstone of the names from one to another, both inclusive; an empty bound is open. It shadows what is
-/// there and what comes later with an older timestamp.
+/// A range tombstone: the deletion of all names from `start` to `finish`, both inclusive. An empty bound is open. It
+/// shadows existing cells, and cells written later with an older timestamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeDeletion {
-    /// The names are in this super column; else they are the row's own, which may be super columns.
+    /// The super column that the names are in. `None`: names of the row's columns, which may be super columns.
     pub super_column: Option<Bytes>,
     pub start: Bytes,
     pub finish: Bytes,
@@ -24,24 +24,24 @@ impl RangeDeletion {
             && (self.finish.is_empty() || comparator.compare(name, &self.finish).is_le())
     }
 
-    /// Whether this is of the same names as another.
-    pub fn is_of_same_names(&self, other: &RangeDeletion) -> bool {
+    /// Returns whether two range tombstones have the same range.
+    pub fn has_same_range(&self, other: &RangeDeletion) -> bool {
         (&self.super_column, &self.start, &self.finish) == (&other.super_column, &other.start, &other.finish)
     }
 }
 
-/// The tombstones of a row's own names, so that those over a name are found without a look at all of them: a row may
-/// have as many as a table's partition has collections.
+/// The range tombstones of a row's columns, sorted so that those that cover a name are found without checking all of
+/// them. A row can have many: in a CQL table, one for each collection of a partition.
 #[derive(Debug)]
 pub struct SortedRanges {
-    /// By their starts.
+    /// The tombstones, sorted by their starts.
     ranges: Vec<RangeDeletion>,
-    /// For each, which of those up to it reaches furthest.
+    /// For each tombstone, the index of the one that ends last among those up to it.
     furthest: Vec<usize>,
 }
 
 impl SortedRanges {
-    /// `comparator` sorts the names. What is in super columns is left out.
+    /// Sorts the range tombstones of the row's columns by `comparator`. Those of columns in super columns are left out.
     pub fn new(mut ranges: Vec<RangeDeletion>, comparator: &dyn AbstractType) -> SortedRanges {
         ranges.retain(|range| range.super_column.is_none());
         ranges.sort_by(|one, other| match (one.start.is_empty(), other.start.is_empty()) {
@@ -65,22 +65,22 @@ impl SortedRanges {
     }
 }
 
-/// The range tombstones that matter to one level of a row: its own columns, or those of a super column.
+/// The range tombstones of one level of a row: of its columns, or of the columns of a super column.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelRanges<'a> {
     ranges: &'a [RangeDeletion],
-    /// Of sorted ones, see `SortedRanges`.
+    /// `SortedRanges::furthest`, if `ranges` are sorted.
     furthest: Option<&'a [usize]>,
-    /// The super column, and the comparator of its name.
+    /// The super column, and the comparator of super column names.
     holder: Option<(&'a [u8], &'a dyn AbstractType)>,
-    /// What is deleted of the super column itself, which is a run around all of its names.
+    /// The deletion of the super column itself, which covers all of its names.
     whole: DeletionTime,
     comparator: &'a dyn AbstractType,
     rule: RangeTombstoneRule<'a>,
 }
 
 impl<'a> LevelRanges<'a> {
-    /// Of the row's own columns, which are cells.
+    /// Returns the range tombstones of the row's columns, which are cells.
     pub fn of_row(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
         LevelRanges {
             ranges,
@@ -92,18 +92,18 @@ impl<'a> LevelRanges<'a> {
         }
     }
 
-    /// Of the row's own columns, which are cells; sorted by the same comparator.
+    /// Returns the range tombstones of the row's columns, which are cells, sorted by the same comparator.
     pub fn of_sorted(sorted: &'a SortedRanges, comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
         LevelRanges { furthest: Some(&sorted.furthest), ..LevelRanges::of_row(&sorted.ranges, comparator) }
     }
 
-    /// Of the row's super columns, whose bounds no name is equal to.
+    /// Returns the range tombstones of the row's super columns. All tombstones that cover a super column apply to it.
     pub fn of_supers(ranges: &'a [RangeDeletion], comparator: &'a dyn AbstractType) -> LevelRanges<'a> {
         LevelRanges { rule: RangeTombstoneRule::Greatest, ..LevelRanges::of_row(ranges, comparator) }
     }
 
-    /// Of the columns of a super column of which `whole` is deleted. `comparator` sorts them, `holders` the super
-    /// columns.
+    /// Returns the range tombstones of the columns of a super column, whose own deletion is `whole`. `comparator` sorts
+    /// the columns, `holders` the super columns.
     pub fn of_super(
         ranges: &'a [RangeDeletion],
         (name, whole): (&'a [u8], DeletionTime),
@@ -113,15 +113,16 @@ impl<'a> LevelRanges<'a> {
         LevelRanges { holder: Some((name, holders)), whole, ..LevelRanges::of_row(ranges, comparator) }
     }
 
-    /// For a read that goes by a rule.
+    /// Sets the rule of the read.
     #[must_use]
-    pub fn read_by(self, rule: RangeTombstoneRule<'a>) -> LevelRanges<'a> {
+    pub fn with_rule(self, rule: RangeTombstoneRule<'a>) -> LevelRanges<'a> {
         LevelRanges { rule, ..self }
     }
 
-    /// Those of the names that a read asks for which fall to the run that was found for one before, as
-    /// [`RangeTombstoneRule::of_cells`] needs them. Only where a tombstone begins do they matter.
-    pub fn reached(&self, command: &ReadCommand, read_of: ReadOf) -> Vec<Bytes> {
+    /// Returns the names for which 2.1 does not search, because they are in the range that it has found for an earlier
+    /// name. [`RangeTombstoneRule::of_cells`] needs them. They only matter if a range tombstone begins at one of the
+    /// names; otherwise the result is empty.
+    pub fn names_not_searched(&self, command: &ReadCommand, read_of: ReadOf) -> Vec<Bytes> {
         let (Predicate::Names(names), true) =
             (&command.predicate, RangeTombstoneRule::searches(command, read_of))
         else {
@@ -138,7 +139,7 @@ impl<'a> LevelRanges<'a> {
             return Vec::new();
         }
         let of_level = self.ranges.iter().filter(|range| self.is_of_level(range));
-        RangeTombstones::new(of_level, self.whole, self.comparator).reached(names)
+        RangeTombstones::new(of_level, self.whole, self.comparator).names_not_searched(names)
     }
 
     fn is_of_level(&self, range: &RangeDeletion) -> bool {
@@ -149,7 +150,7 @@ impl<'a> LevelRanges<'a> {
         }
     }
 
-    /// Those among which are all that cover a name.
+    /// Returns a part of the tombstones that has all those that cover a name.
     fn around(&self, name: &[u8]) -> &'a [RangeDeletion] {
         let Some(furthest) = self.furthest else { return self.ranges };
         let is_after = |bound: &Bytes| !bound.is_empty() && self.comparator.compare(bound, name).is_gt();
@@ -159,8 +160,8 @@ impl<'a> LevelRanges<'a> {
         begun.get(over..).unwrap_or_default()
     }
 
-    /// What shadows a name of this level: all tombstones over it as one, except those that the rule of the read
-    /// leaves out because they have a bound there. They count where no others are.
+    /// Returns the deletion of a name of this level: all tombstones that cover it, merged. The rule of the read may
+    /// leave out tombstones that have a bound at the name, but not if only such tombstones cover it.
     pub fn over(&self, name: &[u8]) -> DeletionTime {
         let around = self.around(name);
         let over = || {
@@ -168,7 +169,7 @@ impl<'a> LevelRanges<'a> {
             of_level.filter(|range| range.covers(name, self.comparator))
         };
         let all = |all: DeletionTime, range: &RangeDeletion| all.merged(range.deletion);
-        let Some(bound) = self.rule.left_out(name, self.comparator) else {
+        let Some(bound) = self.rule.ignored_bound(name, self.comparator) else {
             return over().fold(DeletionTime::LIVE, all);
         };
         let touches = |range: &&RangeDeletion| {
@@ -205,17 +206,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorted_ones_shadow_what_the_others_do(ranges in ranges(), name in "[a-f]{1,2}", is_reversed: bool) {
+        fn sorted_ranges_give_the_same_deletions(ranges in ranges(), name in "[a-f]{1,2}", is_reversed: bool) {
             let rule = if is_reversed { RangeTombstoneRule::FromAbove } else { RangeTombstoneRule::default() };
             let sorted = SortedRanges::new(ranges.clone(), &BytesType);
-            let all = LevelRanges::of_row(&ranges, &BytesType).read_by(rule);
-            let found = LevelRanges::of_sorted(&sorted, &BytesType).read_by(rule);
+            let all = LevelRanges::of_row(&ranges, &BytesType).with_rule(rule);
+            let found = LevelRanges::of_sorted(&sorted, &BytesType).with_rule(rule);
             prop_assert_eq!(found.over(name.as_bytes()), all.over(name.as_bytes()));
         }
     }
 
-    /// What a read heeds at a name of one letter: the latest tombstone over it, or the latest over the names just
-    /// before and just after it, where that goes on to it.
+    /// Returns the deletion of a name of one letter by the definition of the rules: the latest tombstone that covers
+    /// it, or the latest one that covers it and the names just before it or just after it.
     fn naive(ranges: &[RangeDeletion], name: u8, rule: RangeTombstoneRule<'_>) -> DeletionTime {
         let latest = |place: u8| {
             let is_over = |range: &&RangeDeletion| {
@@ -226,8 +227,8 @@ mod tests {
             over.reduce(DeletionTime::merged)
         };
         let beside = match rule {
-            RangeTombstoneRule::FromBelow { but_at } if but_at != Some(&[name]) => latest(2 * name - 1),
-            RangeTombstoneRule::Searched { but_at } if but_at.contains(&Bytes::from(vec![name])) => {
+            RangeTombstoneRule::FromBelow { except } if except != Some(&[name]) => latest(2 * name - 1),
+            RangeTombstoneRule::Searched { except } if except.contains(&Bytes::from(vec![name])) => {
                 latest(2 * name - 1)
             }
             RangeTombstoneRule::FromAbove => latest(2 * name + 1),
@@ -238,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_way_of_the_read_decides_at_a_bound(
+        fn the_rule_of_the_read_decides_at_a_bound(
             bounds in proptest::collection::vec(("[1-5]?", "[1-5]?", 0i64..5), 0..8),
             name in b'1'..=b'5',
             start in b'1'..=b'5',
@@ -249,16 +250,16 @@ mod tests {
                 finish: finish.into(),
                 deletion: DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: 1 },
             }).collect();
-            let (start, reached) = ([start], [Bytes::from(vec![start])]);
+            let (start, not_searched) = ([start], [Bytes::from(vec![start])]);
             let level = LevelRanges::of_row(&ranges, &BytesType);
             for rule in [
                 RangeTombstoneRule::Greatest,
                 RangeTombstoneRule::default(),
-                RangeTombstoneRule::FromBelow { but_at: Some(&start) },
+                RangeTombstoneRule::FromBelow { except: Some(&start) },
                 RangeTombstoneRule::FromAbove,
-                RangeTombstoneRule::Searched { but_at: &reached },
+                RangeTombstoneRule::Searched { except: &not_searched },
             ] {
-                prop_assert_eq!(level.read_by(rule).over(&[name]), naive(&ranges, name, rule), "{:?}", rule);
+                prop_assert_eq!(level.with_rule(rule).over(&[name]), naive(&ranges, name, rule), "{:?}", rule);
             }
         }
     }

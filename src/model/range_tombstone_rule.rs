@@ -1,40 +1,56 @@
-//! Which of the tombstones that overlap at a name a read heeds.
+//! Which of two range tombstones a read applies to a name at which one ends and the other begins.
+//!
+//! Cassandra 2.0 and 2.1 cut overlapping range tombstones into ranges that only touch ([`super::range_tombstones`]). A
+//! name at which two of them touch is in both, and the way in which the read gets there decides which one is used:
+//!
+//! ```text
+//!   tombstones      b .. f @10,  d .. h @20
+//!   cut             [ b .. d ] @10   [ d .. h ] @20
+//!   cell            d @15
+//!
+//!   forward slice from a      comes from [b .. d] @10     returns d
+//!   slice from d (2.1)        searches for d, finds @20   does not return d
+//!   reversed slice (2.0)      comes from [d .. h] @20     does not return d
+//! ```
+//!
+//! `LevelRanges::over` has the tombstones as they were written. It gets the same result without cutting them: it ignores
+//! those that have a certain bound at the name (here `d .. h`, which starts there), unless no others cover the name.
 
 use bytes::Bytes;
 
 use super::{Predicate, ReadCommand};
 use crate::marshal::AbstractType;
 
-/// Whether a read is of a row alone, or one of many that a scan makes.
+/// Whether a read is of a single row, or of a row of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOf {
     Row,
     Scan,
 }
 
-/// Cassandra 2.0 and 2.1 cut tombstones that overlap into runs that touch. A name at which one run ends and the
-/// next begins is in both, and how the read came there decides which is looked at.
+/// How a read chooses between two ranges that touch at a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeTombstoneRule<'a> {
-    /// The later of both: 2.1 searches for the name.
+    /// The range with the later timestamp: 2.1 searches for the name.
     Greatest,
-    /// The one from below: the read goes forward through all runs. Of a row alone, 2.1 picks the runs of the slice
-    /// first and so has to search for the name with which the slice starts.
-    FromBelow { but_at: Option<&'a [u8]> },
-    /// The one from above: the read goes backwards (2.0).
+    /// The range that ends at the name: the read goes forward through all ranges. In a read of a single row, 2.1 first
+    /// selects the ranges of the slice, and so searches for the name `except`, with which the slice starts.
+    FromBelow { except: Option<&'a [u8]> },
+    /// The range that begins at the name: the read goes backwards (2.0).
     FromAbove,
-    /// 2.1 searches for names, except for those that lie in the run which it has found for an earlier name.
-    Searched { but_at: &'a [Bytes] },
+    /// The range with the later timestamp, since 2.1 searches for each name; but for the names `except`, which are in
+    /// the range that it has found for an earlier name, the range that ends there.
+    Searched { except: &'a [Bytes] },
 }
 
 impl Default for RangeTombstoneRule<'_> {
-    /// The one that hides least: what it hides, no read shows.
+    /// Returns the rule of a forward read of all ranges. The sweeper uses it, too.
     fn default() -> Self {
-        RangeTombstoneRule::FromBelow { but_at: None }
+        RangeTombstoneRule::FromBelow { except: None }
     }
 }
 
-/// An end of a run.
+/// A bound of a range tombstone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     Start,
@@ -42,12 +58,12 @@ pub(super) enum Bound {
 }
 
 impl<'a> RangeTombstoneRule<'a> {
-    /// For a read of cells. `reached` are the names that [`LevelRanges::reached`](super::LevelRanges::reached)
-    /// gives.
+    /// Returns the rule of a read of cells. `not_searched` is the result of
+    /// [`LevelRanges::names_not_searched`](super::LevelRanges::names_not_searched).
     pub fn of_cells(
         command: &'a ReadCommand,
         read_of: ReadOf,
-        reached: &'a [Bytes],
+        not_searched: &'a [Bytes],
     ) -> RangeTombstoneRule<'a> {
         let is_searched = command.behaviour.cells.range_tombstones_are_searched;
         match &command.predicate {
@@ -55,18 +71,19 @@ impl<'a> RangeTombstoneRule<'a> {
             Predicate::Range(range) if range.reversed => RangeTombstoneRule::FromAbove,
             _ if !RangeTombstoneRule::searches(command, read_of) => RangeTombstoneRule::default(),
             Predicate::Range(range) => RangeTombstoneRule::FromBelow {
-                but_at: (!range.start.is_empty()).then_some(&range.start[..]),
+                except: (!range.start.is_empty()).then_some(&range.start[..]),
             },
-            Predicate::Names(_) => RangeTombstoneRule::Searched { but_at: reached },
+            Predicate::Names(_) => RangeTombstoneRule::Searched { except: not_searched },
         }
     }
 
-    /// Whether a read picks the runs of what it asks for first.
+    /// Returns whether a read first selects the ranges of the requested names.
     pub(super) fn searches(command: &ReadCommand, read_of: ReadOf) -> bool {
         command.behaviour.cells.range_tombstones_are_searched && read_of == ReadOf::Row
     }
 
-    /// For the cells of super columns that are read whole: the bounds of the slice are none of them.
+    /// Returns the rule for the cells of super columns that are read as a whole. The bounds of the slice are super
+    /// columns, so there is no exception.
     pub fn of_supers(command: &ReadCommand) -> RangeTombstoneRule<'a> {
         let is_reversed = matches!(&command.predicate, Predicate::Range(range) if range.reversed);
         if is_reversed && command.behaviour.cells.range_tombstones_are_searched {
@@ -75,17 +92,17 @@ impl<'a> RangeTombstoneRule<'a> {
         RangeTombstoneRule::default()
     }
 
-    /// The tombstones that have this bound at the name are left out where others go on.
-    pub(super) fn left_out(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<Bound> {
+    /// Returns the bound that makes a tombstone ignored if it has it at the name, and others cover the name.
+    pub(super) fn ignored_bound(&self, name: &[u8], comparator: &dyn AbstractType) -> Option<Bound> {
         let is_name = |other: &[u8]| comparator.compare(other, name).is_eq();
         match self {
             RangeTombstoneRule::Greatest => None,
-            RangeTombstoneRule::FromBelow { but_at } => {
-                (!but_at.is_some_and(is_name)).then_some(Bound::Start)
+            RangeTombstoneRule::FromBelow { except } => {
+                (!except.is_some_and(is_name)).then_some(Bound::Start)
             }
             RangeTombstoneRule::FromAbove => Some(Bound::Finish),
-            RangeTombstoneRule::Searched { but_at } => {
-                let is_found = but_at.binary_search_by(|other| comparator.compare(other, name)).is_ok();
+            RangeTombstoneRule::Searched { except } => {
+                let is_found = except.binary_search_by(|other| comparator.compare(other, name)).is_ok();
                 is_found.then_some(Bound::Start)
             }
         }

@@ -1,4 +1,22 @@
-//! Tombstones of runs of names, cut so that each name is in one of them, or in two where they touch.
+//! The range tombstones of one level of a row, cut into ranges that do not overlap, as in the RangeTombstoneList of
+//! Cassandra 2.1.
+//!
+//! Each range has the timestamp of the latest tombstone that covers it. Ranges may touch: the name at which one ends can
+//! be the name at which the next begins, and between both there may be a range of just that name.
+//!
+//! ```text
+//!   tombstones, in order of their timestamps
+//!     b ---------------- h             @10
+//!          d ------ f                  @20
+//!                   f                  @30      a single name
+//!
+//!   ranges
+//!     b -- d @10   d -- f @20   f -- f @30   f -- h @10
+//! ```
+//!
+//! This is needed for one rule only: which names of a read by names 2.1 does not search for (`names_not_searched`). A
+//! read of `c`, `d` and `e` searches for `c` and finds `b -- d`. `d` is in that range too, so it is not searched for and
+//! gets the timestamp 10, although `d -- f` is later. `e` is after that range, so it is searched for.
 
 use std::cmp::Ordering;
 
@@ -7,9 +25,9 @@ use bytes::Bytes;
 use super::{DeletionTime, RangeDeletion};
 use crate::marshal::AbstractType;
 
-/// A bound of a run.
+/// A bound of a range.
 #[derive(Debug, Clone, Copy)]
-enum Place<'a> {
+enum Position<'a> {
     /// Before all names.
     First,
     At(&'a [u8]),
@@ -17,83 +35,87 @@ enum Place<'a> {
     Last,
 }
 
-/// Names that one tombstone is the latest of, from one place to another.
+/// A tombstone, or the part of it that is a range of the list.
 #[derive(Debug, Clone, Copy)]
 struct RangeTombstone<'a> {
-    start: Place<'a>,
-    finish: Place<'a>,
+    start: Position<'a>,
+    finish: Position<'a>,
     timestamp: i64,
 }
 
-/// The runs of one level of a row, as Cassandra 2.1 keeps them in a RangeTombstoneList. In which order the
-/// tombstones came decides where it cuts those of one timestamp, and leaves cuts where an older one has ended:
-/// they are taken to have come in the order of their timestamps.
+/// The ranges of one level of a row.
+///
+/// In Cassandra the order in which tombstones arrive decides where those of equal timestamps are cut, and a cut remains
+/// where a covered older tombstone ended. Here tombstones are added in the order of their timestamps.
 #[derive(Debug)]
 pub struct RangeTombstones<'a> {
-    /// In order. Where one ends the next may begin; one that is a single name may stand there between both.
-    runs: Vec<RangeTombstone<'a>>,
+    /// Sorted ranges, which may touch.
+    ranges: Vec<RangeTombstone<'a>>,
     comparator: &'a dyn AbstractType,
 }
 
 impl<'a> RangeTombstones<'a> {
-    /// `whole` is what is deleted of a super column itself: a run around all of its names.
+    /// Cuts range tombstones into ranges. `whole` is the deletion of the super column itself, which covers all of its
+    /// names.
     pub fn new(
-        ranges: impl Iterator<Item = &'a RangeDeletion>,
+        deletions: impl Iterator<Item = &'a RangeDeletion>,
         whole: DeletionTime,
         comparator: &'a dyn AbstractType,
     ) -> RangeTombstones<'a> {
         let whole = whole.is_deleted().then_some(RangeTombstone {
-            start: Place::First,
-            finish: Place::Last,
+            start: Position::First,
+            finish: Position::Last,
             timestamp: whole.marked_for_delete_at,
         });
-        let mut runs = RangeTombstones { runs: Vec::new(), comparator };
-        let mut tombstones: Vec<RangeTombstone<'a>> = ranges.map(RangeTombstone::of).chain(whole).collect();
-        tombstones.retain(|run| runs.compare(run.start, run.finish).is_le());
+        let mut ranges = RangeTombstones { ranges: Vec::new(), comparator };
+        let mut tombstones: Vec<RangeTombstone<'a>> =
+            deletions.map(RangeTombstone::of).chain(whole).collect();
+        tombstones.retain(|run| ranges.compare(run.start, run.finish).is_le());
         tombstones.sort_by(|one, other| {
-            let by_place =
-                || runs.compare(one.start, other.start).then_with(|| runs.compare(one.finish, other.finish));
+            let by_place = || {
+                ranges.compare(one.start, other.start).then_with(|| ranges.compare(one.finish, other.finish))
+            };
             one.timestamp.cmp(&other.timestamp).then_with(by_place)
         });
         for tombstone in tombstones {
-            runs.lay(tombstone);
+            ranges.add(tombstone);
         }
-        runs
+        ranges
     }
 
-    /// Those of some names that lie in the run that was found for an earlier one of them. In order.
-    pub fn reached(&self, names: &[Bytes]) -> Vec<Bytes> {
+    /// Returns those names, sorted, that are in the range that was found for an earlier one of them.
+    pub fn names_not_searched(&self, names: &[Bytes]) -> Vec<Bytes> {
         let mut sorted: Vec<&Bytes> = names.iter().collect();
         sorted.sort_by(|one, other| self.comparator.compare(one, other));
         sorted.dedup_by(|one, other| self.comparator.compare(one, other).is_eq());
-        let mut reached = Vec::new();
+        let mut not_searched = Vec::new();
         let mut last: Option<RangeTombstone<'a>> = None;
         for name in sorted {
-            if last.is_some_and(|run| self.compare(run.finish, Place::At(name)).is_ge()) {
-                reached.push(name.clone());
+            if last.is_some_and(|run| self.compare(run.finish, Position::At(name)).is_ge()) {
+                not_searched.push(name.clone());
             } else {
                 last = self.search(name);
             }
         }
-        reached
+        not_searched
     }
 
-    /// The latest run that a name is in.
+    /// Returns the range with the latest timestamp that a name is in.
     fn search(&self, name: &[u8]) -> Option<RangeTombstone<'a>> {
-        let name = Place::At(name);
-        let around = self.runs[self.first_to(name)..].iter();
+        let name = Position::At(name);
+        let around = self.ranges[self.first_ending_at_or_after(name)..].iter();
         let around = around.take_while(|run| self.compare(run.start, name).is_le());
         around.max_by_key(|run| run.timestamp).copied()
     }
 
-    /// The first run that does not end before a place.
-    fn first_to(&self, place: Place<'_>) -> usize {
-        self.runs.partition_point(|run| self.compare(run.finish, place).is_lt())
+    /// Returns the index of the first range that does not end before a position.
+    fn first_ending_at_or_after(&self, place: Position<'_>) -> usize {
+        self.ranges.partition_point(|run| self.compare(run.finish, place).is_lt())
     }
 
-    fn compare(&self, one: Place<'_>, other: Place<'_>) -> Ordering {
+    fn compare(&self, one: Position<'_>, other: Position<'_>) -> Ordering {
         match (one, other) {
-            (Place::At(one), Place::At(other)) => self.comparator.compare(one, other),
+            (Position::At(one), Position::At(other)) => self.comparator.compare(one, other),
             (one, other) => one.rank().cmp(&other.rank()),
         }
     }
@@ -102,17 +124,18 @@ impl<'a> RangeTombstones<'a> {
         self.compare(run.start, run.finish).is_eq()
     }
 
-    /// Lays a tombstone over the runs that are there, none of which is later.
-    fn lay(&mut self, mut new: RangeTombstone<'a>) {
-        let mut at = self.first_to(new.start);
-        while let Some(old) = self.runs.get(at).copied() {
+    /// Adds a tombstone. No existing range is later.
+    fn add(&mut self, mut new: RangeTombstone<'a>) {
+        let mut at = self.first_ending_at_or_after(new.start);
+        while let Some(old) = self.ranges.get(at).copied() {
             let is_later = new.timestamp > old.timestamp;
             if self.compare(old.finish, new.start).is_eq() {
-                // It begins where the old one ends. A single name gives way to what is later.
+                // The new tombstone begins where the old range ends. A range of a single name is replaced by a later
+                // one.
                 if !self.is_one_name(old) {
                     at += 1;
                 } else if is_later {
-                    self.runs.remove(at);
+                    self.ranges.remove(at);
                 } else if self.is_one_name(new) {
                     return;
                 } else {
@@ -120,50 +143,55 @@ impl<'a> RangeTombstones<'a> {
                 }
                 continue;
             }
-            let rest =
-                if is_later { self.lay_over(&mut at, old, new) } else { self.lay_beside(&mut at, old, new) };
+            let rest = if is_later {
+                self.replace_part(&mut at, old, new)
+            } else {
+                self.insert_before(&mut at, old, new)
+            };
             let Some(rest) = rest else { return };
             new = rest;
         }
-        self.runs.insert(at, new);
+        self.ranges.insert(at, new);
     }
 
-    /// Puts a tombstone in the place of an older one as far as it reaches. What is left of it comes after that.
-    fn lay_over(
+    /// Replaces the part of an older range that a tombstone covers. Returns the rest of the tombstone, which comes
+    /// after that range.
+    fn replace_part(
         &mut self,
         at: &mut usize,
         old: RangeTombstone<'a>,
         new: RangeTombstone<'a>,
     ) -> Option<RangeTombstone<'a>> {
         if self.compare(old.start, new.start).is_lt() {
-            self.runs.insert(*at, RangeTombstone { finish: new.start, ..old });
+            self.ranges.insert(*at, RangeTombstone { finish: new.start, ..old });
             *at += 1;
         }
         let to_start = self.compare(new.finish, old.start);
         if to_start.is_lt() || (to_start.is_eq() && !self.is_one_name(old)) {
-            self.runs.insert(*at, new);
+            self.ranges.insert(*at, new);
             return None;
         }
         match self.compare(old.finish, new.finish) {
             Ordering::Greater => {
-                self.runs[*at].start = new.finish;
-                self.runs.insert(*at, new);
+                self.ranges[*at].start = new.finish;
+                self.ranges.insert(*at, new);
                 None
             }
-            Ordering::Less if *at + 1 < self.runs.len() => {
-                self.runs[*at] = RangeTombstone { finish: old.finish, ..new };
+            Ordering::Less if *at + 1 < self.ranges.len() => {
+                self.ranges[*at] = RangeTombstone { finish: old.finish, ..new };
                 *at += 1;
                 Some(RangeTombstone { start: old.finish, ..new })
             }
             _ => {
-                self.runs[*at] = new;
+                self.ranges[*at] = new;
                 None
             }
         }
     }
 
-    /// Puts a tombstone before one that stays. What is left of it comes after that.
-    fn lay_beside(
+    /// Inserts the part of a tombstone before a range of the same timestamp, which stays. Returns the rest of the
+    /// tombstone, which comes after that range.
+    fn insert_before(
         &mut self,
         at: &mut usize,
         old: RangeTombstone<'a>,
@@ -171,10 +199,10 @@ impl<'a> RangeTombstones<'a> {
     ) -> Option<RangeTombstone<'a>> {
         if self.compare(new.start, old.start).is_lt() {
             if self.compare(new.finish, old.start).is_le() {
-                self.runs.insert(*at, new);
+                self.ranges.insert(*at, new);
                 return None;
             }
-            self.runs.insert(*at, RangeTombstone { finish: old.start, ..new });
+            self.ranges.insert(*at, RangeTombstone { finish: old.start, ..new });
             *at += 1;
         }
         *at += 1;
@@ -184,18 +212,18 @@ impl<'a> RangeTombstones<'a> {
 
 impl<'a> RangeTombstone<'a> {
     fn of(range: &'a RangeDeletion) -> RangeTombstone<'a> {
-        let start = if range.start.is_empty() { Place::First } else { Place::At(&range.start) };
-        let finish = if range.finish.is_empty() { Place::Last } else { Place::At(&range.finish) };
+        let start = if range.start.is_empty() { Position::First } else { Position::At(&range.start) };
+        let finish = if range.finish.is_empty() { Position::Last } else { Position::At(&range.finish) };
         RangeTombstone { start, finish, timestamp: range.deletion.marked_for_delete_at }
     }
 }
 
-impl Place<'_> {
+impl Position<'_> {
     fn rank(self) -> u8 {
         match self {
-            Place::First => 0,
-            Place::At(_) => 1,
-            Place::Last => 2,
+            Position::First => 0,
+            Position::At(_) => 1,
+            Position::Last => 2,
         }
     }
 }
@@ -214,50 +242,53 @@ mod tests {
         }
     }
 
-    fn reached(ranges: &[(&'static str, &'static str, i64)], names: &'static str) -> String {
+    fn not_searched(ranges: &[(&'static str, &'static str, i64)], names: &'static str) -> String {
         let ranges: Vec<RangeDeletion> = ranges.iter().map(range).collect();
         let names: Vec<Bytes> = (0..names.len()).map(|at| Bytes::from(&names[at..=at])).collect();
-        let reached = RangeTombstones::new(ranges.iter(), DeletionTime::LIVE, &BytesType).reached(&names);
-        reached.iter().map(|name| String::from_utf8_lossy(name)).collect()
+        let not_searched =
+            RangeTombstones::new(ranges.iter(), DeletionTime::LIVE, &BytesType).names_not_searched(&names);
+        not_searched.iter().map(|name| String::from_utf8_lossy(name)).collect()
     }
 
     #[test]
-    fn a_run_reaches_to_where_a_later_one_begins() {
+    fn a_range_ends_where_a_later_one_begins() {
         let around_b = [("a", "c", 5), ("b", "b", 7)];
-        assert_eq!(reached(&around_b, "ab"), "b");
-        assert_eq!(reached(&around_b, "bb"), "", "a name is looked for once");
-        assert_eq!(reached(&around_b, "bc"), "", "the run that is found for b ends there");
-        assert_eq!(reached(&[("a", "b", 5), ("b", "c", 7)], "cab"), "b");
-        assert_eq!(reached(&[("a", "z", 3), ("c", "d", 4)], "bce"), "c");
-        assert_eq!(reached(&[("a", "z", 3), ("c", "d", 4)], "ade"), "");
-        assert_eq!(reached(&[("", "", 3), ("c", "d", 4)], "ac"), "c");
+        assert_eq!(not_searched(&around_b, "ab"), "b");
+        assert_eq!(not_searched(&around_b, "bb"), "", "a name is searched for once");
+        assert_eq!(not_searched(&around_b, "bc"), "", "the range that is found for b ends there");
+        assert_eq!(not_searched(&[("a", "b", 5), ("b", "c", 7)], "cab"), "b");
+        assert_eq!(not_searched(&[("a", "z", 3), ("c", "d", 4)], "bce"), "c");
+        assert_eq!(not_searched(&[("a", "z", 3), ("c", "d", 4)], "ade"), "");
+        assert_eq!(not_searched(&[("", "", 3), ("c", "d", 4)], "ac"), "c");
     }
 
     #[test]
-    fn a_run_ends_where_an_older_one_did_that_it_covers() {
+    fn a_range_is_cut_where_a_covered_older_one_ended() {
         let late = [("a", "z", 3), ("g", "g", 4)];
-        assert_eq!(reached(&late, "bg"), "g");
-        assert_eq!(reached(&[&late[..], &[("b", "c", 1), ("d", "e", 2)]].concat(), "bg"), "");
-        assert_eq!(reached(&[("a", "c", 3), ("e", "f", 3), ("c", "e", 3)], "bcdef"), "ce");
+        assert_eq!(not_searched(&late, "bg"), "g");
+        assert_eq!(not_searched(&[&late[..], &[("b", "c", 1), ("d", "e", 2)]].concat(), "bg"), "");
+        assert_eq!(not_searched(&[("a", "c", 3), ("e", "f", 3), ("c", "e", 3)], "bcdef"), "ce");
     }
 
     #[test]
-    fn a_single_name_gives_way_to_what_is_later() {
-        assert_eq!(reached(&[("c", "c", 4), ("b", "d", 5)], "bcd"), "cd");
-        assert_eq!(reached(&[("c", "c", 4), ("c", "d", 5)], "cd"), "d");
-        assert_eq!(reached(&[("b", "d", 3), ("c", "c", 4), ("c", "e", 2)], "bc"), "c");
+    fn a_range_of_a_single_name_is_replaced_by_a_later_one() {
+        assert_eq!(not_searched(&[("c", "c", 4), ("b", "d", 5)], "bcd"), "cd");
+        assert_eq!(not_searched(&[("c", "c", 4), ("c", "d", 5)], "cd"), "d");
+        assert_eq!(not_searched(&[("b", "d", 3), ("c", "c", 4), ("c", "e", 2)], "bc"), "c");
     }
 
     #[test]
-    fn what_is_deleted_of_a_super_column_is_a_run_around_all_of_its_names() {
+    fn the_deletion_of_a_super_column_covers_all_of_its_names() {
         let inside = [range(&("b", "b", 7))];
         let names = [Bytes::from("a"), Bytes::from("b")];
         let whole = DeletionTime { marked_for_delete_at: 5, local_deletion_time: 1 };
-        assert_eq!(RangeTombstones::new(inside.iter(), whole, &BytesType).reached(&names), ["b"]);
+        assert_eq!(RangeTombstones::new(inside.iter(), whole, &BytesType).names_not_searched(&names), ["b"]);
         assert!(
-            RangeTombstones::new(inside.iter(), DeletionTime::LIVE, &BytesType).reached(&names).is_empty()
+            RangeTombstones::new(inside.iter(), DeletionTime::LIVE, &BytesType)
+                .names_not_searched(&names)
+                .is_empty()
         );
         let later = DeletionTime { marked_for_delete_at: 8, ..whole };
-        assert_eq!(RangeTombstones::new(inside.iter(), later, &BytesType).reached(&names), ["b"]);
+        assert_eq!(RangeTombstones::new(inside.iter(), later, &BytesType).names_not_searched(&names), ["b"]);
     }
 }

@@ -1,17 +1,18 @@
-//! Which of two writes to one cell wins.
+//! Reconciliation: decides which of two writes to one cell wins.
 //!
-//! It is decided when a write arrives, never when a row is read:
+//! This is decided when a write arrives, and never when a row is read:
 //!
 //! ```text
-//!   in the store        arrives            stays (0.6)
+//!   stored              arrives            result (0.6)
 //!   a = "x" @ 5         a = "y" @ 6        "y"        larger timestamp
-//!   a = "x" @ 5         tombstone @ 5      tombstone  a tombstone wins ties
+//!   a = "x" @ 5         tombstone @ 5      tombstone  at equal timestamps a tombstone wins
 //!   a = "x" @ 5         a = "y" @ 5        "y"        larger value
-//!   tombstone @ 5       tombstone @ 5      the first  so that gc_grace is not prolonged
+//!   tombstone @ 5       tombstone @ 5      the first  so that gc_grace does not begin again
 //! ```
 //!
-//! Up to 0.6 the difference of the timestamps was taken and could overflow; applications that mixed seconds
-//! and microseconds never saw it, but recorded conversations do.
+//! Releases differ mainly in two points (`compat::rules::cells`). Up to 0.6 timestamps are compared by their difference, which
+//! can overflow: then the smaller one wins. Recordings of these releases show it. And values of equal timestamps are
+//! compared as signed or unsigned bytes, or the last write wins.
 
 use std::cmp::Ordering;
 
@@ -20,19 +21,19 @@ use super::{Cell, CellKind};
 use crate::compat::Behaviour;
 use crate::compat::rules::{TimestampOrder, ValueTie};
 
-/// Who stays.
+/// The cell that wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Winner {
     Old,
     New,
 }
 
-/// Decides between the cell that is there and the one that arrives.
+/// Returns which cell wins: the existing one or the new one. Expired cells must be passed as tombstones.
 pub fn reconcile(old: &Cell, new: &Cell, behaviour: &Behaviour) -> Winner {
     if behaviour.cells.counter_deletions_are_final
         && (old.kind == CellKind::Counter) != (new.kind == CellKind::Counter)
     {
-        // A counter's tombstone wins whatever the timestamps.
+        // A counter's tombstone wins regardless of timestamps.
         match (old.is_live(), new.is_live()) {
             (true, false) => return Winner::New,
             (false, true) => return Winner::Old,
@@ -61,17 +62,18 @@ fn by_kind_and_value(old: &Cell, new: &Cell, tie: ValueTie) -> Winner {
         (true, false) => Winner::New,
         (true, true) => match tie {
             ValueTie::LastWritten => Winner::New,
-            ValueTie::LargerUnsigned => larger(old.value.cmp(&new.value).then_with(|| by_life(old, new))),
+            ValueTie::LargerUnsigned => larger(old.value.cmp(&new.value).then_with(|| by_expiry(old, new))),
             ValueTie::LargerSigned => {
                 let order = signed_bytes(&old.value).cmp(signed_bytes(&new.value));
-                larger(order.then_with(|| by_life(old, new)))
+                larger(order.then_with(|| by_expiry(old, new)))
             }
         },
     }
 }
 
-/// Of two equal values the one that lives longer wins; one that does not expire most of all.
-fn by_life(old: &Cell, new: &Cell) -> Ordering {
+/// Compares two cells with equal values by their expiry: the later one wins, and a cell that does not expire wins over
+/// one that does.
+fn by_expiry(old: &Cell, new: &Cell) -> Ordering {
     let end = |cell: &Cell| match cell.kind {
         CellKind::Expiring { expires_at_s, ttl_s } => (expires_at_s, ttl_s),
         _ => (i32::MAX, i32::MAX),
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_as_each_release_decided_them() {
+    fn equal_timestamps_are_decided_as_in_each_release() {
         let of = Behaviour::of;
         assert_eq!(reconcile(&live(b"b", 1), &live(b"a", 1), of(Release::V0_4)), Winner::New);
         assert_eq!(reconcile(&live(b"b", 1), &live(b"a", 1), of(Release::V0_6)), Winner::Old);
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn far_timestamps_wrap_until_0_6() {
+    fn differences_of_timestamps_overflow_up_to_0_6() {
         let far = (live(b"a", i64::MAX), live(b"b", -2));
         assert_eq!(reconcile(&far.0, &far.1, Behaviour::of(Release::V0_6)), Winner::New);
         assert_eq!(reconcile(&far.0, &far.1, Behaviour::of(Release::V0_7)), Winner::Old);
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_values_the_longer_lived_stays() {
+    fn of_equal_values_the_one_that_expires_later_wins() {
         for release in [Release::V0_6, Release::V0_7, Release::V2_1] {
             let of = Behaviour::of(release);
             let (short, long) = (expiring(b"a", 1, 10, 0), expiring(b"a", 1, 20, 0));
@@ -142,7 +144,7 @@ mod tests {
             assert_eq!(reconcile(&long, &short, of), Winner::Old);
             assert_eq!(reconcile(&live(b"a", 1), &long, of), Winner::Old);
             assert_eq!(reconcile(&long, &live(b"a", 1), of), Winner::New);
-            // Only where values are equal, and only before it has expired.
+            // This holds only if values are equal and the cell has not expired.
             assert_eq!(reconcile(&live(b"a", 1), &expiring(b"b", 1, 1, 0), of), Winner::New);
             assert_eq!(reconcile(&expiring(b"b", 1, 10, 0).at(11, of), &live(b"c", 1), of), Winner::Old);
         }
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(reconcile(&dead(1), &counter(5, 9), of(Release::V2_1)), Winner::Old);
         assert_eq!(reconcile(&counter(5, 9), &dead(8), of(Release::V2_0)), Winner::Old);
         assert_eq!(reconcile(&counter(5, 9), &dead(9), of(Release::V2_0)), Winner::New);
-        // What cannot happen harms nobody.
+        // A combination that cannot occur does no harm.
         assert_eq!(reconcile(&counter(5, 9), &live(b"a", 10), of(Release::V2_1)), Winner::New);
     }
 
@@ -176,8 +178,8 @@ mod tests {
     }
 
     proptest! {
-        // 0.4 and 0.5 decide ties by arrival, so the laws hold from 0.6 on (and there for timestamps that
-        // do not wrap).
+        // In 0.4 and 0.5 the last write wins at equal timestamps, so the laws hold from 0.6 on (in 0.6 for timestamps
+        // whose difference does not overflow).
         #[test]
         fn merging_is_commutative_associative_and_idempotent(
             a in any_cell(), b in any_cell(), c in any_cell(),

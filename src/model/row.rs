@@ -1,10 +1,10 @@
-//! What a read finds in a row.
+//! Rows and columns that reads return.
 
 use bytes::{Bytes, BytesMut};
 
 use super::{Cell, DeletionTime};
 
-/// A super column: its own tombstone and its cells in order.
+/// A super column: its deletion and its sorted cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperColumn {
     pub name: Bytes,
@@ -13,34 +13,34 @@ pub struct SuperColumn {
 }
 
 impl SuperColumn {
-    /// The newest timestamp of a live cell, shadowed or not; `i64::MIN` when there is none.
+    /// Returns the newest timestamp of a live cell, shadowed or not. `i64::MIN` if there is none.
     pub fn newest_live_timestamp(&self) -> i64 {
         self.cells.iter().filter(|cell| cell.is_live()).map(|cell| cell.timestamp).max().unwrap_or(i64::MIN)
     }
 
-    /// The newest timestamp of any cell, tombstones too; `i64::MIN` when there is none.
+    /// Returns the newest timestamp of any cell, tombstones included. `i64::MIN` if there is none.
     pub fn newest_timestamp(&self) -> i64 {
         self.cells.iter().map(|cell| cell.timestamp).max().unwrap_or(i64::MIN)
     }
 
-    /// About how many bytes of memory it takes, in a result and in the reply that tells it.
+    /// Returns the approximate memory of the super column in a result and in the reply, in bytes.
     pub fn memory(&self) -> usize {
         let cells: usize = self.cells.iter().map(Cell::memory).sum();
         2 * (size_of::<SuperColumn>() + self.name.len()) + cells
     }
 
-    /// Gives it memory of its own; see [`detach_cells`].
+    /// Copies its name and cells to memory of their own; see [`detach_cells`].
     pub fn detach(&mut self) {
         self.name = Bytes::copy_from_slice(&self.name);
         detach_cells(&mut self.cells);
     }
 }
 
-/// Values that are longer are left where they are when cells are detached: what they share memory with is not much larger.
+/// Longer values are not copied when cells are detached: the block of memory that they share is not much larger.
 const COPIED_VALUE_BYTES_MAX: usize = 2 * 1024;
 
-/// Gives cells memory of their own, all of them one piece. Names and values that come from tables are parts of whole keys and
-/// blocks, which would otherwise stay in memory as long as the cells do.
+/// Copies names and values of cells to one new block of memory. Those that come from tables share the memory of whole
+/// keys and blocks, which would otherwise stay allocated as long as the cells.
 pub fn detach_cells(cells: &mut [Cell]) {
     let is_copied = |cell: &Cell| cell.value.len() <= COPIED_VALUE_BYTES_MAX;
     let bytes = |cell: &Cell| cell.name.len() + if is_copied(cell) { cell.value.len() } else { 0 };
@@ -60,16 +60,16 @@ pub fn detach_cells(cells: &mut [Cell]) {
     }
 }
 
-/// The columns that a read found, in the order in which it went.
+/// The columns that a read returns, in the order of the read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowColumns {
-    /// Of a Standard row, or of one super column.
+    /// Cells of a Standard row, or of one super column.
     Cells(Vec<Cell>),
     Supers(Vec<SuperColumn>),
 }
 
 impl RowColumns {
-    /// The names of the first column or super column and of the last one.
+    /// Returns the names of the first and the last column or super column.
     pub fn ends(&self) -> (Option<&Bytes>, Option<&Bytes>) {
         match self {
             RowColumns::Cells(cells) => {
@@ -88,7 +88,7 @@ impl RowColumns {
         }
     }
 
-    /// Keeps the first so many.
+    /// Keeps the first `count` columns.
     pub fn truncate(&mut self, count: usize) {
         match self {
             RowColumns::Cells(cells) => cells.truncate(count),
@@ -107,7 +107,7 @@ impl RowColumns {
         self.len() == 0
     }
 
-    /// About how many bytes of memory the columns take, in a result and in the reply that tells them.
+    /// Returns the approximate memory of the columns in a result and in the reply, in bytes.
     pub fn memory(&self) -> usize {
         match self {
             RowColumns::Cells(cells) => cells.iter().map(Cell::memory).sum(),
@@ -115,7 +115,7 @@ impl RowColumns {
         }
     }
 
-    /// Gives the columns memory of their own; see [`detach_cells`].
+    /// Copies the columns to memory of their own; see [`detach_cells`].
     pub fn detach(&mut self) {
         match self {
             RowColumns::Cells(cells) => detach_cells(cells),
@@ -124,7 +124,8 @@ impl RowColumns {
     }
 }
 
-/// A row of a range scan. It may be empty: Cassandra shows deleted rows so until compaction forgets them.
+/// A row of a range scan. It may have no columns (a ghost): Cassandra returns deleted rows so until a compaction
+/// removes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub key: Bytes,
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detached_cells_are_the_same_in_other_memory() {
+    fn detached_cells_are_equal_and_share_no_memory() {
         let block = Bytes::from(vec![7; 100_000]);
         let cell = |at: usize, bytes| Cell::live(block.slice(at..at + 3), block.slice(..bytes), 1);
         let mut cells = vec![cell(0, 5), cell(3, 0), cell(6, COPIED_VALUE_BYTES_MAX + 1), cell(9, 1)];

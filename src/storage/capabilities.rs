@@ -1,14 +1,14 @@
 //! What a store can do by itself.
 //!
-//! Our own store keeps cells and nothing else: indexes, conditional updates and the schema are built on top of it, by `db`.
-//! A cluster has its own. The layers above never ask which store they have; they ask for the one capability that they would
-//! otherwise provide:
+//! The embedded store only stores cells: `db` implements indexes, conditional updates and schema changes on top of it.
+//! A cluster has its own. The layers above never check which store they have. They ask for the one capability that they
+//! would otherwise provide:
 //!
 //! ```text
 //!   capability            with it, db ...                        without it, db ...
 //!   indexes               asks for keys by an indexed value      writes and reads rows of index entries
-//!   conditional_updates   hands the whole update over            locks the row, reads, compares and writes
-//!   logged_batches        hands the whole batch over             writes: any write is atomic
+//!   conditional_updates   forwards the whole update              locks the row, reads, compares and writes
+//!   logged_batches        forwards the whole batch               writes: any write is atomic
 //!   shared_schema         follows the schema of other gateways   is the only one that changes it
 //!   cql                   forwards statements                    runs statements on cells
 //! ```
@@ -28,28 +28,28 @@ use crate::util::limits::RESULT_BYTES_MAX;
 #[derive(Debug, Clone)]
 pub struct CasCommand {
     pub key: Bytes,
-    /// What is looked at: the expected columns by name, or the row's first one.
+    /// Reads the columns to compare: the expected ones by name, or the row's first column.
     pub read: ReadCommand,
-    /// The columns that must be there with these values. Empty: the row must have none.
+    /// The columns that must have these values. Empty: the row must have no columns.
     pub expected: Vec<(Bytes, Bytes)>,
-    /// What is written then. Its timestamps are the store's own.
+    /// The changes to write if so. The store sets the timestamps.
     pub mutation: Mutation,
     pub serial_consistency: ConsistencyLevel,
     pub commit_consistency: ConsistencyLevel,
 }
 
-/// What became of a conditional update.
+/// The result of a conditional update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CasAnswer {
     Applied,
-    /// The columns that were found instead.
+    /// The columns that the row has instead.
     Refused(Vec<Cell>),
 }
 
-/// A look into an index: which rows have this value in this column?
+/// An index lookup: which rows have this value in this column?
 #[derive(Debug, Clone)]
 pub struct IndexLookup {
-    /// How the rows would be read; of it only the column family and the times matter.
+    /// How the rows would be read. Only the column family and the times are used.
     pub read: ReadCommand,
     pub column: Bytes,
     pub value: Bytes,
@@ -57,12 +57,13 @@ pub struct IndexLookup {
     pub max_keys: usize,
 }
 
-/// What a cluster calls the one index of a column family's indexed columns, which is in the same keyspace.
+/// Returns the name that a cluster gives to the index of a column family's table. It is one index for all indexed
+/// columns.
 pub fn index_name(cf: &CfDef) -> String {
     format!("{}_value", cf.name)
 }
 
-/// What a store can do by itself. The default is a store that only keeps cells.
+/// What a store can do by itself. The default is a store that only stores cells.
 #[derive(Clone, Copy, Default)]
 pub struct Capabilities<'a> {
     pub indexes: Option<&'a dyn IndexedStore>,
@@ -70,27 +71,28 @@ pub struct Capabilities<'a> {
     pub logged_batches: Option<&'a dyn BatchStore>,
     pub shared_schema: Option<&'a dyn SharedSchemaStore>,
     pub cql: Option<&'a dyn RemoteCql>,
-    /// How many rows one request may read concurrently, where each read waits for a network. `None`: reads of several rows are
-    /// fastest one after another.
+    /// How many rows one request may read concurrently, if each read waits for a network. `None`: it is fastest to read
+    /// rows one after another.
     pub concurrent_reads: Option<usize>,
-    /// The store compares consistency levels with its own replicas.
+    /// Whether the store checks consistency levels against its own replicas.
     pub checks_consistency: bool,
-    /// The store checks definitions of keyspaces and column families by CQL's rules, and the types of its tables cannot change.
+    /// Whether the store checks definitions of keyspaces and column families by CQL's rules. Then types of tables
+    /// cannot change.
     pub checks_definitions: bool,
-    /// A row whose columns are all deleted is no row, so a write of no columns has no effect.
+    /// Whether a row without live columns does not exist. Then a write without columns has no effect.
     pub drops_empty_rows: bool,
 }
 
 /// A store that has indexes of its own.
 pub trait IndexedStore: Send + Sync {
-    /// Returns keys of the rows that an index leads to, in ring order.
+    /// Returns the keys of rows that an index finds, in the order of the ring.
     fn indexed_keys(&self, lookup: IndexLookup, consistency: ConsistencyLevel)
     -> StoreFuture<'_, Vec<Bytes>>;
 }
 
 /// A store that runs conditional updates of its own (Paxos).
 pub trait ConditionalStore: Send + Sync {
-    /// Writes columns of a row if it is as expected. All gateways' updates of a row have one order.
+    /// Writes columns of a row if it has the expected columns. The updates of all gateways to a row have one order.
     fn compare_and_set(&self, command: CasCommand) -> StoreFuture<'_, CasAnswer>;
 }
 
@@ -105,26 +107,31 @@ pub trait BatchStore: Send + Sync {
     ) -> StoreFuture<'_, ()>;
 }
 
-/// A store whose schema other servers change, too.
+/// A store whose schema other gateways change, too.
 ///
-/// Its tables are made and dropped by one gateway at a time, which must have read the newest notes when it begins; and notes
-/// are changed only by a gateway that has read them as they are. `alter`, `drop_family`, `drop_keyspace`, `note` and, where it
-/// makes tables, `follow` end in `SchemaDisagreement` otherwise.
+/// Only one gateway at a time may create and drop tables, and only a gateway that has read the newest metadata records
+/// may change tables or records. Otherwise `alter`, `drop_family`, `drop_keyspace`, `note` and, if it creates tables,
+/// `follow` fail with `SchemaDisagreement`.
 pub trait SharedSchemaStore: Send + Sync {
-    /// Whether a keyspace is the store's own, which no client changes. The name is in lower case.
+    /// Returns whether a keyspace is the cluster's or the gateways' own, which clients cannot change. The name is in
+    /// lower case.
     fn is_own_keyspace(&self, name: &str) -> bool;
 
-    /// Grows with every change of the notes, by any gateway.
+    /// Returns the version of the metadata records, which every change by any gateway increases.
     fn notes_version(&self) -> StoreFuture<'_, i64>;
 
-    /// Drops a keyspace in which there is no table any more. One that does not exist is no error.
+    /// Drops a keyspace if it has no tables. It is no error if it does not exist.
     fn drop_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;
 
-    /// Another gateway has changed the schema to this. It should have made the tables; any that is missing is made.
+    /// Adopts a schema that another gateway has changed. That gateway should have created the tables; missing ones are
+    /// created.
     fn follow(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 }
 
-/// What has come of one answer, in bytes. Errors: `Invalid` when that is more than one answer can have.
+/// Checks the size, in bytes, of the part of a result that has been read, and returns it.
+///
+/// # Errors
+/// `Invalid` if the result is larger than `RESULT_BYTES_MAX`.
 pub fn within_limit(bytes: usize) -> Result<usize, StoreError> {
     if bytes > RESULT_BYTES_MAX {
         return Err(StoreError::Invalid(format!(
@@ -139,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_have_a_limit() {
+    fn results_have_a_size_limit() {
         assert!(within_limit(RESULT_BYTES_MAX).is_ok());
         assert!(matches!(within_limit(RESULT_BYTES_MAX + 1), Err(StoreError::Invalid(_))));
     }

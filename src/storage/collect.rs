@@ -1,8 +1,8 @@
-//! Counting and shadowing: from the cells that are stored to those that a read returns.
+//! Decides which of the stored columns a read returns, and which count towards the limit of a slice.
 //!
-//! A slice ends when it has counted enough, and what counts is not quite what is returned: a super column
-//! without a tombstone of its own counts up to 0.6 even when nothing in it is live, one that was deleted and
-//! filled again does not, and a cell written at the smallest timestamp of all counts but never shows.
+//! A slice ends when enough columns have been counted, and the counted columns are not exactly the returned ones. Up to
+//! 0.6 a super column without a tombstone of its own counts even if it has no live cells, and one that was deleted and
+//! written again does not count. A cell with the smallest possible timestamp counts but is never returned.
 
 use super::StoreError;
 use super::gather::{Gather, check};
@@ -15,19 +15,19 @@ use crate::model::{
 use crate::util::limits::CELLS_PER_CHECK;
 use crate::util::meter;
 
-/// The tombstones around a run of cells.
+/// The deletions that can shadow the cells of one level: the row, or a super column.
 #[derive(Debug, Clone, Copy)]
 pub struct Shadows<'a> {
-    /// Of what directly holds the cells: the row, or the super column.
+    /// The deletion of the row, or of the super column that the cells are in.
     pub container: DeletionTime,
-    /// Of the row, around a super column; else `LIVE`.
+    /// The deletion of the row if the cells are in a super column, otherwise `LIVE`.
     pub outer: DeletionTime,
-    /// Of runs of names; `None` where the row has none.
+    /// The range tombstones. `None` if the row has none.
     pub ranges: Option<LevelRanges<'a>>,
 }
 
 impl<'a> Shadows<'a> {
-    /// Of cells that are the row's own.
+    /// Returns the deletions of cells that are not in super columns.
     pub fn of_row(row: DeletionTime, ranges: Option<LevelRanges<'a>>) -> Shadows<'a> {
         Shadows { container: row, outer: DeletionTime::LIVE, ranges }
     }
@@ -36,25 +36,25 @@ impl<'a> Shadows<'a> {
         self.ranges.map_or(DeletionTime::LIVE, |ranges| ranges.over(&cell.name))
     }
 
-    /// Whether a cell is shadowed.
+    /// Returns whether a cell is shadowed.
     pub fn hide(&self, cell: &Cell) -> bool {
         self.container.shadows(cell.timestamp)
             || self.outer.shadows(cell.timestamp)
             || self.over(cell).shadows(cell.timestamp)
     }
 
-    /// Whether anything around the cell has been deleted, whenever that was.
-    pub fn are_deleted_around(&self, cell: &Cell) -> bool {
+    /// Returns whether a deletion of any timestamp covers a cell.
+    pub fn cover_with_deletion(&self, cell: &Cell) -> bool {
         self.container.is_deleted() || self.outer.is_deleted() || self.over(cell).is_deleted()
     }
 
-    /// Whether the read returns this cell.
+    /// Returns whether the read returns a cell.
     fn admits(&self, cell: &Cell, command: &ReadCommand) -> bool {
         let newer = !self.hide(cell);
         newer && (cell.is_live() || command.with_tombstones && !cell.is_purgeable(command.gc_before))
     }
 
-    /// Whether the cell uses up a place of the slice's count.
+    /// Returns whether a cell counts towards the limit of the slice.
     fn counts(&self, cell: &Cell) -> bool {
         let is_shadowed = |deletion: DeletionTime| deletion.is_deleted() && deletion.shadows(cell.timestamp);
         cell.is_live()
@@ -64,7 +64,8 @@ impl<'a> Shadows<'a> {
     }
 }
 
-/// Walks cells in the order of the slice and gathers those that the read returns, up to `count`.
+/// Iterates over cells in the order of the slice, and gathers those that the read returns, until `count` have been
+/// counted.
 pub fn collect_cells(
     cells: impl Iterator<Item = Result<Cell, StoreError>>,
     shadows: Shadows<'_>,
@@ -103,7 +104,8 @@ pub struct RowTombstones<'a> {
     pub ranges: &'a [RangeDeletion],
 }
 
-/// Walks super columns in the order of the slice and gathers those that the read returns, up to `count`.
+/// Iterates over super columns in the order of the slice, and gathers those that the read returns, until `count` have
+/// been counted.
 pub fn collect_supers(
     supers: impl Iterator<Item = Result<SuperColumn, StoreError>>,
     tombstones: RowTombstones<'_>,
@@ -119,7 +121,7 @@ pub fn collect_supers(
         meter::check()?;
         let mut super_column = super_column?;
         if super_column.cells.is_empty() && super_column.deletion == DeletionTime::LIVE {
-            // Only a name is left of it, which others may need still: for a read it is not there.
+            // Its entry only stores the name. The super column does not exist for reads.
             continue;
         }
         for cell in &mut super_column.cells {
@@ -137,8 +139,7 @@ pub fn collect_supers(
     Ok(())
 }
 
-/// Takes away what tombstones of runs of names shadow, and lays those over the super column itself into its own
-/// deletion.
+/// Removes cells that range tombstones shadow, and merges those that cover the whole super column into its deletion.
 fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], command: &ReadCommand) {
     let Some(subcomparator) = command.cf.subcomparator().filter(|_| !ranges.is_empty()) else { return };
     let release = command.behaviour.release;
@@ -146,13 +147,13 @@ fn shadow_cells(super_column: &mut SuperColumn, ranges: &[RangeDeletion], comman
         (marshal::at(&*command.cf.comparator, release), marshal::at(&**subcomparator, release));
     let over = LevelRanges::of_supers(ranges, holders).over(&super_column.name);
     super_column.deletion = super_column.deletion.merged(over);
-    let held = (&super_column.name[..], super_column.deletion);
-    let inside =
-        LevelRanges::of_super(ranges, held, holders, names).read_by(RangeTombstoneRule::of_supers(command));
+    let holder = (&super_column.name[..], super_column.deletion);
+    let inside = LevelRanges::of_super(ranges, holder, holders, names)
+        .with_rule(RangeTombstoneRule::of_supers(command));
     super_column.cells.retain(|cell| !inside.over(&cell.name).shadows(cell.timestamp));
 }
 
-/// Whether a super column uses up a place of the slice's count.
+/// Returns whether a super column counts towards the limit of the slice.
 fn super_counts(super_column: &SuperColumn, row: DeletionTime, behaviour: &Behaviour) -> bool {
     let is_candidate = match behaviour.cells.super_count {
         SuperCount::WithoutTombstone => !super_column.deletion.is_deleted(),
@@ -168,7 +169,7 @@ fn super_counts(super_column: &SuperColumn, row: DeletionTime, behaviour: &Behav
     is_candidate && (!row.is_deleted() || !row.shadows(newest))
 }
 
-/// The super column with what the read returns of it; `None` when it does not return it at all.
+/// Returns the super column with the cells that the read returns. `None` if the read does not return it.
 fn visible_super(
     mut super_column: SuperColumn,
     row: DeletionTime,
@@ -178,7 +179,8 @@ fn visible_super(
         return None;
     }
     if command.gc_before == i32::MAX && super_column.deletion.is_deleted() {
-        // To a read that keeps no tombstone whatever its age, one that was deleted is gone, filled again or not.
+        // A read for which all tombstones are old does not return a super column that was deleted, even if it was
+        // written again.
         return None;
     }
     let shadows = Shadows { container: super_column.deletion, outer: row, ranges: None };

@@ -1,4 +1,4 @@
-//! Counts columns by reading them in pages, of which only one is in memory.
+//! Counts columns by reading them in pages, with one page in memory at a time.
 
 use bytes::Bytes;
 
@@ -15,12 +15,12 @@ pub(super) async fn count_in_pages<'a>(
     mut command: ReadCommand,
 ) -> Result<usize, StoreError> {
     let Predicate::Range(range) = &command.predicate else { return Ok(read(command).await?.len()) };
-    let asked = range.count;
+    let limit = range.count;
     let mut counted = 0;
     let mut last: Option<Bytes> = None;
     loop {
         // Each page after the first begins with the last column of the page before.
-        let wanted = (asked - counted).saturating_add(usize::from(last.is_some())).min(PAGE);
+        let wanted = (limit - counted).saturating_add(usize::from(last.is_some())).min(PAGE);
         if let Predicate::Range(range) = &mut command.predicate {
             range.count = wanted;
             range.start = last.clone().unwrap_or_else(|| range.start.clone());
@@ -31,8 +31,8 @@ pub(super) async fn count_in_pages<'a>(
         meter::breathe(page.len()).await?;
         let (first, end) = page.ends();
         counted += page.len() - usize::from(last.is_some() && first == last.as_ref());
-        if page.len() < wanted || counted >= asked {
-            return Ok(counted.min(asked));
+        if page.len() < wanted || counted >= limit {
+            return Ok(counted.min(limit));
         }
         last = end.cloned();
     }

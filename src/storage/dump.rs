@@ -1,4 +1,4 @@
-//! All that a store holds of a column family, piece by piece, for who takes it elsewhere.
+//! Dumps: all stored changes of a column family, tombstones included, in pieces, to copy them elsewhere.
 
 use std::sync::Arc;
 
@@ -7,38 +7,38 @@ use bytes::Bytes;
 use crate::model::{Cell, Change, RangeDeletion};
 use crate::schema::CfDef;
 
-/// What a change weighs beside its names and its value, in bytes.
+/// Bytes that a change counts in addition to its names and its value.
 const CHANGE_BYTES: usize = 64;
 
-/// Asks for some of what is stored.
+/// A request for a piece of a dump.
 #[derive(Debug, Clone)]
 pub struct DumpCommand {
     pub cf: Arc<CfDef>,
-    /// Where the last answer has ended; `None`: begin.
+    /// The place at which the previous piece ended. `None` for the first piece.
     pub after: Option<Bytes>,
-    /// About how many bytes the answer may have.
+    /// Approximate limit of the piece's size in bytes.
     pub max_bytes: usize,
 }
 
-/// A row, or a part of a wide one.
+/// A row, or a part of a wide row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPiece {
     pub key: Bytes,
-    /// First the row's deletion and those of runs of names, by super column, start and finish; then the columns in the
-    /// order in which they are stored, a super column's deletion before its cells. Counters are totals. What a deletion
-    /// shadows is left out.
+    /// First the row's deletion and its range tombstones, sorted by super column, start and finish. Then the columns in
+    /// the order in which they are stored, with a super column's deletion before its cells. Counters are totals.
+    /// Shadowed entries are left out.
     pub changes: Vec<Change>,
 }
 
-/// Pieces of rows in ring order.
+/// Pieces of rows, in the order of the ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dump {
     pub rows: Vec<RowPiece>,
-    /// Where to go on, in words that only this kind of store understands; `None` at the end.
+    /// Where the next piece begins, in a format that only the same kind of store can read. `None` at the end.
     pub place: Option<Bytes>,
 }
 
-/// About how many bytes a change has.
+/// Returns the approximate size of a change in bytes.
 pub fn weight(change: &Change) -> usize {
     let length = |name: &Option<Bytes>| name.as_ref().map_or(0, Bytes::len);
     CHANGE_BYTES
@@ -52,13 +52,13 @@ pub fn weight(change: &Change) -> usize {
         }
 }
 
-/// Puts tombstones of runs of names in the order of a dump.
+/// Sorts range tombstones in the order of a dump.
 pub fn sort_ranges(ranges: &mut [RangeDeletion]) {
     ranges
         .sort_by(|a, b| (&a.super_column, &a.start, &a.finish).cmp(&(&b.super_column, &b.start, &b.finish)));
 }
 
-/// Whether a column of a CQL table was dropped after this was written to it.
+/// Returns whether a cell is in a column of a CQL table that was dropped after the cell was written.
 pub fn is_dropped(cf: &CfDef, cell: &Cell) -> bool {
     cf.table.as_ref().is_some_and(|table| table.is_dropped(&cell.name, cell.timestamp))
 }

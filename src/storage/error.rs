@@ -1,49 +1,49 @@
-//! What can go wrong in a store.
+//! Errors of a store.
 
 use std::io;
 use std::path::Path;
 
 use crate::util::meter::MeterError;
 
-/// A failure of the store, by what can be done about it.
+/// An error of a store, by what can be done about it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Writes are refused until an operator has acted or a fault has passed; reads go on.
+    /// Writes are refused until an operator acts or a temporary fault ends. Reads continue.
     #[error("writes are refused: {0}")]
     ReadOnly(String),
-    /// Bytes on the disk are not what was written.
+    /// Stored data is damaged or missing.
     #[error("corrupt data: {0}")]
     Corrupt(String),
-    /// The data directory belongs to another schema, partitioner or format.
+    /// The data directory has another schema, partitioner or format, or a configuration cannot be used.
     #[error("{0}")]
     Mismatch(String),
-    /// The disk or the operating system refused.
+    /// The disk or the operating system failed.
     #[error("{0}")]
     Io(String),
-    /// A cluster behind us has too few replicas up for the consistency level. Nothing was done.
+    /// The cluster has too few live replicas for the consistency level. Nothing was done.
     #[error("{why}")]
     Unavailable { why: String, required: i32, alive: i32 },
-    /// A cluster did not answer in time. A write may still happen.
+    /// The cluster did not answer in time. A write may still be applied.
     #[error("{0}")]
     TimedOut(String),
-    /// There is more to do than a cluster, or we, can take just now. Nothing was done.
+    /// The cluster or this server is overloaded. Nothing was done.
     #[error("{0}")]
     Overloaded(String),
-    /// The request can never succeed there.
+    /// The request can never succeed on this store.
     #[error("{0}")]
     Invalid(String),
-    /// Nodes of a cluster, or gateways before it, do not see the same schema yet.
+    /// The nodes of a cluster, or its gateways, do not have the same schema yet.
     #[error("{0}")]
     SchemaDisagreement(String),
 }
 
 impl StoreError {
-    /// What the operating system has refused at a path.
+    /// Returns a function that converts an error of the operating system at a path.
     pub fn io_at(path: &Path) -> impl Fn(io::Error) -> StoreError {
         move |error| StoreError::Io(format!("{}: {error}", path.display()))
     }
 
-    /// The same for a file that must be there: that it is missing is damage.
+    /// Like [`StoreError::io_at`], for a file that must exist: if it is missing, the error is `Corrupt`.
     pub fn needed_at(path: &Path) -> impl Fn(io::Error) -> StoreError {
         move |error| match error.kind() {
             io::ErrorKind::NotFound => StoreError::Corrupt(format!(

@@ -1,4 +1,4 @@
-//! A ring of numbers over which rows are spread evenly: how much of it a range is, and where to cut it.
+//! A ring of numbers over which rows are distributed evenly: computes the share of a range, and splits ranges.
 
 use crate::partitioner::Partitioner;
 
@@ -7,28 +7,30 @@ use crate::partitioner::Partitioner;
 pub struct EvenRing {
     /// Bytes of a token.
     width: usize,
-    /// How many tokens there are.
+    /// Number of tokens.
     size: u128,
 }
 
 impl EvenRing {
-    /// `None` where tokens follow the keys: how rows lie there, nobody knows beforehand.
+    /// Returns the ring of a partitioner. `None` if tokens have the order of the keys: then the distribution of rows is
+    /// not known.
     pub fn of(partitioner: &dyn Partitioner) -> Option<EvenRing> {
         let last = partitioner.maximum_token()?;
         Some(EvenRing { width: last.len(), size: number(&last).saturating_add(1) })
     }
 
-    /// How many tokens there are from one, without it, to another, round the ring when that does not come later.
+    /// Returns the number of tokens after `start` up to `end`. The range wraps around the ring if `end` is not after
+    /// `start`.
     fn length(self, start: u128, end: u128) -> u128 {
         if start < end { end - start } else { self.size - (start - end) }
     }
 
-    /// How much of the ring lies after one token and up to another: more than 0, and 1 when they are equal.
+    /// Returns the share of the ring after `start` up to `end`: more than 0, and 1 if both are equal.
     pub fn share(self, start: &[u8], end: &[u8]) -> f64 {
         self.length(self.place(start), self.place(end)) as f64 / self.size as f64
     }
 
-    /// The tokens between parts of equal length, of which there are so many.
+    /// Returns the tokens between `parts` parts of equal length.
     pub fn cut(self, start: &[u8], end: &[u8], parts: usize) -> Vec<Vec<u8>> {
         let (start, end) = (self.place(start), self.place(end));
         let length = self.length(start, end);
@@ -49,7 +51,7 @@ impl EvenRing {
     }
 }
 
-/// A token's bytes as a number; of longer ones, which no such ring has, the first.
+/// Returns a token as a number. Bytes after the 16th are ignored; no such ring has them.
 fn number(token: &[u8]) -> u128 {
     token.iter().take(size_of::<u128>()).fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
@@ -70,12 +72,12 @@ mod tests {
         assert_eq!(cut(&Murmur3Partitioner, "-100", "100", 4), ["-50", "0", "50"]);
         assert_eq!(cut(&RandomPartitioner, "0", "10", 2), ["5"]);
         assert_eq!(cut(&RandomPartitioner, "0", "10", 1), [""; 0]);
-        // There are no more parts than tokens.
+        // There cannot be more parts than tokens.
         assert_eq!(cut(&RandomPartitioner, "0", "3", 100), ["1", "2"]);
     }
 
     #[test]
-    fn a_range_may_go_round_the_ring() {
+    fn a_range_may_wrap_around_the_ring() {
         let all = cut(&Murmur3Partitioner, "0", "0", 4);
         assert_eq!(all, ["4611686018427387904", "-9223372036854775808", "-4611686018427387904"]);
         let last = "9223372036854775807";
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_a_part_of_one() {
+    fn shares_are_fractions_of_the_ring() {
         let token = |text| Murmur3Partitioner.parse_token(text).unwrap();
         let ring = EvenRing::of(&Murmur3Partitioner).unwrap();
         let low = token("-9223372036854775808");

@@ -1,50 +1,50 @@
-//! What becomes of the columns that a read returns: they are kept, or only counted.
+//! The columns of a read are collected, or only counted.
 //!
-//! Both are counted against the request's memory while they come, and both look now and then whether the request should go on.
+//! Both charge the request's meter while columns come, and both check regularly whether the request must stop.
 
 use super::StoreError;
 use crate::model::{Cell, RowColumns, SuperColumn, detach_cells};
 use crate::util::limits::REQUEST_CHUNK_BYTES;
 use crate::util::meter;
 
-/// Where a read puts its columns.
+/// Receives the columns of a read.
 pub trait Gather {
     fn cell(&mut self, cell: Cell) -> Result<(), StoreError>;
 
     fn super_column(&mut self, super_column: SuperColumn) -> Result<(), StoreError>;
 
-    /// Counts what has come since the last time against the request's memory.
+    /// Charges the columns since the last call to the request's meter.
     fn settle(&mut self) -> Result<(), StoreError>;
 }
 
-/// Counts what has come, and asks whether the request should go on.
+/// Charges the columns since the last call, and fails if the request must stop.
 pub fn check(gather: &mut impl Gather) -> Result<(), StoreError> {
     gather.settle()?;
     Ok(meter::check()?)
 }
 
-/// Keeps columns.
+/// Collects columns.
 #[derive(Debug, Default)]
 pub struct KeptColumns {
     cells: Vec<Cell>,
     supers: Vec<SuperColumn>,
-    /// Bytes that are not counted yet.
+    /// Bytes that are not charged yet.
     bytes: usize,
-    /// Columns that were counted, and no longer share memory with the rows that they came from.
+    /// Number of columns that are charged and detached from the memory of their rows.
     settled: usize,
 }
 
-/// Room that is made for the first columns: rows without any have none.
+/// Capacity reserved when the first column comes, so that rows without columns allocate nothing.
 const FIRST_ROOM: usize = 16;
 
 impl KeptColumns {
-    /// The columns, of which all are counted now.
+    /// Returns the cells, and charges the rest of them.
     pub fn into_cells(mut self) -> Result<RowColumns, StoreError> {
         meter::charge(std::mem::take(&mut self.bytes))?;
         Ok(RowColumns::Cells(self.cells))
     }
 
-    /// The same of super columns.
+    /// Returns the super columns, and charges the rest of them.
     pub fn into_supers(mut self) -> Result<RowColumns, StoreError> {
         meter::charge(std::mem::take(&mut self.bytes))?;
         Ok(RowColumns::Supers(self.supers))
@@ -68,7 +68,7 @@ impl Gather for KeptColumns {
     }
 
     fn settle(&mut self) -> Result<(), StoreError> {
-        // Names and values may be parts of larger pieces of memory, which would stay with them.
+        // Names and values may share larger blocks of memory, which they would keep allocated.
         if let Some(new) = self.cells.get_mut(self.settled..) {
             detach_cells(new);
         }
@@ -80,7 +80,7 @@ impl Gather for KeptColumns {
     }
 }
 
-/// Counts columns and forgets them.
+/// Counts columns without collecting them.
 #[derive(Debug, Default)]
 pub struct CountedColumns {
     pub count: usize,

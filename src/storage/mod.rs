@@ -1,4 +1,4 @@
-//! Where rows are kept: the `Store` trait and its backends.
+//! The storage of rows: the `Store` trait and its backends.
 
 mod capabilities;
 pub mod cluster;

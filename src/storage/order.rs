@@ -1,8 +1,8 @@
-//! Puts names in the order of a comparator that is not the stored one.
+//! Sorts names by a comparator whose order differs from the stored one.
 //!
-//! The store sorts names by `ordered` bytes. A release whose order differs from that only among names that
-//! share a prefix of those bytes is served by sorting each such group; one that differs everywhere, and a
-//! comparator that cannot give `ordered` bytes at all, by sorting the whole row.
+//! The store sorts names by their `ordered` bytes. If a release orders names differently only among those that share a
+//! prefix of these bytes, each such group is sorted. If the order differs everywhere, the prefix is empty and the whole
+//! row is one group.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use super::StoreError;
 use crate::marshal::AbstractType;
 use crate::model::{Cell, SliceRange, SuperColumn};
 
-/// What has a name to sort by.
+/// A column that is sorted by its name.
 pub trait Named {
     fn name(&self) -> &Bytes;
 }
@@ -27,7 +27,7 @@ impl Named for SuperColumn {
     }
 }
 
-/// Whether a name lies within the bounds of a slice, in the comparator's opinion.
+/// Returns whether a name is within the bounds of a slice, by the comparator.
 pub fn within(name: &[u8], range: &SliceRange, comparator: &dyn AbstractType) -> bool {
     let (low, high) =
         if range.reversed { (&range.finish, &range.start) } else { (&range.start, &range.finish) };
@@ -35,15 +35,15 @@ pub fn within(name: &[u8], range: &SliceRange, comparator: &dyn AbstractType) ->
         && (high.is_empty() || comparator.compare(name, high).is_le())
 }
 
-/// Sorts items that arrive in stored order (or its reverse) group by group.
+/// Sorts columns that come in stored order, or its reverse, group by group.
 pub struct Regrouped<'a, T, I: Iterator<Item = Result<T, StoreError>>> {
     source: std::iter::Peekable<I>,
     comparator: &'a dyn AbstractType,
-    /// The canonical type, whose `ordered` bytes tell the groups apart.
+    /// The type whose `ordered` bytes define the groups.
     stored: &'a dyn AbstractType,
     prefix: usize,
     range: &'a SliceRange,
-    /// The current group, last first.
+    /// The rest of the current group. The next column is the last one.
     group: Vec<T>,
 }
 
@@ -93,7 +93,7 @@ impl<T: Named, I: Iterator<Item = Result<T, StoreError>>> Iterator for Regrouped
     }
 }
 
-/// The first `prefix` bytes by which the store sorts a name.
+/// Returns the first `prefix` bytes of a name's `ordered` bytes.
 pub fn group_prefix(stored: &dyn AbstractType, prefix: usize, name: &[u8]) -> Vec<u8> {
     let mut ordered = Vec::with_capacity(name.len() + 8);
     stored.ordered(name, &mut ordered);

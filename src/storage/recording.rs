@@ -1,4 +1,4 @@
-//! A store that notes what is asked of it: what a statement reads and would write.
+//! A store that records requests: what a statement reads and would write.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::compat::features::ConsistencyLevel;
 use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
-/// What was asked of a store.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub enum StoreRequest {
     Read { key: Bytes, command: ReadCommand },
@@ -19,24 +19,26 @@ pub enum StoreRequest {
     Write(Mutation),
 }
 
-/// Hands reads on to another store and keeps writes from it; notes both.
+/// Forwards reads to another store, discards writes, and records both.
 pub struct RecordingStore {
     inner: Arc<dyn Store>,
-    asked: Mutex<Vec<StoreRequest>>,
+    requests: Mutex<Vec<StoreRequest>>,
 }
 
 impl RecordingStore {
     pub fn new(inner: Arc<dyn Store>) -> RecordingStore {
-        RecordingStore { inner, asked: Mutex::default() }
+        RecordingStore { inner, requests: Mutex::default() }
     }
 
-    /// What was asked since the last time.
+    /// Returns the requests since the last call.
     pub fn take(&self) -> Vec<StoreRequest> {
-        std::mem::take(&mut self.asked.lock())
+        std::mem::take(&mut self.requests.lock())
     }
 
     fn refused<'a, T>() -> StoreFuture<'a, T> {
-        Box::pin(async { Err(StoreError::ReadOnly("nothing is changed here".to_owned())) })
+        Box::pin(async {
+            Err(StoreError::ReadOnly("changes are not possible while requests are recorded".to_owned()))
+        })
     }
 }
 
@@ -47,7 +49,7 @@ impl Store for RecordingStore {
         _behaviour: &'static Behaviour,
         _consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()> {
-        self.asked.lock().extend(mutations.into_iter().map(StoreRequest::Write));
+        self.requests.lock().extend(mutations.into_iter().map(StoreRequest::Write));
         Box::pin(async { Ok(()) })
     }
 
@@ -57,12 +59,12 @@ impl Store for RecordingStore {
         command: ReadCommand,
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns> {
-        self.asked.lock().push(StoreRequest::Read { key: key.clone(), command: command.clone() });
+        self.requests.lock().push(StoreRequest::Read { key: key.clone(), command: command.clone() });
         self.inner.read(key, command, consistency)
     }
 
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>> {
-        self.asked.lock().push(StoreRequest::Scan(command.clone()));
+        self.requests.lock().push(StoreRequest::Scan(command.clone()));
         self.inner.scan(command, consistency)
     }
 

@@ -1,4 +1,4 @@
-//! CQL that a store which is a cluster runs itself: statements go to it as texts, values come back as bytes.
+//! CQL that a cluster runs itself: statements are forwarded as texts, and values returned as bytes.
 
 use bytes::Bytes;
 
@@ -6,7 +6,7 @@ use super::StoreFuture;
 use crate::compat::features::ConsistencyLevel;
 use crate::marshal::CqlType;
 
-/// A column of a result, or a value that a marker stands for.
+/// A column of a result, or the value of a marker.
 #[derive(Debug, Clone)]
 pub struct RemoteColumn {
     pub keyspace: String,
@@ -15,7 +15,7 @@ pub struct RemoteColumn {
     pub cql_type: CqlType,
 }
 
-/// Rows. A collection's value has 32-bit lengths.
+/// The rows of a result. Values of collections have 32-bit lengths.
 #[derive(Debug, Clone, Default)]
 pub struct RemoteRows {
     pub columns: Vec<RemoteColumn>,
@@ -23,7 +23,7 @@ pub struct RemoteRows {
     pub rows: Vec<Vec<Option<Bytes>>>,
 }
 
-/// What a statement answers.
+/// The result of a statement.
 #[derive(Debug, Clone)]
 pub enum RemoteOutcome {
     Void,
@@ -34,28 +34,28 @@ pub enum RemoteOutcome {
 #[derive(Debug, Clone, Copy)]
 pub struct RemoteLevels {
     pub consistency: ConsistencyLevel,
-    /// Of conditional updates.
+    /// The serial consistency level of conditional updates.
     pub serial_consistency: ConsistencyLevel,
-    /// The store may gather the result in pages. There are SELECTs that a cluster runs only as a whole.
+    /// Whether the store may read the result in pages. A cluster runs some SELECTs only as a whole.
     pub is_paged: bool,
 }
 
-/// Runs CQL. All clients share the store, and it knows nothing of any one's session: a statement names its keyspaces,
-/// and USE must never come here.
+/// Runs CQL. All clients share the store, and it has no sessions: statements must name their keyspaces, and USE must
+/// not be forwarded.
 pub trait RemoteCql: Send + Sync {
-    /// The keyspace that the store has for itself, which is no client's.
+    /// Returns the store's own keyspace, which clients cannot use.
     fn own_keyspace(&self) -> &str;
 
-    /// Whether there is such a keyspace, whoever made it.
+    /// Returns whether a keyspace exists on the cluster, also if it was not created by this server.
     fn has_keyspace<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool>;
 
     /// Runs a statement without markers. A result of more than `RESULT_BYTES_MAX` is refused.
     fn query<'a>(&'a self, text: &'a str, levels: RemoteLevels) -> StoreFuture<'a, RemoteOutcome>;
 
-    /// What the markers of a statement stand for.
+    /// Prepares a statement. Returns the columns of its markers.
     fn prepare<'a>(&'a self, text: &'a str) -> StoreFuture<'a, Vec<RemoteColumn>>;
 
-    /// Runs a statement with values for its markers, all of them. It need not have been prepared before.
+    /// Runs a statement with values for all its markers. It is prepared if needed.
     fn execute<'a>(
         &'a self,
         text: &'a str,

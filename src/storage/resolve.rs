@@ -1,8 +1,8 @@
-//! Makes one change of many: what a mutation says of one row, with its own duplicates decided.
+//! Resolves a mutation of one row: several changes to one column are reconciled to one change.
 //!
-//! Cassandra builds a row of the mutation first and merges that with the stored one, so a later change meets
-//! an earlier one of its own mutation before it meets the store. One quirk comes of it: a second row deletion
-//! in one mutation replaces the first even when it is older (0.4 to 1.0).
+//! Cassandra builds a row from the mutation first and then merges it with the stored row. So a change is reconciled
+//! with earlier changes of its own mutation before it is reconciled with stored cells. This has one visible effect: up
+//! to 1.0, a second row deletion in a mutation replaces the first one even if it is older.
 
 use bytes::Bytes;
 
@@ -13,7 +13,7 @@ use crate::model::{
     Cell, CellKind, CfMutation, Change, DeletionTime, RangeDeletion, SuperColumn, Winner, reconcile,
 };
 
-/// The row that a mutation describes, names in the comparators' order.
+/// The row that a mutation describes, with names sorted by the comparators.
 #[derive(Debug, Default)]
 pub struct ResolvedRow {
     pub deletion: Option<DeletionTime>,
@@ -23,7 +23,7 @@ pub struct ResolvedRow {
 }
 
 impl ResolvedRow {
-    /// Whether anything is added to a counter.
+    /// Returns whether the mutation adds to a counter.
     pub fn counts(&self) -> bool {
         let is_increment = |cell: &Cell| cell.kind == CellKind::Increment;
         self.cells.iter().any(is_increment)
@@ -31,7 +31,7 @@ impl ResolvedRow {
     }
 }
 
-/// What is said of a super column, before those of one name are brought together.
+/// A change to a super column.
 enum SuperChange {
     Cell(Cell),
     Delete(DeletionTime),
@@ -74,11 +74,16 @@ pub fn resolve(mutation: CfMutation, behaviour: &Behaviour) -> ResolvedRow {
     row
 }
 
-/// What becomes of a cell when a new one meets it: what is to be stored, or `None` when the old one stays. An
-/// expired one is met as the tombstone that it is.
-pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows<'_>) -> Option<Cell> {
+/// Reconciles a new cell with the existing one of its name. Returns the cell to store, or `None` if the existing one
+/// stays. An expired cell must be passed as the tombstone that it has become.
+pub fn cell_to_store(
+    old: Option<Cell>,
+    new: Cell,
+    behaviour: &Behaviour,
+    shadows: Shadows<'_>,
+) -> Option<Cell> {
     if new.kind == CellKind::Increment {
-        let is_final = behaviour.cells.counter_deletions_are_final && shadows.are_deleted_around(&new);
+        let is_final = behaviour.cells.counter_deletions_are_final && shadows.cover_with_deletion(&new);
         if is_final || shadows.hide(&new) {
             return None;
         }
@@ -91,7 +96,7 @@ pub fn met(old: Option<Cell>, new: Cell, behaviour: &Behaviour, shadows: Shadows
     }
 }
 
-/// Sorts cells by name and leaves one of each, as if they had met in the order in which they came.
+/// Sorts cells by name, and reconciles cells of the same name in the order of the mutation.
 fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &Behaviour) -> Vec<Cell> {
     if cells.is_sorted_by(|a, b| comparator.compare(&a.name, &b.name).is_lt()) {
         return cells;
@@ -110,7 +115,7 @@ fn merge_cells(mut cells: Vec<Cell>, comparator: &dyn AbstractType, behaviour: &
     cells
 }
 
-/// Brings together what is said of each super column. The name that came first is the one that stays.
+/// Groups changes by super column. Of several equal names the first one is kept.
 fn gather_supers(mut changes: Vec<(Bytes, SuperChange)>, comparator: &dyn AbstractType) -> Vec<SuperColumn> {
     changes.sort_by(|(a, _), (b, _)| comparator.compare(a, b));
     let mut supers: Vec<SuperColumn> = Vec::new();

@@ -1,7 +1,7 @@
-//! Cuts a range of the ring into parts of equally many rows, for batch jobs.
+//! Splits a range of the ring into parts with equal numbers of rows, for batch jobs.
 
-/// The inner boundaries of the parts: every `keys_per_split`th token after `start`, up to `end`, round the ring
-/// when `end` does not come later. `tokens` are sorted.
+/// Returns the inner boundaries of the parts: every `keys_per_split`th token after `start` up to `end`. The range wraps
+/// around the ring if `end` is not after `start`. `tokens` must be sorted.
 pub fn split_points(
     mut tokens: Vec<Vec<u8>>,
     start: &[u8],
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_hold_so_many_keys_and_may_wrap() {
+    fn parts_have_equal_numbers_of_keys_and_may_wrap() {
         let ring: Vec<Vec<u8>> = (1u8..=9).map(|token| vec![token]).collect();
         assert_eq!(split_points(ring.clone(), &[0], &[9], 4), [[5], [9]]);
         assert_eq!(split_points(ring.clone(), &[7], &[2], 2), [[1]]);

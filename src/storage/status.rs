@@ -1,22 +1,22 @@
-//! What the status output shows of a store.
+//! The status of a store.
 
-/// How a store is just now.
+/// The current status of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreStatus {
-    /// Bytes on the disk; 0 where nothing is.
+    /// Bytes on the disk; 0 for a store without files.
     pub disk_bytes: u64,
-    /// Why writes are refused just now.
+    /// Why writes are currently refused.
     pub read_only: Option<String>,
-    /// Column families that hold data but are no longer defined, as `Keyspace.ColumnFamily`.
+    /// Column families that have data but are not defined, as `Keyspace.ColumnFamily`.
     pub undefined: Vec<String>,
-    /// The cluster that keeps the rows, where one does.
+    /// The cluster that stores the rows, if there is one.
     pub cluster: Option<ClusterStatus>,
 }
 
 /// A cluster as this gateway sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterStatus {
-    /// By address.
+    /// The nodes, sorted by address.
     pub nodes: Vec<NodeStatus>,
     pub requests_in_flight: usize,
     pub requests_waiting: usize,
@@ -25,7 +25,7 @@ pub struct ClusterStatus {
 /// A node as this gateway sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeStatus {
-    /// With its port.
+    /// Address and port.
     pub address: String,
     pub data_center: Option<String>,
     pub rack: Option<String>,
@@ -34,7 +34,7 @@ pub struct NodeStatus {
 }
 
 impl StoreStatus {
-    /// Why the store does not do all that is asked of it just now.
+    /// Returns why the store cannot currently serve all requests.
     pub fn trouble(&self) -> Option<String> {
         if let Some(why) = &self.read_only {
             return Some(format!("writes are refused: {why}"));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_node_that_is_up_is_enough() {
+    fn one_connected_node_is_enough() {
         let node = |is_up| NodeStatus { address: String::new(), data_center: None, rack: None, is_up };
         let trouble = |nodes: &[bool]| {
             let cluster = ClusterStatus {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_of_our_own_is_well_unless_it_refuses_writes() {
+    fn an_embedded_store_has_trouble_only_if_it_refuses_writes() {
         assert_eq!(StoreStatus::default().trouble(), None);
         let full = StoreStatus { read_only: Some("the disk is full".to_owned()), ..StoreStatus::default() };
         assert_eq!(full.trouble().unwrap(), "writes are refused: the disk is full");

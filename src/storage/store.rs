@@ -1,4 +1,4 @@
-//! The trait behind which rows are kept.
+//! The trait of all stores.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,12 +13,12 @@ use crate::compat::features::ConsistencyLevel;
 use crate::model::{Mutation, RangeCommand, ReadCommand, Row, RowColumns};
 use crate::schema::{Catalog, CfDef};
 
-/// What a store answers with, later.
+/// The future of a store's result.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Keeps rows. Every backend answers every call alike; the tests run one script on all of them.
+/// Stores rows. All backends return the same results; tests run the same scripts on all of them.
 pub trait Store: Send + Sync {
-    /// Applies mutations, each atomically, and answers when they will survive what the durability promises.
+    /// Applies mutations, each atomically. Returns when they are as durable as the configuration requires.
     fn apply(
         &self,
         mutations: Vec<Mutation>,
@@ -26,7 +26,7 @@ pub trait Store: Send + Sync {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, ()>;
 
-    /// Reads columns of one row. An absent row has none.
+    /// Reads columns of one row. A row that does not exist has none.
     fn read(
         &self,
         key: Bytes,
@@ -34,7 +34,7 @@ pub trait Store: Send + Sync {
         consistency: ConsistencyLevel,
     ) -> StoreFuture<'_, RowColumns>;
 
-    /// Counts the columns that [`Store::read`] would return. By default they are read in pages.
+    /// Counts the columns that [`Store::read`] would return. The default implementation reads them in pages.
     fn count(
         &self,
         key: Bytes,
@@ -45,46 +45,48 @@ pub trait Store: Send + Sync {
         Box::pin(count_in_pages(read, command))
     }
 
-    /// Reads rows in ring order.
+    /// Reads rows in the order of the ring.
     fn scan(&self, command: RangeCommand, consistency: ConsistencyLevel) -> StoreFuture<'_, Vec<Row>>;
 
-    /// Reads all that is stored, tombstones too, in ring order. `None` where a store tells only what is alive.
+    /// Reads all stored changes, tombstones included, in the order of the ring. `None` if the store can only read live
+    /// data.
     fn dump(&self, _command: DumpCommand) -> Option<StoreFuture<'_, Dump>> {
         None
     }
 
-    /// Whether [`Store::dump`] answers.
+    /// Returns whether [`Store::dump`] is possible.
     fn can_dump(&self) -> bool {
         false
     }
 
-    /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families:
-    /// the inner boundaries' tokens.
+    /// Splits a range of the ring into parts of about `keys_per_split` rows each, over all column families. Returns the
+    /// tokens of the inner boundaries.
     fn splits(&self, start: Vec<u8>, end: Vec<u8>, keys_per_split: usize) -> StoreFuture<'_, Vec<Vec<u8>>>;
 
-    /// Forgets every row of a column family.
+    /// Removes all rows of a column family.
     fn truncate(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
 
-    /// Forgets a column family for good, with all that it holds. One of its name may be made again, with other
+    /// Drops a column family with all its rows. A column family of the same name can be created later, with other
     /// types.
     fn drop_family(&self, cf: Arc<CfDef>) -> StoreFuture<'_, ()>;
 
-    /// What others than the store keep in it, by name: the schema that clients have made.
+    /// Returns the metadata records of the layers above, by name: the schema that clients have created, roles, the
+    /// state of indexes.
     fn notes(&self) -> StoreFuture<'_, Vec<(String, Bytes)>>;
 
-    /// Keeps notes, or with `None` takes them away: all of them or none, and durably.
+    /// Writes metadata records, or removes those with `None`: all of them or none, and durably.
     fn note(&self, notes: Vec<(String, Option<Bytes>)>) -> StoreFuture<'_, ()>;
 
-    /// Makes room for the column families of a new catalog.
+    /// Prepares the store for the column families of a new catalog.
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 
     fn status(&self) -> StoreStatus;
 
-    /// What the store does by itself.
+    /// Returns what the store can do by itself.
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities::default()
     }
 
-    /// Makes everything durable and stops. Calls after it fail.
+    /// Makes all data durable and closes the store. Later calls fail.
     fn close(&self) -> StoreFuture<'_, ()>;
 }

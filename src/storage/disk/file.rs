@@ -1,4 +1,4 @@
-//! What the store asks of a disk.
+//! The operations of a disk that the embedded store uses.
 
 use std::fmt::Debug;
 use std::io;
@@ -7,80 +7,82 @@ use std::sync::Arc;
 
 use super::Mapping;
 
-/// Bytes of a file system.
+/// The size and the free space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpace {
-    /// Bytes that are left for us.
+    /// Bytes that this process can still use.
     pub free: u64,
-    /// Bytes in all.
+    /// Size of the file system in bytes.
     pub whole: u64,
 }
 
-/// Files and directories by their paths. What was not synced may be missing after a power failure, in any order: a
-/// file's bytes until the file is synced, its name until its directory is.
+/// A disk: files and directories by their paths. Changes that are not synced may be missing after a power failure, in
+/// any combination: a file's bytes until the file is synced, its name until its directory is synced.
 pub trait Disk: Debug + Send + Sync {
-    /// Creates a file for reading and writing. One that exists is emptied.
+    /// Creates a file for reading and writing. An existing file is truncated.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file that exists for reading and writing.
+    /// Opens an existing file for reading and writing.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Gives a file another name, in the place of a file that has it.
+    /// Renames a file, and replaces an existing file of that name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Gives a file a second name. Fails when the second name exists, and where both names cannot have one file: on two
-    /// file systems, or where the operating system forbids it.
+    /// Creates a hard link. Fails if `to` exists, if the paths are on different file systems, or if the operating
+    /// system does not permit it.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates a directory, and those above it. One that exists is left as it is.
+    /// Creates a directory and its parents. An existing directory is left unchanged.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a directory with all that is in it. One that does not exist is no error.
+    /// Removes a directory with all its contents. It is no error if it does not exist.
     fn remove_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// The paths of what is in a directory, in order. One that does not exist is empty.
+    /// Returns the paths of a directory's entries, sorted. A directory that does not exist has none.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Whether there is a file or directory of this path.
+    /// Returns whether a file or directory exists.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
-    /// Makes the names in a directory survive a power failure.
+    /// Syncs a directory, so that the names in it survive a power failure.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// How much room is left on the file system of a directory.
+    /// Returns the free space of the file system of a directory.
     fn free_space(&self, path: &Path) -> io::Result<FreeSpace>;
 }
 
-/// An open file. All operations name their place, so that a file can be shared.
+/// An open file. All operations have an explicit offset, so that a file can be shared.
 pub trait DiskFile: Debug + Send + Sync {
     /// Writes all bytes at an offset.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// The file's length in bytes.
+    /// Returns the file's length in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Cuts the file off, or makes it longer with zeros.
+    /// Truncates the file, or extends it with zeros.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
     /// Waits until the disk has the file's bytes and its length.
     fn sync(&self) -> io::Result<()>;
 
-    /// Allocates and maps bytes of the file from an offset on. Fails with `StorageFull` when the disk has no room, and
-    /// with `Unsupported` where files of this file system cannot be mapped safely.
+    /// Allocates and maps bytes of the file from an offset on.
+    ///
+    /// # Errors
+    /// `StorageFull` if the disk is full, `Unsupported` if files of this file system cannot be mapped safely.
     fn map(&self, begin: u64, bytes: u64) -> io::Result<Mapping>;
 }
 
-/// Replaces a file's content so that a crash leaves the old content or the new one.
+/// Replaces a file's contents. A crash leaves either the old contents or the new ones.
 ///
 /// # Errors
-/// [`ReplaceError::Unchanged`] when the old content is still there for sure, [`ReplaceError::Unknown`] when either may
-/// be.
+/// [`ReplaceError::Unchanged`] if the file certainly has the old contents, [`ReplaceError::Unknown`] if it may have
+/// either.
 pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), ReplaceError> {
     let next = path.with_extension("new");
     let write = || {
@@ -94,7 +96,7 @@ pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Replace
     disk.sync_directory(directory).map_err(|error| ReplaceError::Unknown(directory.to_owned(), error))
 }
 
-/// Why a file's content was not replaced, and the path at which that failed.
+/// Why a file was not replaced, and the path of the operation that failed.
 #[derive(Debug)]
 pub enum ReplaceError {
     Unchanged(PathBuf, io::Error),

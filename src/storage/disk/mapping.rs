@@ -1,11 +1,11 @@
-//! The end of a file as memory.
+//! Maps the end of a file into memory.
 //!
-//! Bytes stored there are in the operating system's page cache, like those of a `write` call: a killed process does not
+//! Bytes stored there are in the operating system's page cache, like those of a `write` call. A killed process does not
 //! lose them, readers of the file see them, and a sync of the file makes them durable.
 //!
-//! A store into memory cannot return an error. If the file system cannot accept it, the operating system kills the
-//! process (SIGBUS). So room is allocated before it is mapped, and only files of file systems are mapped that write to
-//! allocated room in place, without allocating more.
+//! Storing into memory cannot return an error. If the file system cannot write the page, the operating system kills the
+//! process (SIGBUS). So space is allocated before it is mapped, and files are mapped only on file systems that write to
+//! allocated space in place, without allocating more.
 
 use std::fs::File;
 use std::io;
@@ -15,18 +15,18 @@ use std::sync::atomic::{Ordering, fence};
 use memmap2::{MmapMut, MmapOptions};
 use rustix::fs::{FallocateFlags, fallocate};
 
-/// Bytes of zeros behind what is mapped, and what the file's length is a multiple of: what is not on the disk is lost a
-/// page at a time.
+/// Bytes of zeros after the mapped part, and the unit of the file's length: one page, the unit in which a power failure
+/// loses data.
 const ZEROS: u64 = 4096;
 
-/// Kinds of file systems as the operating system numbers them: ext2 to ext4 (of which the first two cannot allocate),
-/// tmpfs, and XFS. Btrfs and its like write what is overwritten elsewhere: that takes room again, and may find none. So does
-/// XFS with a file that was copied by reference, which is not expected of a log that is written to; should the disk be full
-/// then too, the process ends as if killed.
+/// The operating system's numbers of file systems that write in place: ext2 to ext4 (ext2 and ext3 cannot allocate
+/// ahead), tmpfs, and XFS. Btrfs and similar file systems write changed pages to new places, which needs space that may
+/// be missing. XFS does so with a file that was copied by reference, which is not expected of a log in use; if the disk
+/// is also full then, the process is killed.
 #[cfg(target_os = "linux")]
 const WRITTEN_IN_PLACE: [u64; 3] = [0xEF53, 0x0102_1994, 0x5846_5342];
 
-/// An overlay: its files are on another file system, which has to be one of the above.
+/// The number of overlayfs. Its files are on another file system, which must be one of the above.
 #[cfg(target_os = "linux")]
 const OVERLAY: u64 = 0x794C_7630;
 
@@ -38,8 +38,11 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Allocates and maps bytes of a file from an offset on; the file becomes a little longer than their end. Fails
-    /// with `StorageFull` when the disk has no room, and with other errors where the file cannot be mapped.
+    /// Allocates and maps bytes of a file from an offset on. The file becomes up to two pages longer than the mapped
+    /// part.
+    ///
+    /// # Errors
+    /// `StorageFull` if the disk is full, other errors if the file cannot be mapped.
     pub fn open(file: &File, begin: u64, bytes: u64) -> io::Result<Mapping> {
         if !is_written_in_place(file) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -50,8 +53,8 @@ impl Mapping {
         Ok(Mapping { begin, memory: map(file, begin, length)? })
     }
 
-    /// Stores bytes at an offset of the file, part after part: a process that is killed meanwhile leaves no later part
-    /// without those before it. Returns `false` when they do not fit into the mapping.
+    /// Stores bytes at an offset of the file, part after part. If the process is killed meanwhile, a part is only there
+    /// if all parts before it are. Returns `false` if the bytes do not fit into the mapping.
     pub fn store(&mut self, at: u64, bytes: &[u8], parts: &[Range<usize>]) -> bool {
         let begin = at.checked_sub(self.begin).and_then(|begin| usize::try_from(begin).ok());
         let room = begin.and_then(|begin| self.memory.get_mut(begin..));
@@ -60,8 +63,8 @@ impl Mapping {
             if let (Some(to), Some(from)) = (room.get_mut(part.clone()), bytes.get(part.clone())) {
                 to.copy_from_slice(from);
             }
-            // Neither the compiler nor the processor may reorder the stores of two parts. Nothing has to wait for the
-            // stores to finish: a killed process has executed the stores before the one that it was at.
+            // Neither the compiler nor the CPU may reorder the stores of two parts. It is not necessary to wait for the
+            // stores: a killed process has executed all stores before the one at which it was killed.
             fence(Ordering::Release);
         }
         true
@@ -86,8 +89,8 @@ fn is_written_in_place(file: &File) -> bool {
     upper.and_then(|disk| u64::try_from(disk.f_type).ok()).is_some_and(is_trusted)
 }
 
-/// The directory that has the files of the overlay that a path is on, by the list of mounts. In a container it may be one
-/// that cannot be seen from there.
+/// Returns the directory that has the files of the overlay a path is on, from the list of mounts. In a container this
+/// directory may not be accessible.
 #[cfg(any(target_os = "linux", test))]
 fn upper_layer<'a>(path: &std::path::Path, mounts: &'a str) -> Option<&'a str> {
     let overlays = mounts.lines().filter_map(|line| {
@@ -96,7 +99,7 @@ fn upper_layer<'a>(path: &std::path::Path, mounts: &'a str) -> Option<&'a str> {
         let upper = options.split([' ', ',']).find_map(|option| option.strip_prefix("upperdir="))?;
         path.starts_with(point).then_some((point.len(), upper))
     });
-    // The innermost mount counts, and of two at one place the later one.
+    // The innermost mount is used, and of several at one path the last one.
     overlays.max_by_key(|(length, _)| *length).map(|(_, upper)| upper)
 }
 
@@ -105,15 +108,16 @@ fn is_written_in_place(_: &File) -> bool {
     false
 }
 
-/// Maps bytes of a file, shared with all who read and write it.
-#[expect(unsafe_code, reason = "memory that is a file's cannot be had otherwise")]
+/// Maps bytes of a file, shared with all readers and writers of the file.
+#[expect(unsafe_code, reason = "a file can only be mapped by unsafe code")]
 fn map(file: &File, begin: u64, bytes: usize) -> io::Result<MmapMut> {
-    // SAFETY: The memory must not vanish, nor change while it is borrowed. It vanishes when the file is made shorter:
-    // only the commit log's `Segment` does so, which drops the mapping first, and other processes of ours are kept out
-    // by the lock of the data directory. It changes when the file is written by a call: `Segment` does so too, but never
-    // while it borrows the memory, as both need `&mut Segment`. Another program that cuts the file, and a disk that
-    // cannot read back a page, are outside of our control; the next store then raises SIGBUS, which ends the process.
-    // Another program that writes to the file damages the log, but nothing here reads the memory: it is only stored to.
+    // SAFETY: The memory must not be unmapped from the file, nor change while it is borrowed. It loses its file's pages
+    // if the file is truncated: only the commit log's `Segment` does that, and it drops the mapping first. The lock of
+    // the data directory keeps out other processes of this program. The memory changes if the file is written by a
+    // system call: `Segment` does that too, but never while it borrows the memory, since both need `&mut Segment`. If
+    // another program truncates the file, or the disk cannot read a page, the next store raises SIGBUS, which ends the
+    // process. If another program writes to the file, the log is damaged, but this code never reads the memory, it only
+    // stores to it.
     unsafe { MmapOptions::new().offset(begin).len(bytes).map_mut(file) }
 }
 

@@ -1,13 +1,13 @@
-//! The disk as the embedded store uses it: few operations on files and directories, behind two traits.
+//! The disk of the embedded store: a few operations on files and directories, behind two traits.
 //!
 //! ```text
 //!   Disk        create, open, read, rename, link, remove and list files; sync directories
-//!   DiskFile    write at an offset, cut, sync, and map the end of a file as memory
+//!   DiskFile    write at an offset, truncate, sync, and map the end of a file
 //! ```
 //!
-//! `RealDisk` is the operating system's. Tests use one that loses what was not synced, fails at the n-th call, or is
-//! full. The tables' own files are the tree library's: it writes a table, syncs it, and then replaces a small file that
-//! names the tables, so a crash shows the tables from before or those from after.
+//! `RealDisk` is the operating system's disk. Tests use a disk that loses data that was not synced, fails at the n-th
+//! call, or is full. Files of tables do not go through these traits: the tree library writes a table, syncs it, and
+//! then replaces a small file that lists the tables, so a crash leaves either the old tables or the new ones.
 
 mod file;
 mod mapping;

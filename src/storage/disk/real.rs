@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Disk, DiskFile, FreeSpace, Mapping};
 
-/// Files of the operating system.
+/// The disk of the operating system.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RealDisk;
 

@@ -126,9 +126,10 @@ impl RowSource<'_> {
         (command, read_of): (&ReadCommand, ReadOf),
         gather: &mut impl Gather,
     ) -> Result<(), StoreError> {
-        let reached = shadows.ranges.map(|ranges| ranges.reached(command, read_of)).unwrap_or_default();
-        let rule = RangeTombstoneRule::of_cells(command, read_of, &reached);
-        let ranges = shadows.ranges.map(|ranges| ranges.read_by(rule));
+        let not_searched =
+            shadows.ranges.map(|ranges| ranges.names_not_searched(command, read_of)).unwrap_or_default();
+        let rule = RangeTombstoneRule::of_cells(command, read_of, &not_searched);
+        let ranges = shadows.ranges.map(|ranges| ranges.with_rule(rule));
         let shadows = Shadows { ranges, ..shadows };
         match &command.predicate {
             Predicate::Range(range) => {

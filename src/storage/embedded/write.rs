@@ -31,7 +31,7 @@ use crate::model::{
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 use crate::storage::collect::Shadows;
-use crate::storage::resolve::{ResolvedRow, met, resolve};
+use crate::storage::resolve::{ResolvedRow, cell_to_store, resolve};
 
 /// Seconds after which the sweeper first removes the entries that a new deletion shadows.
 const FIRST_SWEEP_S: i64 = 600;
@@ -220,7 +220,7 @@ impl RowChanges<'_> {
             match value.map(value::decode_slice).transpose()? {
                 Some(Value::Deletion { deletion: new, .. }) if key == ROW_MARKER => deletion = new,
                 Some(Value::Range(new)) => {
-                    ranges.retain(|old| !old.is_of_same_names(&new));
+                    ranges.retain(|old| !old.has_same_range(&new));
                     ranges.push(new);
                 }
                 _ => {}
@@ -337,7 +337,7 @@ impl RowChanges<'_> {
     ) -> Result<(), StoreError> {
         let old = self.stored_cell(level, key, &cell, names)?;
         let (old_key, old) = old.map_or((None, None), |old| (old.key, Some(old.cell)));
-        let Some(cell) = met(old, cell, self.behaviour, shadows) else { return Ok(()) };
+        let Some(cell) = cell_to_store(old, cell, self.behaviour, shadows) else { return Ok(()) };
         if let Some(old_key) = old_key.filter(|old_key| *old_key != key) {
             self.changes.add(&old_key, None);
         }
