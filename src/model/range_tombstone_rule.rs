@@ -13,8 +13,9 @@
 //!   reversed slice (2.0)      comes from [d .. h] @20     does not return d
 //! ```
 //!
-//! `LevelRanges::over` has the tombstones as they were written. It gets the same result without cutting them: it ignores
-//! those that have a certain bound at the name (here `d .. h`, which starts there), unless no others cover the name.
+//! `LevelRanges::over` has the tombstones as they were written. It gets the same result without cutting them: it
+//! ignores those that have a certain bound at the name (here `d .. h`, which starts there), unless no others cover the
+//! name.
 
 use bytes::Bytes;
 

@@ -1,8 +1,8 @@
 //! The range tombstones of one level of a row, cut into ranges that do not overlap, as in the RangeTombstoneList of
 //! Cassandra 2.1.
 //!
-//! Each range has the timestamp of the latest tombstone that covers it. Ranges may touch: the name at which one ends can
-//! be the name at which the next begins, and between both there may be a range of just that name.
+//! Each range has the timestamp of the latest tombstone that covers it. Ranges may touch: the name at which one ends
+//! can be the name at which the next begins, and between both there may be a range of just that name.
 //!
 //! ```text
 //!   tombstones, in order of their timestamps
@@ -15,8 +15,8 @@
 //! ```
 //!
 //! This is needed for one rule only: which names of a read by names 2.1 does not search for (`names_not_searched`). A
-//! read of `c`, `d` and `e` searches for `c` and finds `b -- d`. `d` is in that range too, so it is not searched for and
-//! gets the timestamp 10, although `d -- f` is later. `e` is after that range, so it is searched for.
+//! read of `c`, `d` and `e` searches for `c` and finds `b -- d`. `d` is in that range too, so it is not searched for
+//! and gets the timestamp 10, although `d -- f` is later. `e` is after that range, so it is searched for.
 
 use std::cmp::Ordering;
 

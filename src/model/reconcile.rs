@@ -10,9 +10,9 @@
 //!   tombstone @ 5       tombstone @ 5      the first  so that gc_grace does not begin again
 //! ```
 //!
-//! Releases differ mainly in two points (`compat::rules::cells`). Up to 0.6 timestamps are compared by their difference, which
-//! can overflow: then the smaller one wins. Recordings of these releases show it. And values of equal timestamps are
-//! compared as signed or unsigned bytes, or the last write wins.
+//! Releases differ mainly in two points (`compat::rules::cells`). Up to 0.6 timestamps are compared by their
+//! difference, which can overflow: then the smaller one wins. Recordings of these releases show it. And values of equal
+//! timestamps are compared as signed or unsigned bytes, or the last write wins.
 
 use std::cmp::Ordering;
 

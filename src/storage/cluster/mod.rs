@@ -1,4 +1,5 @@
-//! The store on a cluster of Cassandra 4 and 5 or ScyllaDB, through the ScyllaDB driver. Each column family is one table.
+//! The store on a cluster of Cassandra 4 and 5 or ScyllaDB, through the ScyllaDB driver. Each column family is one
+//! table.
 //!
 //! | | |
 //! |---|---|

@@ -74,7 +74,7 @@ impl DiskGuard {
             if is_full {
                 tracing::error!(free_bytes = free, "{}", self.reason());
             } else {
-                tracing::info!(free_bytes = free, "the disk has room again; writes are accepted");
+                tracing::info!(free_bytes = free, "the disk has space again; writes are accepted");
             }
         }
     }

@@ -40,7 +40,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// How often the trees are checked for work if no flush asks for a check.
 const COMPACT_EVERY: Duration = Duration::from_secs(5);
-/// Time after a failed compaction until the next attempt: a disk that was full may have room then.
+/// Time after a failed compaction until the next attempt: a disk that was full may have space again.
 const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);
 
 /// What a store is opened with.

@@ -1,9 +1,9 @@
 //! The column families of a store: their definitions from the schema, their records in the manifest, and their tables.
 //!
 //! A column family has an id that never changes, and a generation that each truncate and each drop raises. The
-//! directories of its tables and its log records contain both numbers. So a truncate is one change of the manifest: after
-//! it, everything with an earlier generation is ignored, even if the process is killed before the next step. The steps
-//! of truncating `Posts`, which has id 7:
+//! directories of its tables and its log records contain both numbers. So a truncate is one change of the manifest:
+//! after it, everything with an earlier generation is ignored, even if the process is killed before the next step. The
+//! steps of truncating `Posts`, which has id 7:
 //!
 //! ```text
 //!                                                     manifest                memory            directories
@@ -15,8 +15,8 @@
 //!      has ended, or at the next start
 //! ```
 //!
-//! A drop has the same steps, and marks the record as dropped. The record stays, so that a column family that is created
-//! again with the same name continues with the next generation.
+//! A drop has the same steps, and marks the record as dropped. The record stays, so that a column family that is
+//! created again with the same name continues with the next generation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -49,7 +49,10 @@ pub struct FamilySet {
 }
 
 impl FamilySet {
-    /// A column family of the schema.
+    /// Returns a column family of the schema.
+    ///
+    /// # Errors
+    /// `Mismatch` if the store does not have it.
     pub fn family(&self, cf: &CfDef) -> Result<&Arc<Family>, StoreError> {
         let found = self.by_name.get(&cf.keyspace).and_then(|families| families.get(&cf.name));
         found.ok_or_else(|| {
@@ -147,7 +150,10 @@ impl Families {
         self.set.load()
     }
 
-    /// A column family of the schema.
+    /// Returns a column family of the schema.
+    ///
+    /// # Errors
+    /// `Mismatch` if the store does not have it.
     pub fn family(&self, cf: &CfDef) -> Result<Arc<Family>, StoreError> {
         self.set.load().family(cf).cloned()
     }

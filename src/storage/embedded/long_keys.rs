@@ -25,7 +25,7 @@ use super::tables::{Snapshot, Tables, TreeEntries};
 use super::value;
 use crate::storage::StoreError;
 
-/// Length at which keys are cut: below the limit of tables, with room for an address.
+/// Length at which keys are cut: below the limit of tables, with space for an address.
 pub const CHUNK: usize = 60_000;
 
 /// Bytes of an address: enough of a SHA-256 to exclude collisions.

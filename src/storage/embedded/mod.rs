@@ -15,13 +15,13 @@
 //!
 //! ```text
 //!   DIR/
-//!     THRIFTSTORE            what the directory is; locked while a server runs     format
-//!     MANIFEST               column families, generations, log segments, tables,   manifest
+//!     THRIFTSTORE            what the directory is; locked while a server runs    format
+//!     MANIFEST               column families, generations, log segments, tables,  manifest
 //!                            the schema that clients have created
-//!     log/7.log              the commit log: writes that are not in tables yet       log
-//!     tables/1.2/            a tree: column family 1, generation 2                 tables
-//!     tables/1.2.long/       its entries with keys from 60,000 bytes            long_keys
-//!     tables/queue/          deletions for the sweeper                         deletion_queue
+//!     log/7.log              the commit log: writes that are not in tables yet    log
+//!     tables/1.2/            a tree: column family 1, generation 2                tables
+//!     tables/1.2.long/       its entries with keys from 60,000 bytes on           long_keys
+//!     tables/queue/          deletions for the sweeper                            deletion_queue
 //!
 //!
 //!   a write                        write_path: check, lock, look up, reconcile, append, publish

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! In a row of super columns a range tombstone covers either super columns, or columns of one super column. So for each
-//! cell the name and the deletion of its super column must be known. The deletion is the entry before its cells, if there
-//! is one, and `Holders` remembers it while iterating:
+//! cell the name and the deletion of its super column must be known. The deletion is the entry before its cells, if
+//! there is one, and `Holders` remembers it while iterating:
 //!
 //! ```text
 //!   row | 01 | esc(s1) | 00         deletion of s1        remembered

@@ -1,8 +1,8 @@
 //! The row cache: rows that are read or written often, with all their entries, in memory.
 //!
-//! A point read from tables takes one or two microseconds, and opening a range takes five. A read from a cached row takes
-//! a fraction of one microsecond, and a write finds there the cells that it replaces. A row is loaded on its second use
-//! within some time, so rows that are written once, or only scanned, cost nothing:
+//! A point read from tables takes one or two microseconds, and opening a range takes five. A read from a cached row
+//! takes a fraction of one microsecond, and a write finds there the cells that it replaces. A row is loaded on its
+//! second use within some time, so rows that are written once, or only scanned, cost nothing:
 //!
 //! ```text
 //!                     the cache has                        the request
@@ -13,8 +13,8 @@
 //!   other rows        nothing: K was evicted               the limit in bytes was reached
 //! ```
 //!
-//! Two rules keep it correct. A row is loaded and changed under its row lock, so no write is missed while it is loaded. A
-//! change is applied after the log has accepted it and before the lock is released, so a cached row always has all
+//! Two rules keep it correct. A row is loaded and changed under its row lock, so no write is missed while it is loaded.
+//! A change is applied after the log has accepted it and before the lock is released, so a cached row always has all
 //! acknowledged writes. The row's own lock makes a change of several cells visible all at once.
 
 use std::sync::Arc;

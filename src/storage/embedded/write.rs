@@ -192,7 +192,7 @@ struct RowChanges<'a> {
 impl RowChanges<'_> {
     /// Adds all changes of a mutation to the row.
     fn add_all(&mut self, resolved: ResolvedRow) -> Result<(), StoreError> {
-        // Deletions are only looked up for counters: a deleted counter starts again at zero.
+        // Deletions are only looked up for counters: an addition must not continue from a deleted total.
         let counts = resolved.counts();
         if let Some(deletion) = resolved.deletion {
             self.add_deletion(ROW_MARKER.to_vec(), deletion, None)?;

@@ -1,7 +1,7 @@
 //! The write path: decides which cells win, under the locks of their rows, and stores those.
 //!
 //! ```text
-//!   check       that the store accepts writes and the disk has room
+//!   check       that the store accepts writes and the disk has space
 //!   lock        the rows, so that two writes of one row do not run at the same time
 //!   look up     the existing cells of each row: in the row cache, else in memtables, else in tables
 //!   reconcile   new and existing cells by the rules of the client's release (`write.rs`): only winners are stored
@@ -24,8 +24,8 @@
 //!                                        append, unlock, acknowledge
 //! ```
 //!
-//! A write that must read tables runs on a thread that may wait for the disk: without a `BlockingPermit`, `write` returns
-//! such mutations unchanged as `MustWait`, before anything has been stored.
+//! A write that must read tables runs on a thread that may wait for the disk: without a `BlockingPermit`, `write`
+//! returns such mutations unchanged as `MustWait`, before anything has been stored.
 
 use std::sync::Arc;
 

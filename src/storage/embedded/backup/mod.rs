@@ -26,9 +26,9 @@
 //!   segment is empty when it is read, the one before may still grow, and is copied up to its current end. A segment
 //!   that is being written to is cut after its last complete record (see `log_copy`): later records were not
 //!   acknowledged when the backup began.
-//! - *Every write that was acknowledged before the backup began is in it.* Its record was in the log by then. Either its
-//!   segment is before `first`: then the flush that raised `first` had finished its tables before, and they are listed.
-//!   Or it is copied: segments are removed only after the manifest no longer needs them.
+//! - *Every write that was acknowledged before the backup began is in it.* Its record was in the log by then. Either
+//!   its segment is before `first`: then the flush that raised `first` had finished its tables before, and they are
+//!   listed. Or it is copied: segments are removed only after the manifest no longer needs them.
 //! - *The tables have nothing newer than the copied log.* Entries from segments before `first` belong to the copy.
 //!   Other entries come from a flush that has not yet written the manifest. Each of them is in a segment from `first`
 //!   on that was full and synced before the flush wrote it, and that segment was copied after the tables. So the replay

@@ -156,7 +156,7 @@ impl CommitLog {
     }
 }
 
-/// Makes a full disk a `ReadOnly` error, since it may have room again later. Every other error is a failure.
+/// Makes a full disk a `ReadOnly` error, since it may have space again later. Every other error is a failure.
 fn io_error(path: &Path, error: &io::Error) -> StoreError {
     let text = format!("the commit log {}: {error}", path.display());
     if error.kind() == io::ErrorKind::StorageFull { StoreError::ReadOnly(text) } else { StoreError::Io(text) }

@@ -1,7 +1,8 @@
 //! One record of the log. It has all changes of one write, so after a crash either all or none of them exist.
 //!
 //! ```text
-//!   head      u32 length of the payload | u32 CRC-32 of the payload | u32 CRC-32 of segment, offset and the 8 bytes before
+//!   head      u32 length of the payload | u32 CRC-32 of the payload
+//!             | u32 CRC-32 of segment, offset and these 8 bytes
 //!   payload   rows, one after another
 //!   row       u32 column family | u32 generation | u32 length, prefix | u32 entries, each as in `changes`
 //! ```

@@ -8,8 +8,8 @@
 //!
 //! ```text
 //!   the file ends within a head, or before the payload's length     torn
-//!   no checksum of the head, and no good head behind it             torn
-//!   a payload behind zeros in the place of its head                 torn
+//!   no checksum of the head, and no good head after it              torn
+//!   a payload after zeros in place of its head                      torn
 //!   zeros over a whole page, or over the rest of one                torn
 //!   zeros from the beginning of a page to the end of the file       torn
 //!   a checksum is wrong otherwise                                   damaged

@@ -1,7 +1,7 @@
 //! `PackedEntries`: finds, reads and changes the entries of one row.
 //!
-//! An entry has a slot of 32 bytes. The slots are sorted by key; the bytes of keys and values are in `data`, in the order
-//! in which they were written. Three cells, of which `c` has a large value:
+//! An entry has a slot of 32 bytes. The slots are sorted by key; the bytes of keys and values are in `data`, in the
+//! order in which they were written. Three cells, of which `c` has a large value:
 //!
 //! ```text
 //!   slots     head 01 a.. at 0, value 2    head 01 b.. at 4, value 3    head 01 c.. at 9, large 0
@@ -9,12 +9,13 @@
 //!   large     [ 600 bytes ]
 //! ```
 //!
-//! - *Find*: the slot has the first 16 bytes of the key as a number (`head`), so most comparisons do not read `data`. Only
-//!   keys that agree in these bytes are compared there.
-//! - *Replace*: a value that is not longer is written over the old one, and the rest of its bytes is a gap. For a longer
-//!   value, key and value are appended, and all the old bytes are a gap. When half of `data` is gaps, it is packed anew.
-//! - *Remove*: `remove` deletes an entry. `put` without a value keeps the key with a removal, as a memtable needs to hide
-//!   the entry of that key in tables.
+//! - *Find*: the slot has the first 16 bytes of the key as a number (`head`), so most comparisons do not read `data`.
+//!   Only keys that agree in these bytes are compared there.
+//! - *Replace*: a value that is not longer is written over the old one, and the rest of its bytes is a gap. For a
+//!   longer value, key and value are appended, and all the old bytes are a gap. When half of `data` is gaps, it is
+//!   packed anew.
+//! - *Remove*: `remove` deletes an entry. `put` without a value keeps the key with a removal, as a memtable needs to
+//!   hide the entry of that key in tables.
 //! - *Large values* (over `INLINE_MAX`) have an allocation of their own. Copies of the row, and replies, share it.
 
 use std::cmp::Ordering;
