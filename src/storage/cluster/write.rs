@@ -1,4 +1,18 @@
 //! Converts mutations to statements and runs them.
+//!
+//! A mutation has one row key, so its statements are one batch on one partition, which the cluster applies atomically.
+//! Counters cannot be in a batch with other columns: they are a second batch, after the first one.
+//!
+//! ```text
+//!   mutation of the row "austen"          statements
+//!   Posts   title = "Emma" @10            INSERT INTO Posts ... USING TIMESTAMP 10              \
+//!   Posts   draft = "..." @11, 60 s       INSERT INTO Posts ... USING TIMESTAMP 11 AND TTL 60    > unlogged batch
+//!   Posts   delete isbn @12               DELETE FROM Posts USING TIMESTAMP 12 WHERE ...        /
+//!   Hits    today + 1                     UPDATE Hits SET value = value + 1 WHERE ...             counter batch
+//! ```
+//!
+//! Several mutations run concurrently, each as such a batch. The mutations of an atomic batch are one logged batch. A
+//! batch is sent to another node again only if all its statements are idempotent, which additions to counters are not.
 
 use std::sync::Arc;
 
@@ -29,7 +43,7 @@ pub struct Step {
     pub values: Values,
 }
 
-/// Converts mutations to statements and runs them.
+/// Runs mutations as statements, at one consistency level.
 #[derive(Clone, Copy)]
 pub struct MutationWriter<'a> {
     pub link: &'a Link,
