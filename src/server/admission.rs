@@ -1,4 +1,4 @@
-//! What all ports together let in.
+//! What the connections of all ports share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use super::repeated_lines::RepeatedLines;
 use super::shutdown::ShutdownSignal;
 use crate::util::limits::STATUS_CONNECTIONS_MAX;
 
-/// The limits that the connections of all ports share, whether they are encrypted, who hears of their requests, and the
-/// sign that ends them. Give a clone of it to each listener.
+/// What the connections of all ports share: limits, memory, TLS, busy polling and the shutdown signal. Each listener
+/// has a clone of it.
 #[derive(Clone)]
 pub struct Admission {
     pub(super) connections: Connections,
@@ -22,7 +22,7 @@ pub struct Admission {
     pub(super) shutdown: ShutdownSignal,
     pub(super) encryption: Option<Arc<Encryption>>,
     pub(super) busy_poll: BusyPoll,
-    /// Log lines about connections that ended.
+    /// Counts repeated log lines about connections that ended.
     pub(super) lines: Arc<RepeatedLines>,
 }
 
@@ -31,7 +31,7 @@ impl Admission {
         Admission::limited(shutdown, ConnectionLimits::default())
     }
 
-    /// With other limits than those of `util::limits`.
+    /// Creates an `Admission` with limits other than those of `util::limits`.
     pub fn limited(shutdown: ShutdownSignal, limits: ConnectionLimits) -> Admission {
         Admission {
             connections: Connections::new(limits.connections_max, limits.unproven_max),
@@ -44,32 +44,33 @@ impl Admission {
         }
     }
 
-    /// For the status port: few connections, and none that takes the place of a client's.
+    /// Creates the `Admission` of the status port: it has few places, and none of them is a place of a Thrift or native
+    /// connection.
     pub fn for_status(shutdown: ShutdownSignal) -> Admission {
         let places = STATUS_CONNECTIONS_MAX;
         let limits = ConnectionLimits { connections_max: places, unproven_max: places, ..Default::default() };
         Admission::limited(shutdown, limits)
     }
 
-    /// The same with TLS.
+    /// Returns the same `Admission` with TLS; `None` is without TLS.
     #[must_use]
     pub fn with_encryption(self, encryption: Option<Arc<Encryption>>) -> Admission {
         Admission { encryption, ..self }
     }
 
-    /// The same with a processor kept awake for the next request.
+    /// Returns the same `Admission` with busy polling for the next request.
     #[must_use]
     pub fn with_busy_poll(self, busy_poll: BusyPoll) -> Admission {
         Admission { busy_poll, ..self }
     }
 
-    /// The same with a limit to how long a client may be silent between two requests.
+    /// Returns the same `Admission` with the longest silence of a client between two requests; `None` is no limit.
     #[must_use]
     pub fn with_idle_timeout(self, idle: Option<Duration>) -> Admission {
         Admission { limits: ConnectionLimits { idle, ..self.limits }, ..self }
     }
 
-    /// The same with so many bytes of memory for all messages and replies.
+    /// Returns the same `Admission` with `bytes` of memory for all messages and replies.
     #[must_use]
     pub fn with_message_memory(self, bytes: usize) -> Admission {
         Admission { budget: MemoryBudget::new(bytes, self.limits.memory_wait), ..self }

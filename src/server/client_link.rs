@@ -1,5 +1,5 @@
-//! A client's stream with the limits of its connection: what is read and written through it ends when the client is
-//! too slow, is silent for too long, or has to make room for others.
+//! A client's stream with the limits of its connection: reads and writes fail when the client is too slow, is silent
+//! for too long, or has to give its place or memory to other connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use super::memory_budget::{HoldError, Share};
 use super::pace::Pace;
 use crate::util::meter::ClientPresence;
 
-/// Why a connection ends before its client ends it.
+/// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     #[error(transparent)]
@@ -61,24 +61,24 @@ impl From<HoldError> for LinkError {
 }
 
 impl LinkError {
-    /// Whether the client can still be sent something.
+    /// Whether the server may still send the client a reply: there is time, and the client is not too slow.
     pub fn leaves_time_for_a_reply(&self) -> bool {
         matches!(self, LinkError::Full(_))
     }
 }
 
-/// What the server waits for when it reads.
+/// What the server expects from the client when it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// The next message; nothing else is under way.
+    /// The next message; no request of the connection is running.
     Message,
-    /// The next message, while the client may have reasons to be silent.
+    /// The next message, from a client that may be silent without limit, because it waits for a reply or an event.
     MessageAtAnyTime,
     /// The rest of a message that has begun.
     Rest,
 }
 
-/// How fast bytes move one way, by the usual limits and by those of scarcity.
+/// The pace in one direction, against the usual limits and against those for scarce memory.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     usual: Pace,
@@ -98,18 +98,18 @@ impl Progress {
     }
 }
 
-/// A client's stream, and what its connection may take.
+/// A client's stream with its limits, its place and its share of memory.
 #[derive(Debug)]
 pub struct ClientLink {
     stream: ClientStream,
     limits: ConnectionLimits,
     pub place: Place,
     pub share: Share,
-    /// Of the message that has begun.
+    /// The pace of the message that has begun to arrive.
     receiving: Option<Progress>,
-    /// Of the reply that the client has not taken yet.
+    /// The pace of the reply that the client has not read completely.
     sending: Option<Progress>,
-    /// When the client has to be ready, while it is not.
+    /// The deadline of the handshake; `None` once it is complete.
     handshake_until: Option<Instant>,
 }
 
@@ -118,13 +118,13 @@ impl ClientLink {
         ClientLink { stream, limits, place, share, receiving: None, sending: None, handshake_until: None }
     }
 
-    /// The same for a client that has to complete a handshake soon.
+    /// Returns the same link for a client that must complete a handshake in time.
     #[must_use]
     pub fn with_handshake(self) -> ClientLink {
         ClientLink { handshake_until: Some(Instant::now() + self.limits.native_handshake), ..self }
     }
 
-    /// Notes that the client has completed its handshake, its login or its first request.
+    /// Records that the client has completed its handshake, its login or its first request.
     pub fn prove(&mut self) {
         if !self.place.is_proven() {
             self.place.prove();
@@ -132,12 +132,14 @@ impl ClientLink {
         }
     }
 
-    /// Notes that a message has come whole, or that the server does not read: the next wait begins anew.
+    /// Records that a message is complete, or that the server does not read: the pace of the next message starts from
+    /// zero.
     pub fn end_message(&mut self) {
         self.receiving = None;
     }
 
-    /// Waits for bytes and appends them; 0 when there will be none. If the wait is given up no bytes are lost.
+    /// Waits for bytes and appends them to `input`. Returns their number, 0 at the end of the stream. Cancel safe: no
+    /// bytes are lost.
     pub async fn receive(&mut self, input: &mut BytesMut, expected: Expected) -> Result<usize, LinkError> {
         if expected == Expected::Rest {
             self.receiving.get_or_insert_with(|| Progress::begin(&self.limits));
@@ -157,7 +159,7 @@ impl ClientLink {
         Ok(read)
     }
 
-    /// Until when bytes have to come, and what it is called if they do not.
+    /// Returns the deadline for the next bytes, and the error if they are late.
     fn receive_deadline(&self, expected: Expected) -> (Option<Instant>, LinkError) {
         let limits = &self.limits;
         if let Some(until) = self.handshake_until {
@@ -172,7 +174,7 @@ impl ClientLink {
         }
     }
 
-    /// Sends the first of these bytes, and returns how many it has sent. If the wait is given up none are lost.
+    /// Sends a prefix of `bytes` and returns its length. Cancel safe: no bytes are lost.
     pub async fn send_some(&mut self, bytes: &[u8]) -> Result<usize, LinkError> {
         let sent = match self.stream.write(bytes).now_or_never() {
             Some(sent) => sent?,
@@ -191,7 +193,7 @@ impl ClientLink {
         Ok(sent)
     }
 
-    /// Sends what the stream itself still keeps.
+    /// Sends the bytes that the stream still buffers.
     pub async fn flush(&mut self) -> Result<(), LinkError> {
         if self.stream.flush().now_or_never().transpose()?.is_none() {
             let deadline = self.begin_to_send();
@@ -214,8 +216,8 @@ impl ClientLink {
         sent.unwrap_or_else(|end| Err(end.unwrap_or(slow)))
     }
 
-    /// Makes room in a buffer for more of a message of which so many bytes are missing, as far as the memory of all
-    /// connections allows. The connection's other buffers take so much.
+    /// Makes room in `input` for a message of which `missing` bytes have not arrived, as far as the memory of all
+    /// connections allows. `others` is the memory of the connection's other buffers.
     pub async fn make_room(
         &mut self,
         input: &mut BytesMut,
@@ -226,7 +228,7 @@ impl ClientLink {
         if has_room || input.len() < self.place.free_bytes() / 2 {
             return self.hold(self.counted(others.with_received(input.capacity()))).await;
         }
-        // Never for what was announced, only for as much again as has come.
+        // A length that the client only announced reserves no memory: the buffer at most doubles.
         let capacity = input.len() + input.len().min(missing.saturating_add(ROOM_MIN));
         self.hold(self.counted(others.with_received(capacity))).await?;
         let mut larger = BytesMut::with_capacity(capacity);
@@ -235,13 +237,14 @@ impl ClientLink {
         Ok(())
     }
 
-    /// Memory of the connection's buffers as the budget counts it: a little is free.
+    /// Returns the bytes that the budget counts: buffers up to `Place::free_bytes` are free.
     pub fn counted(&self, held: HeldBytes) -> usize {
         let free = self.place.free_bytes();
         [held.received, held.replies].iter().filter(|bytes| **bytes > free).sum()
     }
 
-    /// Makes the connection's share of memory so large. The time that this takes is not the client's.
+    /// Changes the connection's share of memory to `bytes`. The time that the server waits for memory does not count
+    /// against the client's pace.
     pub async fn hold(&mut self, bytes: usize) -> Result<(), LinkError> {
         if self.share.try_hold(bytes) {
             return Ok(());
@@ -255,21 +258,21 @@ impl ClientLink {
         Ok(())
     }
 
-    /// Notes when the client stops sending, or the connection breaks, and takes nothing that it has sent. It never ends.
+    /// Records in `client` when the client stops sending or the connection breaks. Reads nothing, and never returns.
     pub async fn watch(&self, client: &ClientPresence) -> Infallible {
         self.stream.watch(client).await
     }
 
-    /// Ends the connection with a word to the client.
+    /// Closes the connection; with TLS, the client gets a close_notify alert.
     pub async fn close(self) {
         self.stream.close().await;
     }
 
-    /// Ends the connection of a client that does not read: the operating system drops what it still has for it, too.
+    /// Resets the connection of a client that does not read: the operating system discards unsent bytes, too.
     pub fn reset(self) {
         let set = SockRef::from(self.stream.socket()).set_linger(Some(Duration::ZERO));
         if let Err(error) = set {
-            tracing::debug!("cannot drop what a client does not read: {error}");
+            tracing::debug!("cannot reset the connection of a client that does not read: {error}");
         }
     }
 }
@@ -277,8 +280,9 @@ impl ClientLink {
 /// Memory of a connection's buffers, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HeldBytes {
-    /// Of messages.
+    /// Bytes of messages.
     pub received: usize,
+    /// Bytes of replies.
     pub replies: usize,
 }
 
@@ -289,10 +293,10 @@ impl HeldBytes {
     }
 }
 
-/// What was done, or why the connection ends instead; an end without a reason is that it was too slow.
+/// The result of an operation, or why the connection ends; `Err(None)` is a missed deadline.
 type Watched<T> = Result<Result<T, LinkError>, Option<LinkError>>;
 
-/// Does something as long as the connection need not give way, and until the deadline if there is one.
+/// Runs `work` until it is done, the connection is asked to close, or the deadline passes.
 async fn within<T>(
     work: impl Future<Output = io::Result<T>>,
     give_way: &GiveWay,
@@ -301,7 +305,7 @@ async fn within<T>(
     tokio::select! {
         biased;
         done = work => Ok(done.map_err(LinkError::from)),
-        scarcity = give_way.told() => Err(Some(scarcity.into())),
+        scarcity = give_way.asked() => Err(Some(scarcity.into())),
         () = until(deadline) => Err(None),
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes to and from a client, whether they are encrypted or not.
+//! The byte stream of a client, with or without TLS.
 
 use std::convert::Infallible;
 use std::io::{self, IoSlice};
@@ -13,16 +13,16 @@ use tokio_rustls::server::TlsStream;
 
 use crate::util::meter::ClientPresence;
 
-/// How long a client may take to let the end of an encrypted connection be told to it.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long the server waits until a TLS client takes its close_notify alert.
+const CLOSE_NOTIFY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// First room of a connection's buffers, in bytes.
+/// Initial capacity of a connection's buffers, in bytes.
 pub const BUFFER_BYTES: usize = 4 * 1024;
-/// Room that there is for what a client sends, in bytes.
+/// Free room in a buffer before the server reads from a client, in bytes.
 pub const ROOM_MIN: usize = 1024;
 
-/// Lets go of a buffer that is larger than so many bytes and has little in it. What has been taken from its front counts
-/// too: the memory is still there.
+/// Replaces a buffer of more than `bytes_max` bytes that holds at most [`BUFFER_BYTES`] by a small one. Bytes that were
+/// split off its front count too: they still occupy memory.
 pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
     let length = buffer.len();
     if length <= BUFFER_BYTES && buffer.try_reclaim(bytes_max.saturating_sub(length) + 1) {
@@ -32,11 +32,11 @@ pub fn give_back(buffer: &mut BytesMut, bytes_max: usize) {
     }
 }
 
-/// A client's stream. What is written to it may wait for a flush.
+/// A client's stream. Written bytes may be buffered until a flush.
 #[derive(Debug)]
 pub enum ClientStream {
     Plain(TcpStream),
-    /// After the handshake. Boxed, because it is a thousand bytes and most clients do not have it.
+    /// TLS, after the handshake. Boxed because it takes a thousand bytes, and most clients do not use it.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
@@ -45,7 +45,7 @@ impl ClientStream {
         matches!(self, ClientStream::Tls(_))
     }
 
-    /// The connection below.
+    /// Returns the TCP connection below.
     pub fn socket(&self) -> &TcpStream {
         match self {
             ClientStream::Plain(stream) => stream,
@@ -53,9 +53,9 @@ impl ClientStream {
         }
     }
 
-    /// Waits for bytes and appends them; 0 when there will be none. A read that does not take all that has come costs
-    /// another one, so there is room for a little request at least. That costs nothing as long as the messages before are
-    /// gone: their room is taken again.
+    /// Waits for bytes and appends them to `input`. Returns their number, 0 at the end of the stream. A read with too
+    /// little room needs a second one, so there is room for at least a small request. This allocates nothing once
+    /// earlier messages are freed: `reserve` takes their room again.
     pub async fn receive(&mut self, input: &mut BytesMut) -> io::Result<usize> {
         if input.capacity() - input.len() < ROOM_MIN {
             input.reserve(BUFFER_BYTES.saturating_sub(input.len()).max(ROOM_MIN));
@@ -63,11 +63,11 @@ impl ClientStream {
         self.read_buf(input).await
     }
 
-    /// Notes when the client stops sending, or the connection breaks, and takes nothing that it has sent. It never ends.
+    /// Records in `client` when the client stops sending or the connection breaks. Reads nothing, and never returns.
     pub async fn watch(&self, client: &ClientPresence) -> Infallible {
         let stream = self.socket();
-        // What it has sent already makes it readable, and its end shows beside that. If it sends more before it ends, only
-        // a reset is noted.
+        // Unread bytes make the stream readable, and its end is visible beside them. If the client sends more before it
+        // closes, only a reset is recorded.
         if let Ok(ready) = stream.ready(Interest::READABLE).await
             && ready.is_read_closed()
         {
@@ -79,11 +79,12 @@ impl ClientStream {
         std::future::pending().await
     }
 
-    /// Ends the connection. An encrypted one says so, or its client must take it for cut off.
+    /// Closes the connection. A TLS client gets a close_notify alert; without it the client would see a truncated
+    /// stream.
     pub async fn close(mut self) {
         if let ClientStream::Tls(stream) = &mut self {
-            // A client that has gone does not need to be told.
-            let _ = tokio::time::timeout(GOODBYE, stream.shutdown()).await;
+            // The client may be gone already.
+            let _ = tokio::time::timeout(CLOSE_NOTIFY_TIMEOUT, stream.shutdown()).await;
         }
     }
 }
@@ -154,7 +155,7 @@ mod tests {
         (client, ClientStream::Plain(listener.accept().await.unwrap().0))
     }
 
-    /// Watches a connection until its client has left, or for a short time.
+    /// Returns whether the client leaves within half a second.
     async fn has_left(stream: &ClientStream) -> bool {
         let client = ClientPresence::default();
         let watching = async {
@@ -177,7 +178,7 @@ mod tests {
             let message = buffer.split_to(60_000 - left).freeze();
             give_back(&mut buffer, 8192);
             drop(message);
-            // What has been taken off no longer shows in the capacity.
+            // The capacity does not include the bytes that were split off.
             assert!(buffer.capacity() < 8192);
             give_back(&mut buffer, 8192);
             assert!(buffer.iter().all(|byte| *byte == 7) && buffer.len() == left);
@@ -188,16 +189,16 @@ mod tests {
         assert_eq!(buffer.len(), 60_000);
         buffer.clear();
         give_back(&mut buffer, 64 * 1024);
-        assert!(buffer.capacity() >= 60_000, "it is small enough");
+        assert!(buffer.capacity() >= 60_000, "a buffer within the limit is kept");
     }
 
     #[tokio::test]
-    async fn a_broken_connection_is_noted_even_behind_what_was_sent() {
+    async fn a_reset_behind_unread_bytes_is_recorded() {
         for sent in [&b""[..], b"the next call"] {
             let (mut client, stream) = pair().await;
             client.write_all(sent).await.unwrap();
-            assert!(!has_left(&stream).await, "it is there and waits");
-            // It is closed by a reset.
+            assert!(!has_left(&stream).await, "the client waits");
+            // Linger of 0 closes with a reset.
             socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO)).unwrap();
             drop(client);
             assert!(has_left(&stream).await);
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_only_reads_on_is_waited_for() {
+    async fn a_client_that_has_only_stopped_sending_has_not_left() {
         let (mut client, stream) = pair().await;
         client.shutdown().await.unwrap();
         assert!(!has_left(&stream).await);

@@ -16,7 +16,7 @@ use crate::util::limits::{
     REPLY_BYTES_BEFORE_FLUSH,
 };
 
-/// Why a connection ends before its client ends it.
+/// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     #[error(transparent)]
@@ -49,7 +49,7 @@ pub struct Connection {
     link: ClientLink,
     service: Service,
     session: Session,
-    /// A login is asked for, and has not succeeded.
+    /// The server requires a login, and the client has not logged in.
     needs_login: bool,
     input: BytesMut,
     output: BytesMut,
@@ -73,8 +73,8 @@ impl Connection {
         }
     }
 
-    /// Serves the connection until the client closes it, it breaks, or the server ends. What has been read
-    /// whole is answered first, whatever follows it.
+    /// Serves the connection until the client closes it, it breaks, or the server shuts down. Sends the replies to all
+    /// complete messages first, whatever ended the connection.
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
         let flushed = match &end {
@@ -125,8 +125,8 @@ impl Connection {
         }
     }
 
-    /// Refuses the message that has begun, if there is no memory for it and its end is known. Other errors end the
-    /// connection.
+    /// Refuses the message that has begun, if the error is a lack of memory and the end of the message is known. Other
+    /// errors end the connection.
     fn give_up(&mut self, cutter: &mut MessageCutter, error: ConnectionError) -> Result<(), ConnectionError> {
         let ConnectionError::Link(LinkError::Full(full)) = error else { return Err(error) };
         let Some(front) = cutter.give_up(&mut self.input) else { return Err(error) };
@@ -134,7 +134,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Notes that a request has been answered: a client that had to log in first may have done so.
+    /// Records that a request has been answered. If it was the login, larger messages are allowed.
     fn note_request(&mut self, cutter: &mut MessageCutter) {
         if self.needs_login && self.session.has_logged_in() {
             self.needs_login = false;
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Tells the transport from the first bytes; `None` when the client leaves before it can be told.
+    /// Detects the transport from the first bytes; `None` if the client leaves before that is possible.
     async fn detect(&mut self) -> Result<Option<Transport>, ConnectionError> {
         loop {
             match detect(&self.input, MESSAGE_BYTES_MAX) {
@@ -161,8 +161,8 @@ impl Connection {
         }
     }
 
-    /// Answers a message. A large reply that all connections together have no memory for is given up, and the message is
-    /// answered once more when there is memory: only messages that change nothing have large replies.
+    /// Answers a message. If there is no memory for a large reply, the reply is dropped, and the request runs again
+    /// when there is memory. This is safe because only requests that change nothing have large replies.
     async fn answer(&mut self, message: Bytes, transport: Transport) -> Result<(), ConnectionError> {
         let start = self.output.len();
         self.make_reply(&message, transport).await?;
@@ -177,20 +177,20 @@ impl Connection {
             if is_large {
                 self.answer_in_turn(&message, transport, held).await?;
             } else {
-                // Replies before it have filled the buffer. The message may be a write, which must not be made twice.
+                // Earlier replies have filled the buffer. The message may be a write, which must not run twice.
                 self.give_back();
             }
         }
         let is_large = message.len() > IDLE_BUFFER_BYTES_MAX;
         drop(message);
         if is_large && self.input.len() <= BUFFER_BYTES {
-            // The buffer would keep the memory of the message.
+            // The buffer shares the memory of the message and would keep it allocated.
             self.input = BytesMut::from(&self.input[..]);
         }
         Ok(())
     }
 
-    /// Appends the reply to a message. The request is told when its client goes.
+    /// Appends the reply to a message. Meanwhile the request sees whether its client has left.
     async fn make_reply(&mut self, message: &Bytes, transport: Transport) -> Result<(), WireError> {
         let client = self.session.meter.client().clone();
         tokio::select! {
@@ -200,7 +200,7 @@ impl Connection {
         }
     }
 
-    /// Waits for the memory of a reply before it makes it.
+    /// Waits for memory of the size of a reply, then runs the request again.
     async fn answer_in_turn(
         &mut self,
         message: &Bytes,
@@ -227,7 +227,8 @@ impl Connection {
         Ok(refuse_overloaded(&self.service, &mut self.session, refused, &why, &mut self.output)?)
     }
 
-    /// Waits for more bytes, of which so many are missing. False when there will be none.
+    /// Waits for more bytes of a message of which `missing` bytes have not arrived. Returns false if no more will
+    /// arrive.
     async fn receive(&mut self, missing: usize, has_begun: bool) -> Result<bool, ConnectionError> {
         if self.shutdown.is_ending() {
             return Ok(false);
@@ -238,7 +239,7 @@ impl Connection {
         let read = tokio::select! {
             biased;
             read = self.link.receive(&mut self.input, expected) => read?,
-            () = self.shutdown.told() => return Ok(false),
+            () = self.shutdown.requested() => return Ok(false),
         };
         if read > 0 {
             self.busy_poll.note_request();
@@ -259,7 +260,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets go of buffers that large messages have left behind.
+    /// Frees buffers that large messages have left behind.
     fn give_back(&mut self) {
         let bytes_max = self.link.place.free_bytes();
         [&mut self.input, &mut self.output].into_iter().for_each(|buffer| give_back(buffer, bytes_max));

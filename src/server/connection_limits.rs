@@ -1,28 +1,28 @@
-//! The limits of connections, as one value: tests serve with smaller ones.
+//! The limits of connections as one value, so that tests can serve with smaller limits.
 
 use std::time::Duration;
 
 use super::pace::PaceLimits;
 use crate::util::limits;
 
-/// What connections may take. The default is what `util::limits` defines.
+/// The limits of connections. The default values are those of `util::limits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections that are served at one time.
+    /// Connections that are open at the same time.
     pub connections_max: usize,
-    /// Connections among these that have completed no handshake, login or request.
+    /// How many of these may be unproven: without a completed handshake, login or request.
     pub unproven_max: usize,
     /// Memory of all messages and replies, in bytes.
     pub messages_bytes_max: usize,
-    /// How long a message waits for memory.
+    /// How long a message or reply waits for memory.
     pub memory_wait: Duration,
-    /// Slowest rate of a message or a reply.
+    /// Minimum rate of a message or a reply.
     pub pace: PaceLimits,
-    /// Slowest rate of a message or a reply whose memory others wait for.
+    /// Minimum rate while other connections wait for memory.
     pub scarce_pace: PaceLimits,
-    /// How long a client of the native protocol may take until it is ready.
+    /// How long a client of the native protocol may take for its handshake: STARTUP, and the login if one is required.
     pub native_handshake: Duration,
-    /// How long a client may be silent between two requests; `None` for ever.
+    /// How long a client may be silent between two requests; `None` is no limit.
     pub idle: Option<Duration>,
 }
 

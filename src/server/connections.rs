@@ -1,8 +1,8 @@
 //! The places of connections, shared by all ports.
 //!
-//! A connection is *unproven* until it has completed its handshake, its login or its first request, whichever its
-//! protocol and the server's configuration ask for. Unproven connections may take only a part of the places, and the
-//! oldest of them gives way to a newcomer, both when their part is used up and when all places are.
+//! A connection is *unproven* until it has completed its handshake, its login or its first request, depending on its
+//! protocol and on the server's configuration. Unproven connections may take only a part of the places. If that part or
+//! all places are taken, a new connection makes the server close the oldest unproven connection.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use super::give_way::{GiveWay, Scarcity};
 use crate::util::limits::{FREE_BYTES_OF_ALL, MESSAGE_BYTES_FREE, MESSAGE_BYTES_FREE_MIN};
 
-/// How long a connection that was told to end may take before the next is told.
+/// How long the server waits for an unproven connection to close before it asks the next one.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// All places. Give a clone of it to each listener.
+/// All places. Each listener has a clone of it.
 #[derive(Debug, Clone)]
 pub struct Connections {
     table: Arc<Table>,
@@ -32,7 +32,7 @@ struct Table {
     unproven: Mutex<Unproven>,
 }
 
-/// Unproven connections by their number, the oldest first.
+/// Unproven connections by number, oldest first.
 #[derive(Debug, Default)]
 struct Unproven {
     next_number: u64,
@@ -40,15 +40,15 @@ struct Unproven {
 }
 
 impl Unproven {
-    /// Tells the oldest connection to end. It is told once.
-    fn tell_oldest(&mut self) {
+    /// Asks the oldest connection to close, and forgets it, so that it is asked once.
+    fn ask_oldest(&mut self) {
         if let Some((_, oldest)) = self.by_number.pop_first() {
-            oldest.tell(Scarcity::Connections);
+            oldest.ask(Scarcity::Connections);
         }
     }
 }
 
-/// The place of one connection. It is free again when this is dropped.
+/// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub struct Place {
     table: Arc<Table>,
@@ -59,14 +59,15 @@ pub struct Place {
 }
 
 impl Connections {
-    /// So many places, and so many of them for unproven connections.
+    /// Creates `connections_max` places, of which unproven connections may take `unproven_max`.
     pub fn new(connections_max: usize, unproven_max: usize) -> Connections {
         let places = connections_max.clamp(1, Semaphore::MAX_PERMITS);
         let free = Arc::new(Semaphore::new(places));
         Connections { table: Arc::new(Table { places, free, unproven_max, unproven: Mutex::default() }) }
     }
 
-    /// Waits for a place for a new connection. `None` never happens while the server runs.
+    /// Waits for a place for a new connection. `None` if the semaphore is closed, which never happens while the server
+    /// runs.
     pub async fn enter(&self) -> Option<Place> {
         let permit = self.permit().await?;
         let give_way = Arc::<GiveWay>::default();
@@ -75,7 +76,7 @@ impl Connections {
         unproven.next_number += 1;
         unproven.by_number.insert(number, give_way.clone());
         if unproven.by_number.len() > self.table.unproven_max {
-            unproven.tell_oldest();
+            unproven.ask_oldest();
         }
         Some(Place { table: self.table.clone(), number: Some(number), give_way, _permit: permit })
     }
@@ -88,7 +89,7 @@ impl Connections {
         let acquire = free.clone().acquire_owned();
         tokio::pin!(acquire);
         loop {
-            self.table.unproven.lock().tell_oldest();
+            self.table.unproven.lock().ask_oldest();
             if let Ok(permit) = timeout(AGAIN_AFTER, &mut acquire).await {
                 return permit.ok();
             }
@@ -110,14 +111,14 @@ impl Place {
         self.number.is_none()
     }
 
-    /// Bytes that a buffer of this connection may take without being counted, and may keep while the connection is idle: the
-    /// more connections there are, the fewer.
+    /// Returns the bytes that a buffer of this connection may take without being counted, and may keep while the
+    /// connection is idle. The more connections there are, the fewer bytes.
     pub fn free_bytes(&self) -> usize {
         let taken = self.table.places.saturating_sub(self.table.free.available_permits()).max(1);
         (FREE_BYTES_OF_ALL / taken).clamp(MESSAGE_BYTES_FREE_MIN, MESSAGE_BYTES_FREE)
     }
 
-    /// The signal that tells this connection to end.
+    /// Returns the signal that asks this connection to close.
     pub fn give_way(&self) -> &Arc<GiveWay> {
         &self.give_way
     }
@@ -135,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// Enters where there is a place.
+    /// Enters while there is a free place.
     fn enter(connections: &Connections) -> Place {
         connections.enter().now_or_never().flatten().unwrap()
     }
@@ -147,18 +148,20 @@ mod tests {
         first.prove();
         let second = enter(&connections);
         let third = enter(&connections);
-        assert!(!second.give_way().is_told());
+        assert!(!second.give_way().is_asked());
         let fourth = enter(&connections);
-        assert!(second.give_way().is_told());
-        assert!(!first.give_way().is_told() && !third.give_way().is_told() && !fourth.give_way().is_told());
-        // One that has left takes no part any more.
+        assert!(second.give_way().is_asked());
+        assert!(
+            !first.give_way().is_asked() && !third.give_way().is_asked() && !fourth.give_way().is_asked()
+        );
+        // A connection that has left no longer counts.
         drop(third);
         let _fifth = enter(&connections);
-        assert!(!fourth.give_way().is_told());
+        assert!(!fourth.give_way().is_asked());
     }
 
     #[test]
-    fn the_more_connections_there_are_the_less_each_may_take_uncounted() {
+    fn free_bytes_shrink_as_connections_grow() {
         let connections = Connections::new(10_000, 10_000);
         let mut places = vec![enter(&connections)];
         assert_eq!(places[0].free_bytes(), MESSAGE_BYTES_FREE);
@@ -174,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_newcomer_waits_for_a_place_and_proven_connections_keep_theirs() {
+    async fn a_new_connection_waits_for_a_place_and_proven_connections_keep_theirs() {
         let connections = Connections::new(2, 2);
         let mut proven = enter(&connections);
         proven.prove();
@@ -183,13 +186,13 @@ mod tests {
             let connections = connections.clone();
             async move { connections.enter().await.unwrap() }
         });
-        assert_eq!(silent.give_way().told().await, Scarcity::Connections);
-        assert!(!proven.give_way().is_told() && !newcomer.is_finished());
+        assert_eq!(silent.give_way().asked().await, Scarcity::Connections);
+        assert!(!proven.give_way().is_asked() && !newcomer.is_finished());
         drop(silent);
         let mut newcomer = newcomer.await.unwrap();
         newcomer.prove();
         assert!(connections.enter().now_or_never().is_none(), "both places are taken");
-        assert!(!proven.give_way().is_told() && !newcomer.give_way().is_told());
+        assert!(!proven.give_way().is_asked() && !newcomer.give_way().is_asked());
         drop(proven);
         enter(&connections);
     }

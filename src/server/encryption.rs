@@ -1,4 +1,4 @@
-//! The handshake before a client's first message, and whether there is one.
+//! The TLS handshake of a client, and the detection of clients without TLS.
 
 use std::io;
 use std::sync::Arc;
@@ -16,25 +16,23 @@ use super::tls::{self, TlsError};
 use crate::config::ClientEncryption;
 
 /// How long a client may take for its handshake.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a TLS client's first message begins: a handshake record of SSL 3 or later. No other client's does: it would be a
-/// Thrift frame of 369 MB, or version 22 of the native protocol.
+/// The first bytes of a TLS client: a handshake record of SSL 3 or later. No other client begins like this: it would be
+/// a Thrift frame of 369 MB, or version 22 of the native protocol.
 const HELLO: [u8; 2] = [0x16, 0x03];
 
-/// Why a client did not get through its handshake.
+/// Why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     #[error(
-        "the client does not speak TLS, and this server wants it to: `--tls optional`, or \
-         <Optional>true</Optional> in <ClientEncryptionOptions>, would serve it"
+        "the client does not use TLS, which this server requires; `--tls optional`, or \
+         <Optional>true</Optional> in <ClientEncryptionOptions>, allows clients without TLS"
     )]
     NotTls,
-    #[error("the TLS handshake was not done within {0:?}")]
+    #[error("the client did not complete the TLS handshake within {0:?}")]
     TooSlow(Duration),
-    #[error(
-        "the TLS handshake failed: {0}; the server speaks TLS 1.2 and 1.3 with the ciphers that are still safe"
-    )]
+    #[error("the TLS handshake failed: {0}; the server supports TLS 1.2 and 1.3 with their secure ciphers")]
     Outdated(rustls::Error),
     #[error("the TLS handshake failed: {0}; the client does not trust the server's certificate")]
     Distrusted(rustls::Error),
@@ -58,35 +56,35 @@ impl From<rustls::Error> for HandshakeError {
 /// TLS for the connections of all ports.
 pub struct Encryption {
     options: ClientEncryption,
-    /// Of new connections; those that are open keep theirs.
+    /// The acceptor of new connections; open connections keep the one they began with.
     acceptor: RwLock<TlsAcceptor>,
     patience: Duration,
 }
 
 impl Encryption {
-    /// Reads the files that the options name.
+    /// Reads the certificate, the key and the authorities that the options name.
     pub fn open(options: ClientEncryption) -> Result<Encryption, TlsError> {
         let acceptor = RwLock::new(acceptor(&options)?);
-        Ok(Encryption { options, acceptor, patience: PATIENCE })
+        Ok(Encryption { options, acceptor, patience: HANDSHAKE_TIMEOUT })
     }
 
-    /// How long a client may take for its handshake, instead of 10 seconds.
+    /// Returns the same with another time limit for the handshake than 10 seconds.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Encryption {
         Encryption { patience, ..self }
     }
 
-    /// Reads the files again, for the connections to come. After an error the former ones stay.
+    /// Reads the files again for new connections. After an error the former certificates stay in use.
     pub fn reload(&self) -> Result<(), TlsError> {
         let fresh = acceptor(&self.options)?;
         *self.acceptor.write() = fresh;
         Ok(())
     }
 
-    /// Shakes hands with a client. `None` when it has left before it said anything.
+    /// Does the handshake with a client. `None` if the client left without sending anything.
     pub(super) async fn admit(&self, stream: TcpStream) -> Result<Option<ClientStream>, ConnectionEnd> {
         if self.options.optional {
-            // Nobody is in a hurry to say the first word without TLS either.
+            // A client without TLS may be idle before its first message, so waiting for that has no time limit.
             return match is_tls(&stream).await? {
                 None => Ok(None),
                 Some(false) => Ok(Some(ClientStream::Plain(stream))),
@@ -122,12 +120,13 @@ fn acceptor(options: &ClientEncryption) -> Result<TlsAcceptor, TlsError> {
     Ok(TlsAcceptor::from(Arc::new(tls::server_config(options)?)))
 }
 
-/// Whether the client's first bytes, which stay where they are, begin a handshake. `None`: there will be none.
+/// Returns whether the client's first bytes begin a handshake, without reading them. `None` if the client closed the
+/// stream.
 async fn is_tls(stream: &TcpStream) -> io::Result<Option<bool>> {
     let mut first = [0; HELLO.len()];
     let count = stream.peek(&mut first).await?;
     let arrived = &first[..count];
-    // One byte tells as well: waiting for the second is not possible without taking the first.
+    // One byte is enough: waiting for the second is not possible without reading the first.
     Ok(if arrived.is_empty() { None } else { Some(HELLO.starts_with(arrived)) })
 }
 
@@ -135,7 +134,7 @@ fn closed(error: HandshakeError) -> ConnectionEnd {
     ConnectionEnd::Closed(error.into())
 }
 
-/// A broken handshake is the client's doing, a broken network is nobody's.
+/// Maps a TLS error to a closed connection, which is logged, and an error of the network to a lost one.
 fn failure(error: io::Error) -> ConnectionEnd {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).cloned();
     of_tls.map_or(ConnectionEnd::Lost(error), |error| closed(error.into()))

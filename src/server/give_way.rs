@@ -1,24 +1,24 @@
-//! The signal that tells a connection to make room for others.
+//! The signal that asks a connection to close so that others get its place or memory.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::Notify;
 
-/// What others need that the connection has.
+/// Which resource of the connection others need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scarcity {
-    /// A place among the connections that are served.
+    /// Its place among the open connections.
     Connections,
-    /// Memory of messages and replies.
+    /// The memory of its messages and replies.
     Memory,
 }
 
-const NOT_TOLD: u8 = 0;
+const NOT_ASKED: u8 = 0;
 const CONNECTIONS: u8 = 1;
 const MEMORY: u8 = 2;
 
-/// Asks one connection to close because another one needs its place or its memory. It stays set unless the connection
-/// completes its handshake and so keeps its place.
+/// Asks one connection to close. The signal stays set unless the reason was its place and the connection completes its
+/// handshake, login or first request.
 #[derive(Debug, Default)]
 pub struct GiveWay {
     reason: AtomicU8,
@@ -26,23 +26,23 @@ pub struct GiveWay {
 }
 
 impl GiveWay {
-    /// Tells the connection to end. The first reason counts.
-    pub fn tell(&self, scarcity: Scarcity) {
+    /// Asks the connection to close. The first reason is kept.
+    pub fn ask(&self, scarcity: Scarcity) {
         let reason = match scarcity {
             Scarcity::Connections => CONNECTIONS,
             Scarcity::Memory => MEMORY,
         };
-        let _ = self.reason.compare_exchange(NOT_TOLD, reason, Ordering::Release, Ordering::Relaxed);
+        let _ = self.reason.compare_exchange(NOT_ASKED, reason, Ordering::Release, Ordering::Relaxed);
         self.wake.notify_one();
     }
 
-    /// Takes back that others need the connection's place. That they need its memory stays.
+    /// Clears the signal if the reason is the connection's place, not if it is its memory.
     pub fn keep_place(&self) {
-        let _ = self.reason.compare_exchange(CONNECTIONS, NOT_TOLD, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.reason.compare_exchange(CONNECTIONS, NOT_ASKED, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Returns when the connection has been told to end. Only one task may wait.
-    pub async fn told(&self) -> Scarcity {
+    /// Waits until the connection is asked to close. Only one task may wait.
+    pub async fn asked(&self) -> Scarcity {
         loop {
             match self.reason.load(Ordering::Acquire) {
                 CONNECTIONS => return Scarcity::Connections,
@@ -52,7 +52,7 @@ impl GiveWay {
         }
     }
 
-    pub fn is_told(&self) -> bool {
-        self.reason.load(Ordering::Acquire) != NOT_TOLD
+    pub fn is_asked(&self) -> bool {
+        self.reason.load(Ordering::Acquire) != NOT_ASKED
     }
 }

@@ -1,4 +1,4 @@
-//! The seam between a port and the protocol that is spoken on it.
+//! The interface between a port and the protocol of its clients.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,11 +10,11 @@ use super::connections::Place;
 use super::memory_budget::MemoryBudget;
 use super::shutdown::ShutdownSignal;
 
-/// A client that has been let in, and what its connection shares with all others.
+/// An accepted client, and what its connection shares with all others.
 pub struct Client {
     pub stream: ClientStream,
     pub peer: SocketAddr,
-    /// The address of ours that it has come to.
+    /// The address of the server that the client connected to.
     pub local: SocketAddr,
     /// Its place among all connections.
     pub place: Place,
@@ -22,26 +22,27 @@ pub struct Client {
     /// The memory for messages and replies of all connections.
     pub budget: MemoryBudget,
     pub shutdown: ShutdownSignal,
-    /// Is to hear of what the client sends.
+    /// To be called for each request.
     pub busy_poll: BusyPoll,
 }
 
-/// Why a connection ended that its client did not end.
+/// Why a connection ended that the client did not close.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionEnd {
-    /// The client went away, or the network did: no news.
+    /// The client or the network failed. Logged at debug level.
     #[error(transparent)]
     Lost(#[from] io::Error),
-    /// The server speaks no version of the protocol that the client does: drivers try one after the other.
+    /// The server does not support the client's version of the protocol. Logged at debug level, because drivers try one
+    /// version after the other.
     #[error("{0}")]
     OtherVersion(Box<dyn std::error::Error + Send + Sync>),
-    /// The server closed it, for what the client sent.
+    /// The server closed the connection because of what the client sent or did not send. Logged at info level.
     #[error("{0}")]
     Closed(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// Speaks a protocol with the clients of a port.
 pub trait ConnectionHandler: Clone + Send + 'static {
-    /// Serves a client until it leaves, breaks the protocol, or the server ends.
+    /// Serves a client until it leaves, breaks the protocol, or the server shuts down.
     fn serve(self, client: Client) -> impl Future<Output = Result<(), ConnectionEnd>> + Send;
 }

@@ -15,9 +15,9 @@ use super::handler::{Client, ConnectionEnd, ConnectionHandler};
 use super::repeated_lines::{Line, RepeatedLines};
 use crate::util::limits::{KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_PROBES, LOG_PERIOD_S};
 
-/// Connections that the operating system keeps waiting.
+/// Connections that the operating system queues for the listener.
 const BACKLOG: i32 = 4096;
-/// Longest pause after a failed accept, as when descriptors have run out.
+/// Longest pause after a failed accept, such as one without a free file descriptor.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// An address that cannot be listened on.
@@ -32,7 +32,7 @@ pub struct ListenError {
 /// A bound port.
 pub struct Listener {
     socket: TcpListener,
-    /// The address really bound: the port is known even where any was asked for.
+    /// The bound address, with the actual port if port 0 was given.
     pub address: SocketAddr,
 }
 
@@ -53,14 +53,14 @@ impl Listener {
         Err(failed(last))
     }
 
-    /// Accepts until the server ends, and serves each connection with the handler. A connection that finds no place
-    /// waits for one, and so do those behind it, in the operating system's queue.
+    /// Accepts connections until the server shuts down, and serves each with the handler. While no place is free, the
+    /// next connection waits for one, and later connections wait in the operating system's queue.
     pub async fn run(self, handler: impl ConnectionHandler, mut admission: Admission) {
         let mut pause = Duration::from_millis(1);
         loop {
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
-                () = admission.shutdown.told() => return,
+                () = admission.shutdown.requested() => return,
             };
             match accepted {
                 Ok((stream, peer)) => {
@@ -69,7 +69,7 @@ impl Listener {
                     let place = tokio::select! {
                         biased;
                         place = connections.enter() => place,
-                        () = admission.shutdown.told() => return,
+                        () = admission.shutdown.requested() => return,
                     };
                     let Some(place) = place else { return };
                     let (handler, admission) = (handler.clone(), admission.clone());
@@ -100,7 +100,7 @@ fn bind_one(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// A connection, from its acceptance to its end.
+/// Serves one connection from its acceptance to its end.
 async fn serve(
     stream: TcpStream,
     (peer, place): (SocketAddr, Place),
@@ -108,10 +108,10 @@ async fn serve(
     mut admission: Admission,
 ) -> Result<(), ConnectionEnd> {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!("cannot send small replies at once: {error}");
+        tracing::debug!("cannot disable Nagle's algorithm: {error}");
     }
     if let Err(error) = keep_alive(&stream) {
-        tracing::debug!("cannot ask for TCP keepalive: {error}");
+        tracing::debug!("cannot enable TCP keepalive: {error}");
     }
     let local = stream.local_addr()?;
     let stream = match admission.encryption {
@@ -119,10 +119,10 @@ async fn serve(
         Some(encryption) => {
             let admitted = tokio::select! {
                 admitted = encryption.admit(stream) => admitted?,
-                scarcity = place.give_way().told() => {
+                scarcity = place.give_way().asked() => {
                     return Err(ConnectionEnd::Closed(LinkError::from(scarcity).into()));
                 }
-                () = admission.shutdown.told() => None,
+                () = admission.shutdown.requested() => None,
             };
             let Some(stream) = admitted else { return Ok(()) };
             stream
@@ -132,7 +132,7 @@ async fn serve(
     handler.serve(Client { stream, peer, local, place, limits, budget, shutdown, busy_poll }).await
 }
 
-/// Has TCP notice that a client's machine is gone, although nothing is sent to it.
+/// Enables TCP keepalive, which notices a client whose machine has gone.
 fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
     let keepalive = TcpKeepalive::new()
         .with_time(Duration::from_secs(KEEPALIVE_IDLE_S))
@@ -141,8 +141,8 @@ fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
     SockRef::from(stream).set_tcp_keepalive(&keepalive)
 }
 
-/// Whether a line like this has been logged a moment ago, so that this one is only counted. What is counted is logged
-/// when the period ends.
+/// Returns whether the same line was logged in this period, so that it is only counted. The counts are logged when the
+/// period ends.
 fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
     let line = lines.note(kind);
     if line == Line::BeginsPeriod {
@@ -156,7 +156,7 @@ fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
     line == Line::Counted
 }
 
-/// Logs why a connection ended: clients that go away are no news, strange bytes are worth a line.
+/// Logs why a connection ended: lost connections at debug level, connections that the server closed at info level.
 fn log_end(peer: SocketAddr, end: Result<(), ConnectionEnd>, lines: &Arc<RepeatedLines>) {
     match end {
         Ok(()) => tracing::debug!(%peer, "connection closed"),

@@ -1,13 +1,25 @@
-//! One budget for the memory of all messages and replies, so that many connections together cannot take what one alone
-//! may not.
+//! Limits the memory of the messages and replies of all connections together: the limit of one message would not stop
+//! many connections.
 //!
-//! A buffer grows only after its share of the budget has. Where too little is left, shares wait in order, for a limited
-//! time, and meanwhile connections are told to give way:
+//! A buffer grows only after its connection's [`Share`] of the budget has grown. If too little memory is left, shares
+//! wait in order, for a limited time. Meanwhile connections are asked to close:
 //!
-//! 1. those whose clients stall: they have neither sent the rest of a message nor read a reply fast enough, and the one
-//!    that has stalled longest goes first;
-//! 2. if what the waiting shares hold themselves is what is missing, so that all of them would wait for each other, the
-//!    one that came last.
+//! 1. Connections whose clients stall: the client has neither sent the rest of a message nor read a reply at the
+//! minimum rate. The one that has stalled longest closes first.
+//! 2. If the waiting shares themselves hold the missing memory, they would wait for each other forever. Then the share
+//! that began to wait last closes.
+//!
+//!
+//! For example, with a budget of 4 MiB:
+//! ```text
+//! share   held    client                    waits for
+//!   A     1 MiB   reads its reply           -
+//!   B     1 MiB   stalls for 2 s            -           closes first: B stalls longer than C
+//!   C     1 MiB   stalls for 1 s            -
+//!   D     1 MiB   sends a long message      1 MiB       gets the memory of B
+//!
+//!   A, B, C  1 MiB each of 3 MiB, and each waits for 1 MiB more: C, which began to wait last, closes
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,26 +33,27 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::give_way::{GiveWay, Scarcity};
 use crate::util::limits::{MEMORY_WAIT_S, MESSAGES_BYTES_MAX, REPLIES_MADE_AGAIN_MAX};
 
-/// How often those who wait look for connections that stall.
+/// How often waiting shares look for connections that stall.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// What part of the budget is taken from stalled connections at one look, unless the first share that waits wants more.
+/// At most this part of the budget (a sixteenth) is taken from stalled connections at a time, unless the first waiting
+/// share needs more.
 const PART_AT_ONCE: usize = 16;
-/// A share's `stalls_at_ms` while the server does not wait for the client.
+/// The value of `stalls_at_ms` while the server does not wait for the client.
 const NEVER: u64 = u64::MAX;
 
-/// Why a share has not become larger.
+/// Why a share has not grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HoldError {
     #[error(
         "messages and replies of all clients take {0} bytes of memory, which is the limit: try again later"
     )]
     Full(usize),
-    /// The connection has been told to end.
+    /// The connection was asked to close while it waited.
     #[error("others need the memory of this connection")]
     GaveWay,
 }
 
-/// The budget, shared by all connections. Cheap to clone.
+/// The budget that all connections share. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct MemoryBudget {
     pool: Arc<Pool>,
@@ -50,43 +63,44 @@ pub struct MemoryBudget {
 struct Pool {
     bytes_max: usize,
     wait: Duration,
-    /// A permit for each byte. Shares that wait for permits get them in order.
+    /// One permit for each free byte. The semaphore is fair: shares get permits in the order in which they asked.
     left: Semaphore,
-    /// A permit for each large reply that may be made again at one time.
+    /// One permit for each large reply that may be made again at the same time.
     turns: Arc<Semaphore>,
     started: Instant,
     holders: Mutex<Holders>,
 }
 
-/// Shares that hold something or wait, by a number that grows.
+/// The shares that hold memory or wait for it, by number. Numbers only grow.
 #[derive(Debug, Default)]
 struct Holders {
     next_number: u64,
     by_number: BTreeMap<u64, Arc<Holder>>,
+    /// When stalled connections were last looked for.
     looked_at: Option<Instant>,
 }
 
-/// What others see of a share.
+/// The state of a share that other shares read.
 #[derive(Debug)]
 struct Holder {
     number: u64,
     give_way: Arc<GiveWay>,
     bytes: AtomicUsize,
-    /// Bytes that it waits for; 0 while it does not wait.
+    /// Bytes that the share waits for; 0 if it does not wait.
     wants: AtomicUsize,
-    /// Shares that wait, by who came first.
+    /// The number with which the share began to wait: smaller numbers began earlier.
     turn: AtomicU64,
-    /// From when on its client stalls, in milliseconds since the pool's start.
+    /// When the client begins to stall, in milliseconds since the pool was created.
     stalls_at_ms: AtomicU64,
 }
 
-/// Part of the budget. It is given back when this is dropped.
+/// A connection's or reply's part of the budget. Dropping it returns the memory.
 #[derive(Debug)]
 pub struct Share {
     pool: Arc<Pool>,
     give_way: Arc<GiveWay>,
     held: usize,
-    /// While it holds something or waits.
+    /// Registered while the share holds memory or waits.
     holder: Option<Arc<Holder>>,
 }
 
@@ -97,7 +111,7 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// A budget of so many bytes, for which a share waits at most so long.
+    /// Creates a budget of `bytes_max` bytes. `wait` is the longest time that a share waits for memory.
     pub fn new(bytes_max: usize, wait: Duration) -> MemoryBudget {
         let bytes_max = bytes_max.min(Semaphore::MAX_PERMITS);
         let left = Semaphore::new(bytes_max);
@@ -106,7 +120,7 @@ impl MemoryBudget {
         MemoryBudget { pool: Arc::new(Pool { bytes_max, wait, left, turns, started, holders }) }
     }
 
-    /// A share that holds nothing yet, of a connection with this signal.
+    /// Returns an empty share for a connection that closes when `give_way` asks it to.
     pub fn share(&self, give_way: &Arc<GiveWay>) -> Share {
         Share { pool: self.pool.clone(), give_way: give_way.clone(), held: 0, holder: None }
     }
@@ -117,8 +131,9 @@ impl Pool {
         u64::try_from(at.saturating_duration_since(self.started).as_millis()).unwrap_or(NEVER - 1)
     }
 
-    /// Tells connections to give way, as far as what shares wait for is not on its way already. Does nothing if
-    /// somebody has looked a moment ago: thousands may wait.
+    /// Asks connections to close until the memory that they hold is enough for the waiting shares. Memory of
+    /// connections that were asked before counts. Does nothing if another share did this a moment ago: thousands may
+    /// wait.
     fn reclaim(&self, now: Instant) {
         let mut holders = self.holders.lock();
         if holders.looked_at.is_some_and(|last| now < last + LOOK_EVERY / 2) {
@@ -126,15 +141,15 @@ impl Pool {
         }
         holders.looked_at = Some(now);
         let now_ms = self.milliseconds(now);
-        let (mut wanted, mut coming) = (0, 0);
-        // Of the share that has waited longest: its turn and what it waits for.
+        let (mut wanted, mut returning) = (0, 0);
+        // The longest waiting share: its turn, and the bytes that it waits for.
         let mut first = (u64::MAX, 0);
         let mut stalled = Vec::new();
         for holder in holders.by_number.values() {
             let bytes = holder.bytes.load(Ordering::Relaxed);
             let stalls_at = holder.stalls_at_ms.load(Ordering::Relaxed);
-            if holder.give_way.is_told() {
-                coming += bytes;
+            if holder.give_way.is_asked() {
+                returning += bytes;
             } else if stalls_at <= now_ms && bytes > 0 {
                 stalled.push((stalls_at, bytes, holder));
             } else if holder.is_waiting() {
@@ -143,25 +158,25 @@ impl Pool {
                 first = first.min((holder.turn.load(Ordering::Relaxed), wants));
             }
         }
-        // Not everything at once: the allocator needs a while to give memory back to the operating system.
+        // Do not reclaim everything at once: the allocator needs time to return memory to the operating system.
         let wanted = wanted.min(first.1.max(self.bytes_max / PART_AT_ONCE));
         stalled.sort_unstable_by_key(|(stalls_at, ..)| *stalls_at);
         for (_, bytes, holder) in stalled {
-            if coming >= wanted {
+            if returning >= wanted {
                 return;
             }
-            holder.give_way.tell(Scarcity::Memory);
-            coming += bytes;
+            holder.give_way.ask(Scarcity::Memory);
+            returning += bytes;
         }
-        if coming == 0
+        if returning == 0
             && let Some(last) = self.last_of_a_deadlock(&holders)
         {
-            last.give_way.tell(Scarcity::Memory);
+            last.give_way.ask(Scarcity::Memory);
         }
     }
 
-    /// The share that came last of those that wait, if the first of them cannot get what it waits for unless one of the
-    /// others gives up.
+    /// Returns the share to close if the waiting shares block each other: the last one that holds memory, if the first
+    /// one cannot get its memory until another share gives up.
     fn last_of_a_deadlock<'a>(&self, holders: &'a Holders) -> Option<&'a Arc<Holder>> {
         let mut waiting: Vec<_> = holders.by_number.values().filter(|holder| holder.is_waiting()).collect();
         waiting.sort_unstable_by_key(|holder| holder.turn.load(Ordering::Relaxed));
@@ -180,7 +195,7 @@ impl Holder {
     }
 }
 
-/// Ends a share's wait, also if the wait is given up.
+/// Ends the wait of a share when dropped, so also when the wait is cancelled.
 struct WaitGuard(Arc<Holder>);
 
 impl Drop for WaitGuard {
@@ -190,15 +205,16 @@ impl Drop for WaitGuard {
 }
 
 impl Share {
-    /// Bytes that it holds.
+    /// Returns the bytes that the share holds.
     pub fn held(&self) -> usize {
         self.held
     }
 
-    /// Makes the share so large, if that is possible at once. A share that becomes smaller always does.
+    /// Changes the share to `bytes` if that is possible without waiting. Returns whether it did. Shrinking always
+    /// succeeds.
     pub fn try_hold(&mut self, bytes: usize) -> bool {
         if bytes == self.held {
-            // Nearly always: what all connections share is not written to.
+            // The usual case, without a write to memory that all connections share.
             return true;
         }
         if bytes < self.held {
@@ -215,10 +231,12 @@ impl Share {
         true
     }
 
-    /// Makes the share so large, and waits for that in order. If the wait is given up nothing has changed.
+    /// Changes the share to `bytes`, and waits for memory in order. Cancel safe: a cancelled wait changes nothing.
     ///
-    /// Errors: `Full` after the budget's longest wait, or at once if the budget is never so large; `GaveWay` if the
-    /// connection has been told to end meanwhile.
+    /// # Errors
+    ///
+    /// `Full` if the memory was not free in time, or at once if the whole budget is smaller; `GaveWay` if the
+    /// connection was asked to close meanwhile.
     pub async fn hold(&mut self, bytes: usize) -> Result<(), HoldError> {
         if self.try_hold(bytes) {
             return Ok(());
@@ -242,7 +260,7 @@ impl Share {
                     self.note(bytes);
                     return Ok(());
                 }
-                _ = self.give_way.told() => return Err(HoldError::GaveWay),
+                _ = self.give_way.asked() => return Err(HoldError::GaveWay),
                 () = sleep_until(ends_at.min(now + LOOK_EVERY)) => {
                     if Instant::now() >= ends_at {
                         return Err(HoldError::Full(pool.bytes_max));
@@ -252,18 +270,19 @@ impl Share {
         }
     }
 
-    /// Makes the share so large for a reply, and waits for the turn to make it, for as long again: a reply that takes long
-    /// must not have the others hold memory that they do not use. The turn ends when what is returned is dropped.
+    /// Changes the share to `bytes` for a reply that is made again, and then waits for a turn to make it, for the same
+    /// time again. Few replies have turns, so that other replies do not hold unused memory while a slow one is made.
+    /// Dropping the permit ends the turn.
     ///
     /// # Errors
-    /// As of [`Share::hold`].
+    /// Those of [`Share::hold`].
     pub async fn hold_in_turn(&mut self, bytes: usize) -> Result<OwnedSemaphorePermit, HoldError> {
         self.hold(bytes).await?;
         let turn = timeout(self.pool.wait, self.pool.turns.clone().acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or(HoldError::Full(self.pool.bytes_max))
     }
 
-    /// Takes over what another share of this budget holds.
+    /// Moves the memory of another share of this budget into this share.
     pub fn absorb(&mut self, mut other: Share) {
         let bytes = self.held + other.held;
         other.held = 0;
@@ -272,8 +291,8 @@ impl Share {
         }
     }
 
-    /// Notes that the server waits for the client, which stalls from this moment on unless it does something before;
-    /// `None`: the server does not wait.
+    /// Records that the server waits for the client, which stalls from `stalls_at` on unless bytes move before; `None`
+    /// if the server does not wait.
     pub fn wait_for_client(&self, stalls_at: Option<Instant>) {
         if let Some(holder) = &self.holder {
             let milliseconds = stalls_at.map_or(NEVER, |at| self.pool.milliseconds(at));
@@ -281,7 +300,7 @@ impl Share {
         }
     }
 
-    /// Notes how much the share holds now.
+    /// Records the bytes that the share holds now.
     fn note(&mut self, bytes: usize) {
         self.held = bytes;
         if bytes == 0 {
@@ -304,7 +323,7 @@ impl Share {
         WaitGuard(holder)
     }
 
-    /// Lets others see the share.
+    /// Registers the share, so that other shares see its state.
     fn enter(&mut self) -> Arc<Holder> {
         let Share { pool, give_way, holder, .. } = self;
         let entered = holder.get_or_insert_with(|| {
@@ -353,21 +372,21 @@ mod tests {
         budget.share(&Arc::default())
     }
 
-    /// A share that holds so much.
+    /// Returns a share that holds `bytes`.
     fn holding(budget: &MemoryBudget, bytes: usize) -> Share {
         let mut share = share(budget);
         assert!(share.try_hold(bytes));
         share
     }
 
-    /// Runs on a clock that jumps to the next timer.
+    /// Runs a test on a runtime of its own.
     fn run(test: impl Future<Output = ()>) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(test);
     }
 
     #[test]
-    fn shares_are_given_back() {
+    fn a_dropped_share_returns_its_memory() {
         let budget = MemoryBudget::new(MIB, SECOND);
         let mut one = holding(&budget, MIB);
         let mut other = share(&budget);
@@ -390,7 +409,11 @@ mod tests {
         run(async {
             let budget = MemoryBudget::new(MIB, SECOND / 5);
             let first = holding(&budget, MIB);
-            assert_eq!(share(&budget).hold(MIB + 1).await, Err(HoldError::Full(MIB)), "it is never so large");
+            assert_eq!(
+                share(&budget).hold(MIB + 1).await,
+                Err(HoldError::Full(MIB)),
+                "more than the whole budget"
+            );
             assert_eq!(share(&budget).hold(1).await, Err(HoldError::Full(MIB)));
             let (mut large, mut small) = (share(&budget), share(&budget));
             let mut both = Box::pin(async {
@@ -399,7 +422,7 @@ mod tests {
             assert_eq!((&mut both).now_or_never(), None);
             drop(first);
             assert_eq!(both.await, (Ok(()), Ok(())));
-            // A wait that is given up leaves nothing behind.
+            // A cancelled wait leaves nothing behind.
             let rest = holding(&budget, MIB - 1);
             assert_eq!(share(&budget).hold(2).now_or_never(), None);
             drop(rest);
@@ -425,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_stalled_longest_gives_way_and_what_makes_progress_does_not() {
+    fn the_longest_stalled_connection_is_closed_and_active_ones_are_not() {
         run(async {
             let budget = MemoryBudget::new(4 * MIB, 60 * SECOND);
             let now = Instant::now();
@@ -436,29 +459,29 @@ mod tests {
             longest.wait_for_client(Some(now));
             let mut newcomer = share(&budget);
             let giving_way = async {
-                let told = longest.give_way.clone();
-                assert_eq!(told.told().await, Scarcity::Memory);
+                let signal = longest.give_way.clone();
+                assert_eq!(signal.asked().await, Scarcity::Memory);
                 tokio::time::sleep(SECOND / 2).await;
-                assert!(!stalled.give_way.is_told(), "one is enough");
+                assert!(!stalled.give_way.is_asked(), "the memory of one connection is enough");
                 drop(longest);
             };
             let (held, ()) = tokio::join!(newcomer.hold(MIB), giving_way);
             assert_eq!(held, Ok(()));
             let mut second = share(&budget);
             let giving_way = async {
-                stalled.give_way.told().await;
+                stalled.give_way.asked().await;
                 assert!(stalled.try_hold(0));
             };
             let (held, ()) = tokio::join!(second.hold(MIB), giving_way);
             assert_eq!(held, Ok(()));
             for share in [&working, &moving, &newcomer, &second] {
-                assert!(!share.give_way.is_told());
+                assert!(!share.give_way.is_asked());
             }
         });
     }
 
     #[test]
-    fn of_shares_that_wait_for_each_other_the_last_gives_way() {
+    fn of_shares_that_wait_for_each_other_the_last_is_closed() {
         run(async {
             let budget = MemoryBudget::new(3 * MIB, 60 * SECOND);
             let [mut first, mut second, mut third] = [0; 3].map(|_| holding(&budget, MIB));
@@ -467,12 +490,12 @@ mod tests {
                 drop(first);
                 held
             };
-            let third_until_told = async {
+            let third_until_asked = async {
                 let held = third.hold(2 * MIB).await;
                 drop(third);
                 held
             };
-            let (one, two, three) = tokio::join!(first_then_gone, second.hold(2 * MIB), third_until_told);
+            let (one, two, three) = tokio::join!(first_then_gone, second.hold(2 * MIB), third_until_asked);
             assert_eq!((one, two, three), (Ok(()), Ok(()), Err(HoldError::GaveWay)));
         });
     }

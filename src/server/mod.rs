@@ -1,4 +1,4 @@
-//! The sockets: listeners, connections, limits and an orderly end.
+//! Serves sockets: listeners, connections, their limits, TLS, and a clean shutdown.
 
 mod admission;
 mod busy_poll;

@@ -1,4 +1,4 @@
-//! One request of a native connection, from its body to its reply and the memory that the reply takes.
+//! One request of a native connection, from its body to its reply and the memory of the reply.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::db;
 use crate::native::{BodyReader, FailedOperation, Identity, NativeService, Reply, RequestCode, answer};
 use crate::util::limits::MESSAGE_BYTES_FREE;
 
-/// The shares of a connection's replies. Each belongs to its reply until the connection takes it over.
+/// Makes the memory shares of a connection's replies. A share belongs to its reply until the connection absorbs it.
 #[derive(Debug)]
 pub struct ReplyShares {
     pub budget: MemoryBudget,
     pub give_way: Arc<GiveWay>,
 }
 
-/// A request that is answered beside others of its connection.
+/// A request that runs concurrently with others of its connection.
 pub struct NativeRequest {
     pub service: NativeService,
     pub identity: Arc<Identity>,
@@ -25,12 +25,12 @@ pub struct NativeRequest {
     pub body: BodyReader,
 }
 
-/// The outcome of a request.
+/// The reply to a request, with its memory.
 pub struct NativeReply {
-    /// Bytes of its body.
+    /// Bytes of the request's body.
     pub asked_bytes: usize,
     pub reply: Reply,
-    /// The memory of the reply, unless it is small.
+    /// The memory of the reply; `None` if the reply is small.
     pub share: Option<Share>,
 }
 
@@ -40,8 +40,8 @@ impl NativeRequest {
         answer(&self.service, &self.identity, self.code, frame, self.body.clone()).await
     }
 
-    /// Answers the request. A reply that all connections together have no memory for is given up, and made once more when
-    /// there is memory: only requests that change nothing have replies that count.
+    /// Answers the request. If there is no memory for a large reply, the reply is dropped, and the request runs again
+    /// when there is memory. This is safe because only requests that change nothing have large replies.
     pub async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
         let asked_bytes = self.body.bytes_left();
         let reply = self.answer().await;

@@ -1,7 +1,8 @@
 //! One connection of the CQL native protocol, from its first byte to its last.
 //!
-//! Requests of a connection run at the same time, each with its stream's number, and are answered as they are done. Those
-//! that change the connection itself (STARTUP, login) are answered before the next frame is looked at.
+//! Requests of a connection run concurrently. A reply is sent with the stream number of its request as soon as it is
+//! ready. Requests that change the connection itself (STARTUP, login, REGISTER) are answered before the next frame is
+//! read.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -30,7 +31,7 @@ use crate::util::limits::{
     REPLY_BYTES_BEFORE_FLUSH,
 };
 
-/// Why a connection ends before its client ends it.
+/// Why the server ends a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeConnectionError {
     #[error(transparent)]
@@ -44,8 +45,8 @@ pub enum NativeConnectionError {
 }
 
 impl NativeConnectionError {
-    /// The last words to a client whose bytes cannot be read any more: a stream, and the reason.
-    fn last_words(&self) -> Option<(i16, NativeError)> {
+    /// Returns the stream and the error to send before the server closes the connection, if this error can be sent.
+    fn final_error(&self) -> Option<(i16, NativeError)> {
         let protocol = |stream, why: String| Some((stream, NativeError::protocol(why)));
         match self {
             NativeConnectionError::Frame(error @ FrameError::OtherVersion { stream, .. }) => {
@@ -60,7 +61,7 @@ impl NativeConnectionError {
         }
     }
 
-    /// Whether the client may still be sent something.
+    /// Returns whether the server may still send the client a reply.
     fn leaves_time_for_a_reply(&self) -> bool {
         !matches!(self, NativeConnectionError::Link(error) if !error.leaves_time_for_a_reply())
     }
@@ -86,15 +87,16 @@ impl ConnectionHandler for NativeService {
 
 type Answering = Pin<Box<dyn Future<Output = NativeReply> + Send>>;
 
-/// What a connection waits for.
+/// What happened while a connection waited.
 enum ConnectionEvent {
     NativeReply(NativeReply),
     Written,
-    /// There is memory for what the connection holds.
+    /// The share of memory now covers the connection's buffers.
     Fitted,
     Read(usize),
+    /// The schema has changed, and the client has registered for this.
     Changed(Arc<[SchemaChange]>),
-    /// The schema has changed more often than could be told.
+    /// The connection was too slow to receive all changes of the schema.
     Missed,
     Ending,
 }
@@ -106,23 +108,25 @@ struct NativeConnection {
     service: NativeService,
     handshake: Handshake,
     cutter: FrameCutter,
-    /// From the answer to STARTUP on, in version 5.
+    /// The codec of segments: in version 5, from the reply to STARTUP on.
     segments: Option<SegmentCodec>,
-    /// What has come, in segments or not.
+    /// Received bytes: segments in version 5, else frames.
     input: BytesMut,
-    /// What was in segments.
+    /// Frames that were taken out of segments.
     frames: BytesMut,
-    /// Frames of ours that are in no segment yet.
+    /// Reply frames that are not in segments yet.
     replies: BytesMut,
-    /// What is being sent.
+    /// Bytes to send.
     output: BytesMut,
-    /// Something has been written that the stream may still keep.
+    /// The stream may still buffer written bytes.
     needs_flush: bool,
+    /// The running requests.
     answering: FuturesUnordered<Answering>,
-    /// Bytes of the requests that are being answered.
+    /// Bytes of the bodies of running requests.
     asked_bytes: usize,
+    /// Changes of the schema, if the client has registered for them.
     changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
-    /// What the connection holds is more than its share of memory: it does not read until the share has grown.
+    /// The buffers take more than the connection's share of memory: it does not read until the share has grown.
     is_short: bool,
     reply_shares: Arc<ReplyShares>,
     shutdown: ShutdownSignal,
@@ -160,14 +164,14 @@ impl NativeConnection {
         }
     }
 
-    /// Serves the connection until the client closes it, it breaks, or the server ends. What has been read whole is
-    /// answered first.
+    /// Serves the connection until the client closes it, it breaks, or the server shuts down. Answers all complete
+    /// requests first.
     async fn serve(mut self) -> Result<(), NativeConnectionError> {
         let end = self.converse().await;
-        let told = match &end {
+        let sent = match &end {
             Err(error) if !error.leaves_time_for_a_reply() => Ok(()),
             Err(error) => {
-                self.tell_end(error);
+                self.push_final_error(error);
                 self.send_all().await
             }
             Ok(()) => self.send_all().await,
@@ -177,7 +181,7 @@ impl NativeConnection {
             *buffer = BytesMut::new();
         }
         self.link.share.try_hold(0);
-        // What has begun to write is done to its end, as if the client had waited for it; reads end soon.
+        // Requests that write run to their end, as if the client had waited for them; reads end soon.
         self.handshake.identity.client.leaves();
         while self.answering.next().await.is_some() {}
         if is_sent {
@@ -185,7 +189,7 @@ impl NativeConnection {
         } else {
             self.link.reset();
         }
-        end.and(told.map_err(NativeConnectionError::from))
+        end.and(sent.map_err(NativeConnectionError::from))
     }
 
     async fn converse(&mut self) -> Result<(), NativeConnectionError> {
@@ -193,8 +197,8 @@ impl NativeConnection {
         loop {
             if end.is_ok() {
                 match self.take_frames().await {
-                    // What came before is answered all the same.
-                    Err(error) if error.last_words().is_some() => {
+                    // Earlier requests are still answered.
+                    Err(error) if error.final_error().is_some() => {
                         self.is_ending = true;
                         end = Err(error);
                     }
@@ -233,7 +237,7 @@ impl NativeConnection {
         }
     }
 
-    /// Memory that the connection takes beside what it reads into.
+    /// Returns the memory of all buffers and requests except `input`.
     fn held_beside_input(&self) -> HeldBytes {
         HeldBytes {
             received: self.frames.capacity() + self.asked_bytes,
@@ -241,21 +245,21 @@ impl NativeConnection {
         }
     }
 
-    /// Memory that the connection takes, as the budget counts it.
+    /// Returns the memory of the connection as the budget counts it.
     fn held(&self) -> usize {
         self.link.counted(self.held_beside_input().with_received(self.input.capacity()))
     }
 
-    /// Makes the share of memory fit what the connection holds.
+    /// Changes the share of memory to the size of the buffers, as far as possible without waiting.
     fn fit(&mut self) {
         self.give_back();
         let held = self.held();
         self.is_short = !self.link.share.try_hold(held);
     }
 
-    /// Refuses the request that has begun, if there is no memory for it and its header has come. Where none has begun, what
-    /// is being answered gives memory back, and the next answer is waited for: a connection that alone holds more than there
-    /// is finds that out without waiting, and would ask again and again. Other errors end the connection.
+    /// Refuses the request that has begun, if the error is a lack of memory and the header of the request has arrived.
+    /// If no request has begun, waits for the next reply, which returns memory: a connection that holds more than the
+    /// whole budget gets the error without waiting, and would try again in a loop. Other errors end the connection.
     async fn give_up(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
         let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
         let Some(stream) = self.cutter.give_up(source) else {
@@ -269,25 +273,26 @@ impl NativeConnection {
         Ok(())
     }
 
-    /// Whether more answers may be made before some are sent.
+    /// Returns whether more replies may be buffered before some are sent.
     fn has_room(&self) -> bool {
         self.output.len() + self.replies.len() < REPLY_BYTES_BEFORE_FLUSH
     }
 
-    /// Waits for the next thing to happen. Answers that are ready come first, so that they are sent together.
+    /// Waits for the next event. Replies that are ready come first, so that they are sent together.
     async fn wait(&mut self) -> Result<ConnectionEvent, NativeConnectionError> {
         let has_room = self.has_room();
         let others = self.held_beside_input();
         let expected = self.expected();
         let may_read = has_room && !self.is_ending && self.answering.len() < NATIVE_REQUESTS_MAX;
-        // They go on when their answers have to wait, too: others may wait for what they hold.
+        // Running requests go on even if their replies must wait, because other requests may wait for memory or locks
+        // that they hold.
         let may_answer = !self.answering.is_empty();
         let has_output = !self.output.is_empty() || self.needs_flush;
         self.link.share.wait_for_client(None);
         if has_output || !may_read {
             self.link.end_message();
         }
-        // A client that does not read its answers is not asked for more requests.
+        // No more requests are read from a client that does not read its replies.
         let moving = async {
             if has_output {
                 self.needs_flush = true;
@@ -313,22 +318,22 @@ impl NativeConnection {
             change = next_change(&mut self.changes), if has_room => {
                 Ok(change.map_or(ConnectionEvent::Missed, ConnectionEvent::Changed))
             }
-            () = self.shutdown.told(), if !self.is_ending => Ok(ConnectionEvent::Ending),
+            () = self.shutdown.requested(), if !self.is_ending => Ok(ConnectionEvent::Ending),
         }
     }
 
-    /// What the client sends next.
+    /// Returns what the client should send next.
     fn expected(&self) -> Expected {
         let is_within = self.segments.is_some() && !self.frames.is_empty();
         if is_within || self.cutter.is_within_frame(&self.input) {
             return Expected::Rest;
         }
-        // A client that has registered for events waits for them, and one that has asked for its answer.
+        // A client that waits for events or for a reply may be silent.
         let may_be_silent = self.changes.is_some() || !self.answering.is_empty();
         if may_be_silent { Expected::MessageAtAnyTime } else { Expected::Message }
     }
 
-    /// Takes up what has come whole, as far as there is room for answers.
+    /// Takes all complete frames from the input, as long as there is room for replies.
     async fn take_frames(&mut self) -> Result<(), NativeConnectionError> {
         while self.answering.len() < NATIVE_REQUESTS_MAX && self.has_room() {
             if let Some(codec) = self.segments {
@@ -339,7 +344,7 @@ impl NativeConnection {
                 NextFrame::Incomplete => return Ok(()),
                 NextFrame::Frame(frame) => {
                     if frame.body.len() > IDLE_BUFFER_BYTES_MAX && source.len() <= BUFFER_BYTES {
-                        // The buffer would keep the memory of the frame.
+                        // The buffer shares the memory of the frame and would keep it allocated.
                         *source = BytesMut::from(&source[..]);
                     }
                     self.link.end_message();
@@ -354,7 +359,7 @@ impl NativeConnection {
         Ok(())
     }
 
-    /// Answers a frame, or begins to.
+    /// Answers a frame of the handshake, or starts the request of a frame with a statement.
     async fn take_up(&mut self, frame: Frame) {
         let (version, stream, flags) = (frame.version, frame.stream, frame.flags);
         let (code, body) = match self.open(&frame) {
@@ -364,7 +369,7 @@ impl NativeConnection {
                 return;
             }
         };
-        // One that was packed is not kept beside what was in it.
+        // Free a compressed frame: the body is a decompressed copy.
         drop(frame);
         if !code.has_statement() {
             let reply = self.handshake.answer(&self.service, code, stream, body).await;
@@ -378,7 +383,11 @@ impl NativeConnection {
         self.answering.push(Box::pin(request.answer_within(self.reply_shares.clone())));
     }
 
-    /// What a frame is, and its body, if it may come here and now.
+    /// Returns the request code and the decompressed body of a frame.
+    ///
+    /// # Errors
+    ///
+    /// If the opcode is unknown, is not allowed in this state of the handshake, or the body is invalid.
     fn open(&self, frame: &Frame) -> Result<(RequestCode, BodyReader), NativeError> {
         let unknown = || NativeError::protocol(format!("Unknown opcode {}", frame.opcode));
         let code = RequestCode::of_number(frame.opcode).ok_or_else(unknown)?;
@@ -387,14 +396,14 @@ impl NativeConnection {
         Ok((code, open_body(frame, self.handshake.compression, bytes_max)?))
     }
 
-    /// Does what the handshake has decided.
+    /// Applies the new state of the handshake to the connection: limits, segments and events.
     fn follow(&mut self, version: ProtocolVersion) {
         if self.handshake.is_ready() {
             self.link.prove();
             self.cutter.refuse_above(NATIVE_FRAME_BYTES_MAX);
         }
         if version.has_segments() && self.segments.is_none() && self.handshake.has_started() {
-            // The answer to STARTUP is the last that is in no segment.
+            // The reply to STARTUP is the last frame outside of segments.
             self.fill_output();
             self.segments = Some(SegmentCodec { is_compressed: self.handshake.compression.is_some() });
         }
@@ -403,7 +412,7 @@ impl NativeConnection {
         }
     }
 
-    /// Takes an answer, and those that are ready as well: they are sent together.
+    /// Takes a reply, and all others that are ready, so that they are sent together.
     fn push_answers(&mut self, answered: NativeReply) {
         let mut next = Some(answered);
         while let Some(NativeReply { asked_bytes, reply, share }) = next {
@@ -428,16 +437,16 @@ impl NativeConnection {
         }
     }
 
-    /// The last words to a client whose frames cannot be read. One that speaks a version that is too high learns from
-    /// the header which would do.
-    fn tell_end(&mut self, error: &NativeConnectionError) {
-        let Some((stream, error)) = error.last_words() else { return };
+    /// Appends the error that ends the connection. Its header has a version that the server supports, so that a driver
+    /// with a higher version can choose that one.
+    fn push_final_error(&mut self, error: &NativeConnectionError) {
+        let Some((stream, error)) = error.final_error() else { return };
         let version = self.cutter.version();
         self.push(Reply::error(stream, &error, FailedOperation::default(), version));
         self.fill_output();
     }
 
-    /// Moves replies to what is being sent.
+    /// Moves the replies to the output, in segments if the version has them.
     fn fill_output(&mut self) {
         if self.replies.is_empty() {
             return;
@@ -459,7 +468,7 @@ impl NativeConnection {
         send(&mut self.link, &mut self.output).await
     }
 
-    /// Lets go of buffers that large messages have left behind.
+    /// Frees buffers that large messages have left behind.
     fn give_back(&mut self) {
         let bytes_max = self.link.place.free_bytes();
         for buffer in [&mut self.input, &mut self.frames, &mut self.replies, &mut self.output] {
@@ -468,7 +477,7 @@ impl NativeConnection {
     }
 }
 
-/// Sends what there is; what has been sent is taken off, even where this is not waited for to its end.
+/// Sends all of `output` and removes the sent bytes. Cancel safe.
 async fn send(link: &mut ClientLink, output: &mut BytesMut) -> Result<(), LinkError> {
     while !output.is_empty() {
         let sent = link.send_some(output).await?;
@@ -477,7 +486,8 @@ async fn send(link: &mut ClientLink, output: &mut BytesMut) -> Result<(), LinkEr
     link.flush().await
 }
 
-/// The next change of the schema; `None` where some were missed. Never returns for those that want none.
+/// Returns the next changes of the schema; `None` if some were missed. Never returns for a client that has not
+/// registered for them.
 async fn next_change(
     changes: &mut Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
 ) -> Option<Arc<[SchemaChange]>> {

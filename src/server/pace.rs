@@ -1,7 +1,7 @@
-//! How fast a client must send a message that has begun, and read a reply.
+//! Enforces a minimum rate at which a client sends a message that has begun, and reads a reply.
 //!
-//! A client has a credit of time. It runs down while the server waits for the client, and each byte that moves adds a
-//! little, up to the credit of the start. So the limit is a rate, with a pause that may be as long as the credit:
+//! A client has a credit of time. The credit runs down while the server waits for the client. Each byte that moves adds
+//! to it, up to the initial credit. So the limit is a minimum rate that allows a pause as long as the credit:
 //!
 //! ```text
 //!   credit  60 s ─┐                    a link of 10 KB/s: every second adds ten, the credit stays full
@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A least rate, and the pause that is allowed in spite of it.
+/// A minimum rate, and the pause that is allowed in spite of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaceLimits {
     pub grace: Duration,
     pub bytes_per_s: u64,
 }
 
-/// The credit of a client: it is too slow from `until` on, unless more bytes move.
+/// The credit of a client. The client is too slow from `until` on, unless more bytes move.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     limits: PaceLimits,
@@ -29,12 +29,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Begins with all of the credit.
+    /// Starts with the full credit.
     pub fn begin(limits: PaceLimits, now: Instant) -> Pace {
         Pace { limits, until: now + limits.grace }
     }
 
-    /// Adds what so many bytes are worth.
+    /// Adds the credit for `bytes`.
     pub fn progress(&mut self, bytes: usize, now: Instant) {
         let nanoseconds = (bytes as u64).saturating_mul(1_000_000_000) / self.limits.bytes_per_s.max(1);
         let full = now + self.limits.grace;
@@ -42,12 +42,12 @@ impl Pace {
         self.until = if worth >= self.limits.grace { full } else { full.min(self.until + worth) };
     }
 
-    /// Leaves out a time in which the server has not waited for the client.
+    /// Adds a time in which the server did not wait for the client.
     pub fn leave_out(&mut self, time: Duration) {
         self.until += time;
     }
 
-    /// When the client is too slow.
+    /// Returns when the credit is used up.
     pub fn until(&self) -> Instant {
         self.until
     }
@@ -59,7 +59,7 @@ mod tests {
 
     const LIMITS: PaceLimits = PaceLimits { grace: Duration::from_secs(60), bytes_per_s: 1024 };
 
-    /// How many seconds after the start the client is too slow, if so many bytes move in each second until then.
+    /// Returns after how many seconds a client is too slow that moves `bytes_per_s` each second.
     fn ends_after(bytes_per_s: usize) -> Option<u64> {
         let start = Instant::now();
         let mut pace = Pace::begin(LIMITS, start);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_links_live_and_stalled_clients_do_not() {
+    fn slow_links_stay_open_and_stalled_clients_are_closed() {
         assert_eq!(ends_after(1024), None);
         assert_eq!(ends_after(0), Some(61));
         assert_eq!(ends_after(1), Some(61));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn much_at_once_buys_no_longer_pause() {
+    fn the_credit_never_exceeds_the_initial_credit() {
         let start = Instant::now();
         let mut pace = Pace::begin(LIMITS, start);
         for bytes in [1 << 30, usize::MAX] {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_does_meanwhile_is_left_out() {
+    fn time_without_waiting_for_the_client_does_not_count() {
         let start = Instant::now();
         let mut pace = Pace::begin(LIMITS, start);
         pace.leave_out(Duration::from_secs(5));

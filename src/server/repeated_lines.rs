@@ -1,6 +1,7 @@
-//! Log lines that come again and again are counted.
+//! Counts repeated log lines instead of logging each of them.
 //!
-//! The first of each kind in a period is logged. The others are counted, and logged as one line when the period ends.
+//! The first line of each kind in a period is logged. Repetitions are counted, and logged as one line when the period
+//! ends.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,27 +10,29 @@ use parking_lot::Mutex;
 
 use crate::util::limits::{LOG_KIND_BYTES_MAX, LOG_KINDS_MAX};
 
-/// What is said of lines of more kinds than are remembered.
+/// The kind of all lines beyond `LOG_KINDS_MAX` kinds.
 const OTHERS: &str = "connections closed for other reasons";
 
-/// Lines of one subject, such as connections that ended.
+/// The lines of one subject, such as the ends of connections.
 #[derive(Debug, Default)]
 pub struct RepeatedLines {
-    /// How often each kind has come since it was logged.
+    /// How often each kind was repeated since it was logged.
     kinds: Mutex<HashMap<String, usize>>,
 }
 
 /// What to do with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// Log it, and have a task call [`RepeatedLines::end_period`] later: no period was running.
+    /// Log it, and let a task call [`RepeatedLines::end_period`] later: it begins a period.
     BeginsPeriod,
+    /// Log it.
     Log,
+    /// Do not log it: it was counted.
     Counted,
 }
 
 impl RepeatedLines {
-    /// Notes a line of a kind.
+    /// Records a line of a kind. Returns what to do with it.
     pub fn note(&self, kind: &str) -> Line {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {
@@ -50,7 +53,7 @@ impl RepeatedLines {
         if is_first { Line::BeginsPeriod } else { Line::Log }
     }
 
-    /// Ends the period: the lines that sum it up, of a period that was so long.
+    /// Ends a period of the length `period`, and returns the lines that summarize it.
     pub fn end_period(&self, period: Duration) -> Vec<String> {
         let mut repeated: Vec<_> = self.kinds.lock().drain().filter(|(_, count)| *count > 0).collect();
         repeated.sort_unstable();

@@ -1,36 +1,36 @@
-//! Threads that serve ask the kernel for short turns on their processor.
+//! Asks the kernel to schedule the threads that serve clients in short time slices.
 //!
-//! Where more threads want a processor than there are, Linux gives it first to the one that asks for less at a time, and
-//! takes as much from one that gives it back early as it had asked for. A request takes microseconds, so short turns cost
-//! its thread nothing; with long ones it is put behind a busy client each time that it has offered its processor
-//! (`busy_poll`), and behind that client's every reply.
+//! If more threads are runnable than there are processors, Linux prefers the thread with the shorter requested slice.
+//! When such a thread yields early, Linux charges it the slice that it has requested. A request takes microseconds, so
+//! a short slice costs its thread nothing. With a long slice the thread would run after a busy client each time that it
+//! offers its processor (`busy_poll`), and after each reply of that client.
 
 #![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "no crate wraps these calls of the system"))]
 
-/// What a turn should last, in nanoseconds: the shortest that Linux gives.
+/// The slice in nanoseconds: the shortest that Linux allows.
 #[cfg(target_os = "linux")]
-const TURN_NS: u64 = 100_000;
+const SLICE_NS: u64 = 100_000;
 
-/// Asks for short turns for the calling thread and those that it will start, unless the user has chosen another policy for
-/// it. Linux before 6.12 hears this and does nothing.
+/// Requests short slices for the calling thread and for threads that it starts, unless the user has chosen another
+/// scheduling policy. Linux before 6.12 accepts the call and ignores it.
 #[cfg(target_os = "linux")]
 pub fn ask_for_short_turns() {
     let asked = scheduling().and_then(|now| {
         if now.sched_policy != libc::SCHED_OTHER.cast_unsigned() {
             return Ok(());
         }
-        set_scheduling(libc::sched_attr { sched_runtime: TURN_NS, ..now })
+        set_scheduling(libc::sched_attr { sched_runtime: SLICE_NS, ..now })
     });
     if let Err(error) = asked {
-        tracing::debug!("no short turns on the processors: {error}");
+        tracing::debug!("cannot request short time slices: {error}");
     }
 }
 
-/// Elsewhere there is nothing to ask for.
+/// Does nothing: other systems have no such request.
 #[cfg(not(target_os = "linux"))]
 pub fn ask_for_short_turns() {}
 
-/// How the calling thread is scheduled.
+/// Returns the scheduling attributes of the calling thread.
 #[cfg(target_os = "linux")]
 fn scheduling() -> std::io::Result<libc::sched_attr> {
     let mut found = libc::sched_attr {
@@ -43,7 +43,7 @@ fn scheduling() -> std::io::Result<libc::sched_attr> {
         sched_deadline: 0,
         sched_period: 0,
     };
-    // SAFETY: The kernel writes to `found`, and not more than the size that it is told.
+    // SAFETY: The kernel writes to `found`, at most as many bytes as the size that it is given.
     let refused =
         unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut found, size_of_val(&found), 0) } != 0;
     if refused { Err(std::io::Error::last_os_error()) } else { Ok(found) }
@@ -51,7 +51,7 @@ fn scheduling() -> std::io::Result<libc::sched_attr> {
 
 #[cfg(target_os = "linux")]
 fn set_scheduling(wanted: libc::sched_attr) -> std::io::Result<()> {
-    // SAFETY: The kernel reads the attributes, whose size stands in them, and keeps no address.
+    // SAFETY: The kernel reads the attributes, which contain their size, and stores no address.
     let refused = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const wanted, 0) } != 0;
     if refused { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_turns_change() {
+    fn only_the_slice_changes() {
         let (before, after) = std::thread::spawn(|| {
             let before = scheduling().unwrap();
             ask_for_short_turns();
@@ -70,13 +70,13 @@ mod tests {
         .join()
         .unwrap();
         assert_eq!((before.sched_policy, before.sched_nice), (after.sched_policy, after.sched_nice));
-        // Kernels that know no turns of a thread's own show none, and a test may be run under another policy.
-        let has_turns = before.sched_runtime > 0 && before.sched_policy == libc::SCHED_OTHER.cast_unsigned();
-        assert!(!has_turns || after.sched_runtime == TURN_NS, "{}", after.sched_runtime);
+        // Older kernels report no slice, and the test may run under another policy.
+        let has_slices = before.sched_runtime > 0 && before.sched_policy == libc::SCHED_OTHER.cast_unsigned();
+        assert!(!has_slices || after.sched_runtime == SLICE_NS, "{}", after.sched_runtime);
     }
 
     #[test]
-    fn a_policy_that_the_user_has_chosen_stays() {
+    fn a_policy_chosen_by_the_user_is_kept() {
         let after = std::thread::spawn(|| {
             let now = scheduling().unwrap();
             set_scheduling(libc::sched_attr { sched_policy: libc::SCHED_BATCH.cast_unsigned(), ..now })

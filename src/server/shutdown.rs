@@ -1,21 +1,23 @@
-//! An orderly end: everybody is told, and somebody waits until everybody has left.
+//! A clean shutdown: all tasks get a signal, and the server waits until they have ended.
 
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
 
-/// The side that ends the server.
+/// Starts the shutdown and waits for the holders of signals.
 pub struct Shutdown {
-    tell: watch::Sender<bool>,
+    is_ending: watch::Sender<bool>,
+    /// Yields when all signals are dropped.
     all_left: mpsc::Receiver<()>,
     signal: Option<ShutdownSignal>,
 }
 
-/// The side of those who are told. The server has not ended while one of them is kept.
+/// Lets a task see the shutdown. The server has not ended while a signal exists.
 pub struct ShutdownSignal {
-    told: watch::Receiver<bool>,
-    /// Kept between two waits: a connection waits once more with each request, and would queue up anew each time.
+    is_ending: watch::Receiver<bool>,
+    /// The registered wait. It is kept between calls, because a connection waits again with each request and would
+    /// otherwise register each time.
     waiting: Option<BoxFuture<'static, ()>>,
     still_here: mpsc::Sender<()>,
 }
@@ -28,47 +30,49 @@ impl Default for Shutdown {
 
 impl Shutdown {
     pub fn new() -> Shutdown {
-        let (tell, told) = watch::channel(false);
+        let (sender, is_ending) = watch::channel(false);
         let (still_here, all_left) = mpsc::channel(1);
-        Shutdown { tell, all_left, signal: Some(ShutdownSignal { told, waiting: None, still_here }) }
+        let signal = Some(ShutdownSignal { is_ending, waiting: None, still_here });
+        Shutdown { is_ending: sender, all_left, signal }
     }
 
-    /// A signal for one who must be told; `None` once the end has begun.
+    /// Returns a signal for a task; `None` once the shutdown has begun.
     pub fn signal(&self) -> Option<ShutdownSignal> {
         self.signal.clone()
     }
 
-    /// Tells everybody and waits until all have left, but not longer than this. Returns whether they have.
+    /// Starts the shutdown and waits until all signals are dropped, at most for `patience`. Returns whether they are.
     pub async fn end(mut self, patience: Duration) -> bool {
         self.signal = None;
-        // Nobody listens when there is nobody left.
-        let _ = self.tell.send(true);
+        // Sending fails if no signal is left.
+        let _ = self.is_ending.send(true);
         tokio::time::timeout(patience, self.all_left.recv()).await.is_ok()
     }
 }
 
 impl Clone for ShutdownSignal {
     fn clone(&self) -> ShutdownSignal {
-        ShutdownSignal { told: self.told.clone(), waiting: None, still_here: self.still_here.clone() }
+        let (is_ending, still_here) = (self.is_ending.clone(), self.still_here.clone());
+        ShutdownSignal { is_ending, waiting: None, still_here }
     }
 }
 
 impl ShutdownSignal {
-    /// Returns when the end has begun.
-    pub async fn told(&mut self) {
-        let told = &self.told;
-        self.waiting.get_or_insert_with(|| Box::pin(wait(told.clone()))).await;
+    /// Waits until the shutdown has begun.
+    pub async fn requested(&mut self) {
+        let is_ending = &self.is_ending;
+        self.waiting.get_or_insert_with(|| Box::pin(wait(is_ending.clone()))).await;
         self.waiting = None;
     }
 
     pub fn is_ending(&self) -> bool {
-        *self.told.borrow()
+        *self.is_ending.borrow()
     }
 }
 
-async fn wait(mut told: watch::Receiver<bool>) {
-    // An error means that the teller is gone, which is the end too.
-    let _ = told.wait_for(|is_ending| *is_ending).await;
+async fn wait(mut receiver: watch::Receiver<bool>) {
+    // An error means that `Shutdown` was dropped, which is a shutdown too.
+    let _ = receiver.wait_for(|is_ending| *is_ending).await;
 }
 
 #[cfg(test)]
@@ -76,40 +80,40 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_waits_again_and_again_is_told() {
+    async fn a_task_that_waits_repeatedly_sees_the_shutdown() {
         let shutdown = Shutdown::new();
         let mut signal = shutdown.signal().unwrap();
-        let mut twin = signal.clone();
+        let mut other_signal = signal.clone();
         let (waits_on, has_waited) = tokio::sync::oneshot::channel();
         let waiting = tokio::spawn(async move {
             for _ in 0..20 {
                 tokio::select! {
                     biased;
                     () = tokio::time::sleep(Duration::from_millis(1)) => {}
-                    () = signal.told() => return false,
+                    () = signal.requested() => return false,
                 }
             }
             waits_on.send(()).unwrap();
-            signal.told().await;
+            signal.requested().await;
             signal.is_ending()
         });
-        let other = tokio::spawn(async move { twin.told().await });
+        let other = tokio::spawn(async move { other_signal.requested().await });
         has_waited.await.unwrap();
         assert!(!waiting.is_finished() && !other.is_finished());
-        assert!(shutdown.end(Duration::from_secs(10)).await, "nobody is left");
+        assert!(shutdown.end(Duration::from_secs(10)).await, "all signals are dropped");
         assert!(waiting.await.unwrap());
         other.await.unwrap();
     }
 
     #[tokio::test]
-    async fn who_has_used_up_his_turn_is_told() {
+    async fn a_task_without_budget_sees_the_shutdown() {
         let shutdown = Shutdown::new();
         let mut signal = shutdown.signal().unwrap();
         let waiting = tokio::spawn(async move {
             while tokio::task::coop::has_budget_remaining() {
                 tokio::task::coop::consume_budget().await;
             }
-            signal.told().await;
+            signal.requested().await;
         });
         tokio::task::yield_now().await;
         assert!(shutdown.end(Duration::from_secs(10)).await);
@@ -117,26 +121,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_teller_that_is_gone_is_the_end() {
+    async fn dropping_shutdown_is_a_shutdown() {
         let shutdown = Shutdown::new();
         let mut signal = shutdown.signal().unwrap();
-        let waiting = tokio::spawn(async move { signal.told().await });
+        let waiting = tokio::spawn(async move { signal.requested().await });
         tokio::task::yield_now().await;
         drop(shutdown);
         waiting.await.unwrap();
     }
 
     #[tokio::test]
-    async fn who_waits_in_another_task_is_told_there() {
+    async fn a_signal_that_moved_to_another_task_wakes_that_task() {
         let shutdown = Shutdown::new();
         let mut signal = shutdown.signal().unwrap();
-        // It is waited for in this task first.
+        // Wait in this task first.
         tokio::select! {
             biased;
-            () = signal.told() => panic!("nobody has told"),
+            () = signal.requested() => panic!("no shutdown was requested"),
             () = tokio::task::yield_now() => {}
         }
-        let waiting = tokio::spawn(async move { signal.told().await });
+        let waiting = tokio::spawn(async move { signal.requested().await });
         tokio::task::yield_now().await;
         assert!(shutdown.end(Duration::from_secs(10)).await);
         waiting.await.unwrap();

@@ -1,4 +1,4 @@
-//! The status port: plain text over HTTP, for people and for probes.
+//! The status port: serves plain text over HTTP to people and health probes.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ use crate::db::Database;
 use crate::util::Password;
 use crate::util::limits::STATUS_REQUEST_BYTES_MAX;
 
-/// How long a client may take for its request, and to read the answer: those who say nothing must not keep probes out.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit for a request and its reply: silent clients must not keep health probes out.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Answers who looks: `GET /` with all there is to see, `GET /health` with 200 or 503.
+/// Serves `GET /` with the status page, and `GET /health` with 200 or 503.
 #[derive(Clone)]
 pub struct StatusService {
     database: Arc<Database>,
-    /// Where the data are.
+    /// Where the data is stored.
     place: Arc<str>,
     started: Instant,
-    /// What requests have to carry; `None`: nothing.
+    /// The token that requests must have; `None` if none is required.
     token: Option<Arc<Password>>,
 }
 
-/// An answer: its status line's end, and its text.
+/// A reply: the code and reason of its status line, and its text.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     status: &'static str,
@@ -39,7 +39,8 @@ impl StatusService {
         StatusService { database, place: place.into(), started: Instant::now(), token: None }
     }
 
-    /// The same for requests that carry a token, as in `Authorization: Bearer TOKEN`; the others get 401. `None`: for all.
+    /// Returns the same service that requires `Authorization: Bearer TOKEN`, and answers other requests with 401.
+    /// `None` requires no token.
     #[must_use]
     pub fn with_token(self, token: Option<Password>) -> StatusService {
         StatusService { token: token.map(Arc::new), ..self }
@@ -53,7 +54,7 @@ impl StatusService {
             return answer("400 Bad Request", "this port speaks HTTP: GET / or GET /health");
         }
         if ![&b"GET"[..], b"HEAD"].contains(&method) {
-            return answer("405 Method Not Allowed", "nothing can be changed here: GET / or GET /health");
+            return answer("405 Method Not Allowed", "this port is read-only: GET / or GET /health");
         }
         if !self.is_admitted(request) {
             return answer("401 Unauthorized", "a request needs the header Authorization: Bearer TOKEN");
@@ -64,23 +65,23 @@ impl StatusService {
                 None => answer("200 OK", "ok"),
                 Some(trouble) => answer("503 Service Unavailable", &trouble),
             },
-            _ => answer("404 Not Found", "there is GET / and GET /health"),
+            _ => answer("404 Not Found", "unknown path: use GET / or GET /health"),
         }
     }
 
-    /// Whether a request carries the token, where there is one.
+    /// Returns whether a request has the token, if one is required.
     fn is_admitted(&self, request: &[u8]) -> bool {
         let Some(token) = &self.token else { return true };
         let given = request.split(|byte| *byte == b'\n').skip(1).find_map(bearer_token);
         given.is_some_and(|given| is_same(given, token.reveal().as_bytes()))
     }
 
-    /// All there is to see, one thing a line.
+    /// Returns the status page, one value a line.
     fn page(&self) -> String {
         let status = self.database.store().status();
         let mut page = String::new();
         let mut line = |name: &str, value: &dyn std::fmt::Display| {
-            // A text takes all that is written to it.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(page, "{name}: {value}");
         };
         line("health", &status.trouble().as_deref().unwrap_or("ok"));
@@ -110,11 +111,11 @@ impl StatusService {
 impl ConnectionHandler for StatusService {
     async fn serve(self, client: Client) -> Result<(), ConnectionEnd> {
         let Client { mut stream, mut shutdown, .. } = client;
-        let conversation = timeout(PATIENCE, self.converse(&mut stream));
+        let conversation = timeout(REQUEST_TIMEOUT, self.converse(&mut stream));
         tokio::select! {
-            // Who is too slow is no news.
+            // A client that is too slow is not logged.
             done = conversation => done.unwrap_or(Ok(()))?,
-            () = shutdown.told() => {}
+            () = shutdown.requested() => {}
         }
         stream.close().await;
         Ok(())
@@ -150,7 +151,7 @@ impl StatusService {
     }
 }
 
-/// The token in a line of a request's head, where it is that of `Authorization`.
+/// Returns the bearer token of a header line, if it is an `Authorization` header.
 fn bearer_token(line: &[u8]) -> Option<&[u8]> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
@@ -159,13 +160,13 @@ fn bearer_token(line: &[u8]) -> Option<&[u8]> {
     is_bearer.then(|| token.trim_ascii())
 }
 
-/// Whether two texts are the same. The time it takes depends on their lengths alone, so it tells nobody how much is right.
+/// Compares two texts in constant time for a given length, so that timing does not reveal how many bytes are right.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let differences = left.iter().zip(right).fold(0, |seen, (one, other)| seen | (one ^ other));
     left.len() == right.len() && std::hint::black_box(differences) == 0
 }
 
-/// Whether the request's head is whole: there is an empty line after it.
+/// Returns whether the request's headers are complete, that is, followed by an empty line.
 fn has_ended(request: &[u8]) -> bool {
     request.windows(4).any(|bytes| bytes == b"\r\n\r\n") || request.windows(2).any(|bytes| bytes == b"\n\n")
 }

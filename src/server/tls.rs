@@ -1,4 +1,4 @@
-//! Certificates and keys, from their files to what a handshake needs.
+//! Reads certificates and keys, and makes the TLS configuration of the server.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,12 +15,12 @@ use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 use crate::config::ClientEncryption;
 use crate::util::limits::PEM_BYTES_MAX;
 
-/// Files that no TLS connection can be made with.
+/// Why the files cannot be used for TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("cannot read {}: {reason}", file.display())]
     Unreadable { file: PathBuf, reason: std::io::Error },
-    #[error("{} has more than {PEM_BYTES_MAX} bytes: it is no certificate or key", file.display())]
+    #[error("{} has more than {PEM_BYTES_MAX} bytes: it is not a certificate or key", file.display())]
     TooLong { file: PathBuf },
     #[error("{} is no PEM file with {wanted}: {reason}", file.display())]
     NotPem { file: PathBuf, wanted: &'static str, reason: String },
@@ -32,7 +32,7 @@ pub enum TlsError {
     Protocol(rustls::Error),
 }
 
-/// Reads the files and makes of them what handshakes need: TLS 1.2 and 1.3.
+/// Reads the files and returns a server configuration for TLS 1.2 and 1.3.
 pub fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsError> {
     let (certificate_file, key_file) = (&options.certificate_file, &options.key_file);
     let certificates = certificates(certificate_file)?;
@@ -51,7 +51,7 @@ pub fn server_config(options: &ClientEncryption) -> Result<ServerConfig, TlsErro
     })
 }
 
-/// What checks the certificates of clients against those who may have signed them.
+/// Returns the verifier of client certificates, which must be signed by an authority in `file`.
 fn verifier(file: &Path, is_required: bool) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
     let wrong = |reason: String| TlsError::Authorities { file: file.to_owned(), reason };
     let mut authorities = RootCertStore::empty();
@@ -86,7 +86,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 
 fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
     let mut text = Vec::new();
-    // One byte more than is allowed, so that a file that never ends is found out.
+    // Read one byte more than allowed, to detect a longer file without reading all of it.
     let limit = PEM_BYTES_MAX as u64 + 1;
     File::open(file)
         .and_then(|opened| opened.take(limit).read_to_end(&mut text))
@@ -97,17 +97,18 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
     Ok(text)
 }
 
-/// Tells what a file is instead, if it is one of those that are often given.
+/// Returns the error for a file without PEM data. It names the format of the file if that is a common one, and the
+/// command that converts it.
 fn not_pem(file: &Path, text: &[u8], wanted: &'static str, error: &pem::Error) -> TlsError {
     const JAVA_KEYSTORE: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
     // The outer sequence of a PKCS #12 file, which newer keystores are.
     const DER: [u8; 2] = [0x30, 0x82];
     let has = |words: &[u8]| text.windows(words.len()).any(|window| window == words);
     let reason = if text.starts_with(&JAVA_KEYSTORE) {
-        "it is a Java keystore: `keytool -importkeystore -deststoretype PKCS12` and `openssl pkcs12 -nodes` make PEM of it"
+        "it is a Java keystore: convert it with `keytool -importkeystore -deststoretype PKCS12` and `openssl pkcs12 -nodes`"
             .to_owned()
     } else if text.starts_with(&DER) {
-        "it is binary: `openssl pkcs12 -nodes` makes PEM of a keystore, `openssl x509 -inform der` of a certificate"
+        "it is binary: convert a keystore with `openssl pkcs12 -nodes`, a certificate with `openssl x509 -inform der`"
             .to_owned()
     } else if has(b"ENCRYPTED") {
         "the key has a password: `openssl pkey` takes it off".to_owned()

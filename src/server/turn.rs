@@ -1,12 +1,12 @@
-//! A turn for other tasks before a reply leaves.
+//! Lets other tasks run before a reply is sent.
 
 use std::task::Poll;
 
-/// Lets what else is ready on this thread run first. Replies then leave one after another, and wake their clients once
-/// and not each by itself, which costs more than this turn.
+/// Lets the other ready tasks of this thread run first. Then replies are sent directly after each other, and the
+/// threads of clients wake once for several replies. Waking them for each reply costs more than this turn.
 pub async fn let_others_go_first() {
     let mut have_gone = false;
-    // Unlike `yield_now` of the runtime, this does not look for new work, which costs more than it brings.
+    // Unlike `tokio::task::yield_now`, this does not poll for new events, which costs more than it gains.
     std::future::poll_fn(|context| {
         if std::mem::replace(&mut have_gone, true) {
             return Poll::Ready(());
@@ -24,19 +24,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn all_are_at_work_before_the_first_goes_on() {
-        let said = Arc::new(Mutex::new(Vec::new()));
+    async fn all_ready_tasks_run_before_the_first_continues() {
+        let log = Arc::new(Mutex::new(Vec::new()));
         let tasks = [1, 2, 3].map(|number| {
-            let said = said.clone();
+            let log = log.clone();
             tokio::spawn(async move {
-                said.lock().unwrap().push(number);
+                log.lock().unwrap().push(number);
                 let_others_go_first().await;
-                said.lock().unwrap().push(number * 10);
+                log.lock().unwrap().push(number * 10);
             })
         });
         for task in tasks {
             task.await.unwrap();
         }
-        assert_eq!(*said.lock().unwrap(), [1, 2, 3, 10, 20, 30]);
+        assert_eq!(*log.lock().unwrap(), [1, 2, 3, 10, 20, 30]);
     }
 }
