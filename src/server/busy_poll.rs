@@ -1,18 +1,19 @@
 //! Keeps a processor awake while requests arrive in short intervals.
 //!
 //! A processor without work goes to sleep. Waking it for the next request can take longer than answering a request,
-//! above all on a virtual machine. So while the time between requests is short, tasks make the runtime poll for the
-//! next request again and again. Before each poll a task offers its processor to other programs (`sched_yield`). An
-//! idle server does not poll.
+//! above all on a virtual machine. So while requests follow each other closely, tasks poll: they offer the processor to
+//! other programs (`sched_yield`), let the runtime look for requests, and repeat. An idle server does not poll.
+//!
 //! ```text
-//! requests    |     |  |  |  |                        |
-//! task     asleep  asleep  polls ............. asleep  asleep
-//!                        ^ at most 50 us           ^ no request for 50 us
-//!                          since the last request
+//! requests   x         x x  x  x    x
+//! task       asleep      | polls ..........|   asleep
+//!                        |                 |
+//!                        50 us or less     50 us without
+//!                        between two       a request
 //! ```
 //!
-//! If other programs kept the processor for more than 1 ms during an offer, the machine is busy, and the task sleeps
-//! for 20 ms (`Wait::Rest`).
+//! If an offered processor comes back after more than 1 ms, other programs are busy. Then the task sleeps for 20 ms,
+//! and after that until the next request (`Wait::Rest`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

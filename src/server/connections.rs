@@ -98,8 +98,9 @@ impl Connections {
 }
 
 impl Place {
-    /// Records that the client has completed its handshake, its login or its first request. If the connection was asked to
-    /// close for a newcomer before that, it stays open, and a newcomer that still needs a place asks another connection.
+    /// Records that the client has completed its handshake, its login or its first request. If the connection was asked
+    /// to close for a new connection before that, it stays open, and the server asks another connection if it still
+    /// needs a place.
     pub fn prove(&mut self) {
         if let Some(number) = self.number.take() {
             self.table.unproven.lock().by_number.remove(&number);

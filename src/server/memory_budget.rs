@@ -5,20 +5,22 @@
 //! wait in order, for a limited time. Meanwhile connections are asked to close:
 //!
 //! 1. Connections whose clients stall: the client has neither sent the rest of a message nor read a reply at the
-//! minimum rate. The one that has stalled longest closes first.
+//!    minimum rate. The one that has stalled longest closes first.
 //! 2. If the waiting shares themselves hold the missing memory, they would wait for each other forever. Then the share
-//! that began to wait last closes.
+//!    that began to wait last closes.
 //!
+//! For example, with a budget of 3 MiB that is used up:
 //!
-//! For example, with a budget of 4 MiB:
 //! ```text
-//! share   held    client                    waits for
-//!   A     1 MiB   reads its reply           -
-//!   B     1 MiB   stalls for 2 s            -           closes first: B stalls longer than C
-//!   C     1 MiB   stalls for 1 s            -
-//!   D     1 MiB   sends a long message      1 MiB       gets the memory of B
+//!            holds   its client               waits for
+//! share A    1 MiB   reads its reply          -
+//! share B    1 MiB   stalls since 2 s         -           closes: B has stalled longer than C
+//! share C    1 MiB   stalls since 1 s         -
+//! share D    -       sends a large message    1 MiB       gets the memory of B
 //!
-//!   A, B, C  1 MiB each of 3 MiB, and each waits for 1 MiB more: C, which began to wait last, closes
+//! share A    1 MiB   sends a large message    1 MiB       gets the memory of C
+//! share B    1 MiB   sends a large message    1 MiB       waits until A ends
+//! share C    1 MiB   sends a large message    1 MiB       closes: it began to wait after A and B
 //! ```
 
 use std::collections::BTreeMap;

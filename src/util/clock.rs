@@ -1,30 +1,30 @@
-//! The server's own clock, as an argument, so that a test can hold it still.
+//! The server's clock. It is passed as an argument, so that tests can set it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where "now" comes from: the system, or a test's hand.
+/// The current time: of the system, or set by a test.
 #[derive(Debug)]
 pub struct Clock {
     source: Source,
-    /// The last that `next_micros` gave.
+    /// The last value that `next_micros` returned.
     last_micros: AtomicI64,
 }
 
 #[derive(Debug)]
 enum Source {
     System,
-    /// Stands still at this many milliseconds since 1970 until a test moves it.
+    /// Milliseconds since 1970. They only change by `advance_ms`.
     Manual(AtomicI64),
 }
 
 impl Clock {
-    /// The machine's clock.
+    /// Returns the system's clock.
     pub fn system() -> Clock {
         Clock { source: Source::System, last_micros: AtomicI64::new(0) }
     }
 
-    /// A clock that a test moves by hand.
+    /// Returns a clock that only [`Clock::advance_ms`] moves.
     pub fn manual(unix_ms: i64) -> Clock {
         Clock { source: Source::Manual(AtomicI64::new(unix_ms)), last_micros: AtomicI64::new(0) }
     }
@@ -39,7 +39,8 @@ impl Clock {
         }
     }
 
-    /// Microseconds since 1970, each time a larger number than the last: timestamps of the server's own writes.
+    /// Returns microseconds since 1970, larger than all values returned before: the timestamps of the server's own
+    /// writes.
     pub fn next_micros(&self) -> i64 {
         let now = self.now_micros();
         let later = |last: i64| Some(now.max(last.saturating_add(1)));
@@ -48,17 +49,17 @@ impl Clock {
         }
     }
 
-    /// Milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.now_micros() / 1000
     }
 
-    /// Seconds since 1970, the unit of local deletion times. Stops at 2038's end of i32 instead of wrapping.
+    /// Returns seconds since 1970, the unit of local deletion times. Saturates at the end of i32 in 2038.
     pub fn now_s(&self) -> i32 {
         i32::try_from(self.now_ms() / 1000).unwrap_or(i32::MAX)
     }
 
-    /// Moves a manual clock; the system's does not move.
+    /// Advances a manual clock. Has no effect on the system's clock.
     pub fn advance_ms(&self, by: i64) {
         if let Source::Manual(ms) = &self.source {
             ms.fetch_add(by, Ordering::Relaxed);

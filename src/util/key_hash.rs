@@ -1,9 +1,9 @@
-//! How keys of requests are hashed: several times in each request.
+//! The hash function for keys in requests, which each request uses several times.
 
-/// Hashes what clients choose: row keys and names of methods. Its seed is random at each start, so that without seeing
-/// hashes nobody can choose keys that meet in one bucket. The standard library's SipHash took 6 % of the instructions of
-/// a read; this takes a quarter of that.
+/// Hashes data that clients choose: row keys and names of methods. The seed is random at each start, so clients that
+/// see no hashes cannot choose keys that collide. The standard library's SipHash took 6 % of the instructions of a
+/// read; foldhash takes a quarter of that.
 pub type KeyHasher = foldhash::quality::RandomState;
 
-/// A map by what clients choose.
+/// A map whose keys are chosen by clients.
 pub type KeyMap<K, V> = std::collections::HashMap<K, V, KeyHasher>;

@@ -2,188 +2,195 @@
 
 use std::time::Duration;
 
-/// Longest row key, super column name and column name, in bytes: the old servers write their length as a u16.
+/// Longest row key, super column name and column name, in bytes: old servers write the length as a u16.
 pub const NAME_BYTES_MAX: usize = 65_535;
 
-/// Longest Thrift message that is read, in bytes. 0.6 had no limit, 0.7 and later 15 MiB; this much of the
-/// memory may belong to one request, so one client cannot exhaust it by announcing a length.
+/// Longest Thrift message, in bytes. 0.6 had no limit, 0.7 and later had 15 MiB. The limit bounds the memory of one
+/// message: a client cannot reserve memory by announcing a length.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Longest body of a native-protocol frame, in bytes, before and after it is unpacked: as from Cassandra 1.2 on.
+/// Longest body of a native-protocol frame, in bytes, compressed and decompressed: as from Cassandra 1.2 on.
 pub const NATIVE_FRAME_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Longest body of a request that comes before a client may ask for anything, in bytes: names, a password, settings.
+/// Longest body of a request before the login or handshake is complete, in bytes: such requests have names, a password
+/// and settings.
 pub const HANDSHAKE_BYTES_MAX: usize = 64 * 1024;
 
-/// Values of one result, in bytes: a longer one would fit into no frame. It is gathered before it is sent.
+/// Values of one result, in bytes: a larger result would not fit in a frame. A result is collected before it is sent.
 pub const RESULT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Requests of one native-protocol connection that are answered at one time: more wait unread.
+/// Requests of one native-protocol connection that run at the same time. Further requests stay unread.
 pub const NATIVE_REQUESTS_MAX: usize = 1024;
 
-/// Traces of requests that are kept, the last ones, and the length of each text in them, in bytes.
+/// How many of the last traces are stored, and the length of each text in them, in bytes.
 pub const TRACES_MAX: usize = 512;
 pub const TRACE_TEXT_BYTES_MAX: usize = 1024;
 
-/// Deepest nesting of structs, maps and lists that is skipped in a message. The API's own deepest is 8.
+/// Deepest nesting of skipped structs, maps and lists in a message. The deepest in the API is 8.
 pub const NESTING_MAX: usize = 64;
 
-/// Longest method name that is looked up; the API's longest has 28 letters.
+/// Longest method name that is looked up; the longest in the API has 28 characters.
 pub const METHOD_NAME_BYTES_MAX: usize = 256;
 
-/// Memory of all messages that are being received and of all replies that wait to be read, in bytes: see `MESSAGE_BYTES_MAX` for one.
+/// Memory of all incoming messages and of all unread replies, in bytes. `MESSAGE_BYTES_MAX` is the limit of one
+/// message.
 pub const MESSAGES_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// A buffer of a connection up to this many bytes is not counted against `MESSAGES_BYTES_MAX`, and is kept while the
 /// connection is idle.
 pub const MESSAGE_BYTES_FREE: usize = 64 * 1024;
 
-/// The same with so many connections that buffers of that size would take more than `FREE_BYTES_OF_ALL`: each has its part
-/// of this, and the second number at least. 10,000 buffers of 64 KiB would take more than a small container has.
+/// The same limit if there are many connections: together the uncounted buffers take at most `FREE_BYTES_OF_ALL`,
+/// shared equally, but each connection has at least `MESSAGE_BYTES_FREE_MIN`. 10,000 buffers of 64 KiB would take more
+/// memory than a small container has.
 pub const FREE_BYTES_OF_ALL: usize = 16 * 1024 * 1024;
 pub const MESSAGE_BYTES_FREE_MIN: usize = 8 * 1024;
 
-/// Memory of all requests together, in bytes: half of what the process may use beside its cache, but no more than this. More
-/// would only let large requests run side by side that have to share the processors anyway.
+/// Maximum memory of all requests together, in bytes. The usual value is half of what the process may use beside its
+/// cache. More would only let more large requests run concurrently, which share the processors anyway.
 pub const REQUEST_MEMORY_BYTES_MAX: usize = 2 * 1024 * 1024 * 1024;
 
-/// The least that there is for requests, in bytes, however small the machine: with less, ordinary slices would be refused.
+/// Minimum memory of all requests together, in bytes, on small machines too: with less, ordinary slices would be
+/// refused.
 pub const REQUEST_MEMORY_BYTES_MIN: usize = 16 * 1024 * 1024;
 
-/// What one request may hold is the memory of all of them divided by this: three large ones leave room for others.
+/// One request may hold the memory of all requests divided by this: three large requests leave room for others.
 pub const REQUEST_MEMORY_PARTS: usize = 4;
 
-/// Memory that one request may hold, in bytes, wherever there is plenty: a result of `RESULT_BYTES_MAX` as it was read and as
-/// it is sent, with what small cells take beside their bytes.
+/// Maximum memory of one request, in bytes, on large machines: a result of `RESULT_BYTES_MAX` as it was read and as it
+/// is sent, plus the overhead of small cells.
 pub const REQUEST_HELD_BYTES_MAX: usize = 4 * RESULT_BYTES_MAX;
 
-/// What a request may hold without being counted against the memory of all requests, in bytes, and what it takes of that at
-/// least when it needs more. Most requests hold less than the first, so they write to nothing that processors share.
+/// The memory of a request that is not counted against the memory of all requests, in bytes, and the minimum that it
+/// takes from that memory if it needs more. Most requests need less than the first, so they do not write to memory that
+/// processors share.
 pub const REQUEST_BYTES_FREE: usize = 16 * 1024;
 pub const REQUEST_CHUNK_BYTES: usize = 64 * 1024;
 
-/// How long a request waits for memory that others hold, in milliseconds, before its client is told to come again later: less
-/// than clients wait for an answer.
+/// How long a request waits for memory that others hold, in milliseconds, before it is refused: less than clients wait
+/// for a reply.
 pub const REQUEST_MEMORY_WAIT_MS: u64 = 5_000;
 
-/// How long a request goes on whose client sends nothing more, in milliseconds. The client may have shut down its side and
-/// still read.
+/// How long a request continues after its client has stopped sending, in milliseconds. The client may have shut down
+/// only its side and still read.
 pub const REQUEST_AFTER_CLIENT_MS: u64 = 2_000;
 
-/// Cells and rows that a request looks at on a thread that serves others, before these have a turn: a millisecond or less.
+/// Cells and rows that a request processes on a shared thread before other tasks run: a millisecond or less.
 pub const REQUEST_WORK_PER_TURN: usize = 1_024;
 
-/// What it costs to look for a row or a partition, in cells.
+/// The cost of looking up a row or partition, in cells.
 pub const ROW_WORK: usize = 8;
 
-/// Cells that are read between two looks at the time and at the memory of a request.
+/// Cells that are read between two checks of the time and memory of a request.
 pub const CELLS_PER_CHECK: usize = 256;
 
-/// Bytes of rows that a scan reads in one go, and rows that it looks at in one: then other work of the disk threads has a turn.
+/// Bytes and rows that a scan reads at a time, before other work of the disk threads runs.
 pub const SCAN_PIECE_BYTES: usize = 1024 * 1024;
 pub const SCAN_PIECE_ROWS: usize = 4_096;
 
-/// How long a message waits for its part of `MESSAGES_BYTES_MAX`, in seconds, before it is refused: as long as old clients
-/// wait for an answer (the default socket timeout of most libraries is 10 s or less).
+/// How long a message waits for its part of `MESSAGES_BYTES_MAX`, in seconds, before it is refused: as long as old
+/// clients wait for a reply (the default socket timeout of most libraries is 10 s or less).
 pub const MEMORY_WAIT_S: u64 = 10;
 
-/// Large replies that are made again at one time, once there is memory for them: beside each of them are the rows that it
-/// is made of.
+/// Large replies that are made again at the same time, once there is memory for them: each needs memory for its rows,
+/// too.
 pub const REPLIES_MADE_AGAIN_MAX: usize = 2;
 
-/// Connections that are served at one time. One more waits until one of them ends.
+/// Connections that are open at the same time. A further one waits until one of them ends.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
-/// Connections among these that have not completed their TLS handshake, their login or their first request. If one more
-/// comes, the oldest of them is closed: connections that do nothing must leave room for those that work. A client that
-/// opens a pool sends its first requests long before 5,000 other connections have come.
+/// How many of these may be without a completed TLS handshake, login or request. If one more arrives, the oldest is
+/// closed: silent connections must leave room for others. A client that opens a pool sends its first requests long
+/// before 5,000 other connections arrive.
 pub const UNPROVEN_CONNECTIONS_MAX: usize = CONNECTIONS_MAX / 2;
 
-/// How long a client of the native protocol may take until it may send statements, in seconds. Drivers send STARTUP at
-/// once, so this is generous. Thrift clients have no such limit: pools open connections long before they use them.
+/// Time limit for the handshake of a native-protocol client, in seconds. Drivers send STARTUP at once, so this is
+/// generous. Thrift clients have no such limit: pools open connections long before they use them.
 pub const NATIVE_HANDSHAKE_S: u64 = 60;
 
-/// How long a message that has begun may stop arriving, and a reply may stop being read, in seconds. Longer than a slow
-/// network needs to find another route, and than the longest pause of most garbage collectors.
+/// How long a client may pause within a message, or in reading a reply, in seconds. Longer than a slow network needs to
+/// find another route, and than the longest pauses of most garbage collectors.
 pub const PROGRESS_GRACE_S: u64 = 60;
 
-/// Slowest rate at which a message arrives or a reply is read in the long run, in bytes a second: half of what a modem
-/// of 14,400 bit/s carries. A client that is slower uses up `PROGRESS_GRACE_S`, and is closed then.
+/// Minimum average rate at which a message arrives or a reply is read, in bytes a second: half of the rate of a modem
+/// with 14,400 bit/s. A slower client uses up `PROGRESS_GRACE_S` and is then disconnected.
 pub const PROGRESS_BYTES_PER_S: u64 = 1024;
 
-/// The same two limits for a connection that must give way if it is slower, while others wait for the memory that it
-/// holds: a pause in milliseconds and a rate in bytes a second. Any local network is a hundred times as fast.
+/// The same two limits for a connection that holds memory which others wait for: a pause in milliseconds and a rate in
+/// bytes a second. Any local network is a hundred times as fast.
 pub const SCARCE_GRACE_MS: u64 = 2_000;
 pub const SCARCE_BYTES_PER_S: u64 = 64 * 1024;
 
-/// When TCP asks whether a silent client's machine is still there, in seconds, how often it repeats that, and how many
-/// questions remain unanswered before the connection is closed. The first comes before firewalls forget a connection,
-/// which most do after an hour, and some after five minutes.
+/// TCP keepalive: idle time before the first probe and interval of probes, in seconds, and the number of unanswered
+/// probes that close the connection. The first probe is sent before firewalls forget a connection, which most do after
+/// an hour, and some after five minutes.
 pub const KEEPALIVE_IDLE_S: u64 = 240;
 pub const KEEPALIVE_INTERVAL_S: u64 = 30;
 pub const KEEPALIVE_PROBES: u32 = 8;
 
-/// How long log lines about connections that are alike are counted instead of repeated, in seconds, how many different
-/// ones are remembered for that time, and how many bytes of each: clients decide what is in them.
+/// For how long equal log lines about connections are counted instead of repeated, in seconds; how many different lines
+/// are remembered in that time, and how many bytes of each. Clients can influence the text of these lines.
 pub const LOG_PERIOD_S: u64 = 60;
 pub const LOG_KINDS_MAX: usize = 32;
 pub const LOG_KIND_BYTES_MAX: usize = 256;
 
-/// Connections to the status port at one time, and the longest request there, in bytes: who looks asks for one line.
+/// Connections to the status port at the same time, and the longest request there, in bytes: clients send one line and
+/// a few headers.
 pub const STATUS_CONNECTIONS_MAX: usize = 16;
 pub const STATUS_REQUEST_BYTES_MAX: usize = 8 * 1024;
 
-/// Longest file of certificates or of a key, in bytes: all authorities that a browser knows take a quarter of it.
+/// Longest file of certificates or of a key, in bytes: four times the size of all authorities that a browser knows.
 pub const PEM_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest file that a password of ours is read from, in bytes: a password is a line.
+/// Longest password file, in bytes: a password is one line.
 pub const PASSWORD_FILE_BYTES_MAX: usize = 64 * 1024;
 
-/// Replies that wait to be sent on one connection, in bytes, before the next pipelined call is answered.
+/// Bytes of unsent replies of one connection before they are sent ahead of answering the next pipelined call.
 pub const REPLY_BYTES_BEFORE_FLUSH: usize = 64 * 1024;
 
-/// Longest message that leaves the buffer as it is which it came in, in bytes: a longer one would be kept with it.
+/// After a longer message, in bytes, a connection replaces its input buffer, which would otherwise keep the memory of
+/// the message.
 pub const IDLE_BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.
+/// Maximum time to live, in seconds: 20 years, as in Cassandra from 1.1.6 on.
 pub const TTL_MAX_S: i32 = 20 * 365 * 24 * 60 * 60;
 
-/// Last second since 1970 at which a column may expire in 2.1.
+/// Latest expiry of a column in 2.1, in seconds since 1970.
 pub const EXPIRY_MAX_S: i32 = i32::MAX;
 
 /// Longest name of a keyspace or column family that clients make, in characters: as from Cassandra 1.1 on.
 pub const SCHEMA_NAME_CHARS_MAX: usize = 48;
 
-/// Longest DecimalType value, in bytes: comparing takes the square of it. Such a number has 9,800 digits.
+/// Longest DecimalType value, in bytes: comparison takes quadratic time. Such a number has 9,800 digits.
 pub const DECIMAL_BYTES_MAX: usize = 4 * 1024;
 
-/// Longest text of a type in a schema, in bytes, and deepest nesting of types in it: there is a comparison within a
-/// comparison for each.
+/// Longest text of a type in a schema, in bytes, and deepest nesting of types in it: comparison recurses once for each
+/// level.
 pub const TYPE_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const TYPE_NESTING_MAX: usize = 16;
 
 /// Memory of all prepared statements, in bytes, estimated from their texts.
 pub const PREPARED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Longest text that is prepared, in bytes: a single statement leaves room for others.
+/// Longest text of a prepared statement, in bytes: one statement must not displace all others.
 pub const PREPARED_STATEMENT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Statements of CQL 2 that one connection may have prepared, and how long their texts may be together, in bytes: there
-/// may be as many connections as `CONNECTIONS_MAX`.
+/// Prepared CQL 2 statements of one connection, and the bytes of their texts together: there may be `CONNECTIONS_MAX`
+/// connections.
 pub const CQL2_PREPARED_MAX: usize = 256;
 pub const CQL2_PREPARED_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest element of a collection with a cell for each, in bytes: its length is a u16 in a cell's name and in the
-/// older forms of a collection's value.
+/// Longest element of a collection that stores a cell for each element, in bytes: the length is a u16 in the cell's
+/// name and in the older encoding of collections.
 pub const CQL_ELEMENT_BYTES_MAX: usize = 65_535;
 
-/// Longest CQL statement, in bytes, unpacked if it came packed: the old servers' longest frame has 15 MiB.
+/// Longest CQL statement, in bytes, after decompression: the longest frame of old servers has 15 MiB.
 pub const STATEMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Words of a CQL statement, spaces between them too: each takes 20 bytes, and its meaning some more.
+/// Tokens of a CQL statement, including spaces: each takes 20 bytes, plus its syntax tree.
 pub const STATEMENT_TOKENS_MAX: usize = 2_000_000;
 
-/// Deepest nesting of terms, types, selectors and relations in a CQL statement: reading them is recursive.
+/// Deepest nesting of terms, types, selectors and relations in a CQL statement: the parser is recursive.
 pub const STATEMENT_NESTING_MAX: usize = 50;
 
 /// Markers of a CQL statement: the protocols count them with 16 bits.
@@ -195,81 +202,83 @@ pub const BATCH_STATEMENTS_MAX: usize = 65_535;
 /// Properties of a table or keyspace in a CQL statement: each is compared with those before it.
 pub const PROPERTIES_MAX: usize = 1_000;
 
-/// Roles of the server: what each may do by others is kept ready, which may take the square of it.
+/// Roles of the server: the permissions that each role inherits are precomputed, which may take quadratic memory.
 pub const ROLES_MAX: usize = 2_000;
 
-/// Longest password, in bytes: bcrypt looks at no more of it.
+/// Longest password, in bytes: bcrypt ignores further bytes.
 pub const PASSWORD_BYTES_MAX: usize = 72;
 
-/// Failed logins in a row of one user from one address, unless `--login-failures` says otherwise, before logins of that user
-/// from there are refused. People mistype less often, and a dictionary has more words.
+/// Consecutive failed logins of one user from one address before further logins of that user from that address are
+/// refused; `--login-failures` changes it. Mistyping users fail less often, and a dictionary attack needs more
+/// attempts.
 pub const LOGIN_FAILURES_MAX: u32 = 10;
 
-/// How long logins are refused the first time, and how long at most: it doubles. A program whose password has been corrected
-/// waits for the longer one at worst; a guesser has 40 guesses an hour.
+/// How long logins are refused the first time, and at most: the time doubles. A program whose password has been
+/// corrected waits for the maximum at worst; an attacker has 40 attempts an hour.
 pub const LOGIN_REFUSED_MIN: Duration = Duration::from_secs(15);
 pub const LOGIN_REFUSED_MAX: Duration = Duration::from_secs(15 * 60);
 
-/// How long failed logins are remembered: longer than logins are refused, or each refusal would be the first.
+/// How long failed logins are remembered: longer than logins are refused, otherwise each refusal would be the first.
 pub const LOGIN_FAILURES_KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// Addresses whose failed logins are counted, and names that an address has counts of their own for: together they take less
-/// than 10 MB. Further names of an address share one count.
+/// Addresses whose failed logins are counted, and names of an address that are counted separately: together less than
+/// 10 MB. Further names of an address share one count.
 pub const LOGIN_ADDRESSES_MAX: usize = 1024;
 pub const LOGIN_NAMES_MAX: usize = 32;
 
 /// Longest file of users or rights of SimpleAuthenticator, in bytes: it is read at each login.
 pub const USERS_FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Shortest token of the status port, in bytes: nothing limits how often one may guess.
+/// Shortest token of the status port, in bytes: the number of attempts is not limited.
 pub const STATUS_TOKEN_BYTES_MIN: usize = 16;
 
-/// Entries of a directory that are looked at for the files of another program before the first start in it.
+/// Entries of a new data directory that are checked for files of another program before the first start.
 pub const FOREIGN_ENTRIES_MAX: usize = 10_000;
 
-/// Keyspaces that are named in the log at the start; the others are counted.
+/// Keyspaces that are listed in the log at startup; further ones are counted.
 pub const LOGGED_KEYSPACES_MAX: usize = 20;
 
-/// Passwords that are hashed at one time, each by a thread of its own; other logins wait. More would take the
-/// processors from the requests.
+/// Passwords that are hashed at the same time, each by its own thread; further logins wait. More would take the
+/// processors from requests.
 pub const HASHES_AT_ONCE_MAX: usize = 2;
 
-/// Rows that one request reads from or writes to a cluster side by side.
+/// Rows of a cluster that one request reads or writes concurrently.
 pub const CLUSTER_ROWS_AT_ONCE: usize = 64;
 
-/// Parts into which the ring of a cluster is cut for a batch job: each is an item of one reply. Parts of larger rings
-/// have more rows than was asked for.
+/// Maximum number of splits of a cluster's ring for a batch job: each is an item of one reply. Splits of larger rings
+/// have more rows than requested.
 pub const CLUSTER_SPLITS_MAX: usize = 10_000;
 
-/// Longest manifest that is written as a whole for each change of it, in bytes: some 100 column families. Changes of a
-/// longer one are appended to a file, since to write it again for each of 10,000 column families would be 40 GB.
+/// Longest manifest that is rewritten for each change, in bytes: some 100 column families. Changes of a longer manifest
+/// are appended to a file, because rewriting it for each of 10,000 column families would write 40 GB.
 pub const MANIFEST_BYTES_REPLACED: usize = 64 * 1024;
 
-/// Longest class name of a user type with all that it is made of, in bytes: versions 1 and 2 of the native protocol send
-/// it as a text whose length has 16 bits. It is counted without being written: a chain of types that each have the one
-/// before twice doubles it with each.
+/// Longest class name of a user type including its field types, in bytes: versions 1 and 2 of the native protocol send
+/// it as a text with a 16-bit length. The length is computed without building the text, because a chain of types that
+/// each contain the previous type twice doubles it each time.
 pub const USER_TYPE_TEXT_BYTES_MAX: usize = 65_535;
 
-/// User types of a keyspace: each has some kilobytes at most, and ALTER TYPE looks at all.
+/// User types of a keyspace: each takes a few kilobytes at most, and ALTER TYPE reads all.
 pub const USER_TYPES_MAX: usize = 10_000;
 
-/// Keyspaces that clients make. Each takes two kilobytes of memory and of the manifest, and lists of them are one reply.
+/// Keyspaces that clients create. Each takes two kilobytes of memory and of the manifest, and they are listed in one
+/// reply.
 pub const KEYSPACES_MAX: usize = 10_000;
 
-/// Column families of all keyspaces that clients make: with five columns each takes some five kilobytes of memory and one
-/// of the manifest, and drivers read all their definitions when they connect.
+/// Column families that clients create, of all keyspaces: with five columns each takes some five kilobytes of memory
+/// and one of the manifest, and drivers read all definitions when they connect.
 pub const FAMILIES_MAX: usize = 100_000;
 
-/// Columns of a table, and of a column family those with a definition of their own: a statement plans all columns, and
-/// each takes some hundred bytes of every result's metadata.
+/// Columns of a table, or defined columns of a column family: a statement is planned with all columns, and each takes
+/// some hundred bytes of each result's metadata.
 pub const TABLE_COLUMNS_MAX: usize = 10_000;
 
-/// Class names of the types of all columns of a table, in bytes: the results of `SELECT *` have them in their metadata.
+/// Class names of the types of all columns of a table, in bytes: they are in the metadata of `SELECT *`.
 pub const TABLE_TYPES_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Columns of a result: as many as a table may have, so that what `SELECT *` returns can be selected by names. Each row
-/// has a value for each of them, however little is stored.
+/// Columns of a result: as many as a table may have, so that all columns can be selected by name. Each row has a value
+/// for each of them, even if little is stored.
 pub const SELECTED_COLUMNS_MAX: usize = TABLE_COLUMNS_MAX;
 
-/// Conditions of a CQL statement: one on an element of a map looks through the map.
+/// Conditions of a CQL statement: a condition on an element of a map searches the map.
 pub const CONDITIONS_MAX: usize = 1_000;

@@ -1,4 +1,5 @@
-//! What every layer needs and what knows nothing of Cassandra: clock, hashes, limits, releases.
+//! Utilities of all layers that are independent of Cassandra's data model: clock, hashes, limits, meters of requests,
+//! releases.
 
 pub mod clock;
 mod key_hash;

@@ -1,4 +1,4 @@
-//! A password that stands in a file, so that it is not on a command line.
+//! Reads a password from a file, so that it is not on a command line.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::limits::PASSWORD_FILE_BYTES_MAX;
 
-/// A password. What prints it to look into it does not show it.
+/// A password. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -15,7 +15,7 @@ impl Password {
         Password(password.to_owned())
     }
 
-    /// The password itself, for who asks for it.
+    /// Returns the password as text.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -27,17 +27,20 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// The first line of a file, which must not be empty. `whose` is the password's owner, as in `the cluster's`.
+/// Reads a password from the first line of a file, which must not be empty. `whose` names the password's owner in
+/// errors, as in `the cluster's`.
 pub fn password_of(whose: &str, file: &Path) -> Result<Password, String> {
     let name = file.display();
     let mut text = String::new();
-    // One byte more than is allowed, so that a file that never ends is found out.
+    // Read one byte more than allowed, to detect a longer file without reading all of it.
     let limit = PASSWORD_FILE_BYTES_MAX as u64 + 1;
     File::open(file)
         .and_then(|opened| opened.take(limit).read_to_string(&mut text))
         .map_err(|error| format!("cannot read {whose} password from {name}: {error}"))?;
     if text.len() > PASSWORD_FILE_BYTES_MAX {
-        return Err(format!("{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: it holds no password"));
+        return Err(format!(
+            "{name} has more than {PASSWORD_FILE_BYTES_MAX} bytes: a password file has one line"
+        ));
     }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(Password::new(line)),
@@ -50,11 +53,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_does_not_show_itself() {
+    fn debug_does_not_print_the_password() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("password");
         std::fs::write(&file, "se cret\nmore\n").unwrap();
-        let password = password_of("somebody's", &file).unwrap();
+        let password = password_of("the user's", &file).unwrap();
         assert_eq!(password.reveal(), "se cret");
         assert_eq!(format!("{password:?}"), "(a password)");
     }

@@ -1,4 +1,4 @@
-//! How much memory the process may use.
+//! Determines how much memory the process may use.
 
 use std::fs;
 use std::path::Path;
@@ -7,26 +7,26 @@ use rustix::process::{Resource, getrlimit};
 
 use super::limits::{MESSAGES_BYTES_MAX, REQUEST_MEMORY_BYTES_MAX, REQUEST_MEMORY_BYTES_MIN};
 
-/// Memory that the process takes beside its cache and its requests, in bytes: code, threads, tables' filters, buffers of
-/// connections.
+/// Memory that the process needs beside its cache and its requests, in bytes: code, threads, filters of tables, buffers
+/// of connections.
 const BASE_BYTES: usize = 64 * 1024 * 1024;
 
-/// The smallest limit under which the process runs, in bytes: of its control groups (versions 1 and 2, with those around
-/// them), of its data (RLIMIT_DATA), of its address space (RLIMIT_AS) minus what is mapped already, and of the machine. `None` if
-/// none of them is known.
+/// Returns the smallest memory limit of the process in bytes: of its control groups (versions 1 and 2, with their
+/// parents), of its data (RLIMIT_DATA), of its address space (RLIMIT_AS) minus what is mapped already, and of the
+/// machine. `None` if none of them is known.
 pub fn limit() -> Option<usize> {
     let limits = [physical(), data(), address_space(), control_group()];
     limits.into_iter().flatten().min()
 }
 
-/// Memory for all requests beside a cache of so many bytes: half of what is left, within limits.
+/// Returns the bytes for all requests, beside a cache of `cache_bytes`: half of the remaining memory, within limits.
 pub fn for_requests(cache_bytes: usize) -> usize {
     let Some(limit) = limit() else { return REQUEST_MEMORY_BYTES_MAX / 4 };
     part_of(limit, cache_bytes)
 }
 
-/// Memory for messages that are received and replies that wait to be read, beside a cache of so many bytes: a quarter of
-/// what is left, within limits.
+/// Returns the bytes for incoming messages and unread replies, beside a cache of `cache_bytes`: a quarter of the
+/// remaining memory, within limits.
 pub fn for_messages(cache_bytes: usize) -> usize {
     let half = limit().map_or(MESSAGES_BYTES_MAX, |limit| part_of(limit, cache_bytes));
     (half / 2).clamp(REQUEST_MEMORY_BYTES_MIN, MESSAGES_BYTES_MAX)
@@ -37,7 +37,7 @@ fn part_of(limit: usize, cache_bytes: usize) -> usize {
     (left / 2).clamp(REQUEST_MEMORY_BYTES_MIN, REQUEST_MEMORY_BYTES_MAX)
 }
 
-/// The memory of the machine.
+/// Returns the memory of the machine.
 fn physical() -> Option<usize> {
     total_of(&fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -46,7 +46,7 @@ fn total_of(meminfo: &str) -> Option<usize> {
     kib_of(meminfo, "MemTotal:")
 }
 
-/// The bytes of a line `name: n kB`.
+/// Returns the bytes of a line `name: n kB`.
 fn kib_of(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -57,8 +57,8 @@ fn data() -> Option<usize> {
     rlimit(Resource::Data)
 }
 
-/// What is left of the limit of addresses. More than a gigabyte of them is reserved at the start, for the allocator and for
-/// threads, with hardly any memory behind it: to share out the whole limit would promise that gigabyte to requests.
+/// Returns what is left of the limit of the address space. At startup the allocator and threads reserve more than a
+/// gigabyte of addresses, with hardly any memory behind them; the whole limit would promise that gigabyte to requests.
 fn address_space() -> Option<usize> {
     let limit = rlimit(Resource::As)?;
     let mapped = fs::read_to_string("/proc/self/status").ok().and_then(|status| mapped_of(&status));
@@ -73,14 +73,14 @@ fn rlimit(resource: Resource) -> Option<usize> {
     getrlimit(resource).current.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// The smallest limit of the control groups in which the process is.
+/// Returns the smallest limit of the control groups of the process.
 fn control_group() -> Option<usize> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     limit_of_groups(&groups, Path::new("/sys/fs/cgroup"))
 }
 
-/// `groups` has lines of `number:controllers:path`: without controllers it is version 2. A container may see the host's path
-/// and have its own group mounted at the root, which is looked at in any case.
+/// Parses lines of `number:controllers:path`. A line without controllers is version 2. A container may see the host's
+/// path and have its own group mounted at the root, so the root is always read.
 fn limit_of_groups(groups: &str, root: &Path) -> Option<usize> {
     let lines = groups.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':');
@@ -104,7 +104,7 @@ fn limit_of_groups(groups: &str, root: &Path) -> Option<usize> {
     smallest
 }
 
-/// The number in a file; `None` for `max`, and where there is no file.
+/// Returns the number in a file; `None` if the text is `max` or there is no file.
 fn number_in(file: &Path) -> Option<usize> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
@@ -116,7 +116,7 @@ mod tests {
     const MIB: usize = 1024 * 1024;
 
     #[test]
-    fn a_limit_is_found() {
+    fn the_limits_of_machine_and_process_are_parsed() {
         if Path::new("/proc/meminfo").exists() {
             assert!(limit().unwrap() > MIB);
         }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_limit_of_all_groups_around_counts() {
+    fn the_smallest_limit_of_a_group_and_its_parents_counts() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let file = root.path().join(path);
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(found("0::/a/b\n"), Some(1000));
         write("memory/c/memory.limit_in_bytes", "900\n");
         assert_eq!(found("5:cpu,memory:/c\n4:pids:/x\n0::/a/b\n"), Some(900));
-        // The path is another one from inside of a container.
+        // In a container the path may not exist; the root counts.
         write("memory.max", "500\n");
         assert_eq!(found("0::/elsewhere/d\n"), Some(500));
     }

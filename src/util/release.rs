@@ -1,9 +1,9 @@
-//! The Cassandra releases whose behaviour we know how to give.
+//! The supported releases of Cassandra.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A release line of Cassandra, in the order in which they came out.
+/// A release line of Cassandra. Ordered by date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
     V0_3,
@@ -34,7 +34,7 @@ impl Release {
         Release::V2_1,
     ];
 
-    /// `"0.6"` and its like.
+    /// Returns the number of the release, such as `"0.6"`.
     pub fn name(self) -> &'static str {
         match self {
             Release::V0_3 => "0.3",
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_round_trip_and_order_is_that_of_time() {
+    fn names_round_trip_and_releases_are_ordered() {
         for release in Release::ALL {
             assert_eq!(release.name().parse::<Release>().unwrap(), release);
         }

@@ -1,8 +1,8 @@
 //! A sorted map whose copies share their entries.
 //!
-//! The schema and the manifest are immutable snapshots: each change makes a copy and puts it in the place of the one
-//! before. With 10,000 column families a copy of a `BTreeMap` copies 10,000 names. Here the entries are in chunks of at
-//! most 64, in order, and a copy shares the chunks:
+//! The schema and the manifest are immutable snapshots: each change copies the snapshot and replaces it. With 10,000
+//! column families a copy of a `BTreeMap` copies 10,000 names. Here the entries are stored in sorted chunks of at most
+//! 64, and a copy shares the chunks:
 //!
 //! ```text
 //!   before   [a b c d]   [e f g h]   [i j]
@@ -10,12 +10,13 @@
 //!   after    (shared)   [e f x g h]  (shared)        after x is inserted
 //! ```
 //!
-//! A copy therefore costs one reference for each chunk, a change costs a copy of one chunk, and two maps of which one has
-//! been made of the other are compared by looking into the chunks that they do not share.
+//! So a copy costs one reference for each chunk, and a change copies one chunk. Two maps of which one was copied from
+//! the other are compared chunk by chunk, without reading the shared ones.
 //!
-//! `imbl::OrdMap` would do all of this but the comparison: the manifest writes what it finds to have changed, and up to
-//! 7.0.1 of July 2026 `OrdMap::diff` lost one changed value in eight. It also compares values by `PartialEq`, where the
-//! schema needs `Arc::ptr_eq`: a definition that is made anew is a change, and equal ones are too large to compare.
+//! `imbl::OrdMap` is not used because of its comparison. The manifest records the differences between two maps, and up
+//! to 7.0.1 of July 2026 `OrdMap::diff` missed one changed value in eight. It also compares values by `PartialEq`,
+//! while the schema needs `Arc::ptr_eq`: a definition that is built again counts as changed, and definitions are too
+//! large to compare.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -23,10 +24,10 @@ use std::fmt;
 use std::ops::Index;
 use std::sync::Arc;
 
-/// Entries of a chunk: what a change copies.
+/// Maximum number of entries of a chunk, which a change copies.
 const CHUNK_MAX: usize = 64;
 
-/// Entries that are looked through one by one.
+/// Maximum number of entries that are compared one after the other.
 const FEW: usize = 16;
 
 type Chunk<K, V> = Arc<Vec<(K, V)>>;
@@ -36,11 +37,11 @@ pub struct SharedMap<K, V> {
     chunks: Vec<Chunk<K, V>>,
 }
 
-/// An entry that two maps do not have alike: its values before and after.
+/// An entry that differs between two maps: its key, and its values before and after.
 pub type Difference<'a, K, V> = (&'a K, Option<&'a V>, Option<&'a V>);
 
 impl<K, V> SharedMap<K, V> {
-    /// An empty map.
+    /// Creates an empty map.
     pub const fn new() -> SharedMap<K, V> {
         SharedMap { chunks: Vec::new() }
     }
@@ -49,12 +50,12 @@ impl<K, V> SharedMap<K, V> {
         self.chunks.is_empty()
     }
 
-    /// How many entries there are: takes a look at each chunk.
+    /// Returns the number of entries. Takes time proportional to the number of chunks.
     pub fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
-    /// The entries in the order of their keys.
+    /// Iterates over the entries in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.chunks.iter().flat_map(|chunk| chunk.iter().map(|(key, value)| (key, value)))
     }
@@ -69,14 +70,14 @@ impl<K, V> SharedMap<K, V> {
 }
 
 impl<K: Ord, V> SharedMap<K, V> {
-    /// The chunk that has a key or would have it, and the key's place in it.
+    /// Returns the index of the chunk that contains or would contain a key, and the key's position in it.
     fn find<Q: Ord + ?Sized>(&self, key: &Q) -> (usize, Result<usize, usize>)
     where
         K: Borrow<Q>,
     {
         let in_chunk = |chunk: &Chunk<K, V>| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key));
-        // Nearly always, and several times in each request. Texts of different lengths are told apart without a look at
-        // their bytes, which an order needs.
+        // The usual case: a small map, which every request looks up several times. Texts of different lengths differ
+        // without a look at their bytes, which a comparison by order needs.
         if let [chunk] = &self.chunks[..]
             && chunk.len() <= FEW
             && let Some(place) = chunk.iter().position(|(known, _)| known.borrow() == key)
@@ -105,8 +106,8 @@ impl<K: Ord, V> SharedMap<K, V> {
         self.find(key).1.is_ok()
     }
 
-    /// The entries that are not alike here and in an earlier map, in the order of their keys. Chunks that both share are
-    /// not looked into; `is_same` decides about the others.
+    /// Returns the entries that differ from an earlier map, in key order. Chunks that both maps share are not read;
+    /// `is_same` compares values of the others.
     pub fn changes_since<'a>(
         &'a self,
         earlier: &'a SharedMap<K, V>,
@@ -135,7 +136,7 @@ impl<K: Ord, V> SharedMap<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
-    /// The value of a key, to be changed: copies the chunk where another map shares it.
+    /// Returns a mutable reference to the value of a key. Copies the chunk if another map shares it.
     pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -146,14 +147,14 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         }
     }
 
-    /// Gives a key a value. Returns the one before.
+    /// Sets the value of a key. Returns the former value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             (at, Ok(place)) => {
                 let chunk = Arc::make_mut(&mut self.chunks[at]);
                 Some(std::mem::replace(&mut chunk[place].1, value))
             }
-            // After all others: the last chunk is filled before there is another one.
+            // A key after all others: fill the last chunk before adding another.
             (at, Err(_)) if at == self.chunks.len() => {
                 match self.chunks.last_mut() {
                     Some(last) if last.len() < CHUNK_MAX => Arc::make_mut(last).push((key, value)),
@@ -173,7 +174,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         }
     }
 
-    /// Takes a key away. Returns its value.
+    /// Removes a key. Returns its value.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -192,7 +193,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
         Some(value)
     }
 
-    /// Keeps the entries that meet a condition.
+    /// Removes the entries for which `keeps` returns false.
     pub fn retain(&mut self, mut keeps: impl FnMut(&K, &V) -> bool) {
         self.chunks.retain_mut(|chunk| {
             let kept: Vec<bool> = chunk.iter().map(|(key, value)| keeps(key, value)).collect();
@@ -205,7 +206,7 @@ impl<K: Ord + Clone, V: Clone> SharedMap<K, V> {
     }
 }
 
-/// A place among the entries of a map.
+/// A position among the entries of a map.
 struct Cursor<'a, K, V> {
     chunks: &'a [Chunk<K, V>],
     at: usize,
@@ -216,7 +217,7 @@ impl<'a, K, V> Cursor<'a, K, V> {
         Cursor { chunks, at: 0 }
     }
 
-    /// Where both are at the beginning of a chunk that both have: after it.
+    /// Advances both cursors past chunks that both maps share, if both are at the start of such a chunk.
     fn skip_shared(&mut self, other: &mut Cursor<'a, K, V>) {
         while let ([one, ..], [two, ..]) = (self.chunks, other.chunks)
             && (self.at, other.at) == (0, 0)
@@ -232,7 +233,7 @@ impl<'a, K, V> Cursor<'a, K, V> {
         Some((key, value))
     }
 
-    /// The entry here; goes on to the next one.
+    /// Returns the current entry and advances.
     fn take(&mut self) -> Option<(&'a K, &'a V)> {
         let entry = self.entry();
         self.at += 1;
@@ -273,7 +274,7 @@ impl<K: Ord, V: Eq> Eq for SharedMap<K, V> {}
 impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SharedMap<K, V> {
     type Output = V;
 
-    /// The value of a key that is there.
+    /// Returns the value of a key. Panics if the map does not contain it.
     #[expect(clippy::expect_used, reason = "as the maps of the standard library do")]
     fn index(&self, key: &Q) -> &V {
         self.get(key).expect("the key is in the map")
@@ -310,7 +311,7 @@ mod tests {
         Remove(u16),
         Change(u16),
         KeepEven,
-        /// From here on changes are counted.
+        /// Changes are computed since the last mark.
         Mark,
     }
 
@@ -327,7 +328,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_a_btree_holds_and_knows_what_has_changed(steps in steps(), is_filled in any::<bool>()) {
+        fn behaves_like_a_btree_map_and_finds_all_changes(steps in steps(), is_filled in any::<bool>()) {
             let full = if is_filled { 500u16 } else { 0 };
             let mut expected: BTreeMap<u16, u8> = (0..full).map(|key| (key, 1)).collect();
             let mut map: SharedMap<u16, u8> = expected.clone().into_iter().collect();

@@ -1,12 +1,12 @@
-//! White space as Java's `trim` has it.
+//! Removes white space as Java's `String.trim` does.
 
 use bytes::Bytes;
 
-/// The bytes without the blanks and control characters at both ends.
+/// Returns the text without spaces and control characters (bytes up to 0x20) at both ends.
 pub fn trimmed(text: &Bytes) -> Bytes {
-    let is_black = |byte: &u8| *byte > b' ';
-    let start = text.iter().position(is_black).unwrap_or(text.len());
-    let end = text.iter().rposition(is_black).map_or(start, |last| last + 1);
+    let is_text = |byte: &u8| *byte > b' ';
+    let start = text.iter().position(is_text).unwrap_or(text.len());
+    let end = text.iter().rposition(is_text).map_or(start, |last| last + 1);
     text.slice(start..end)
 }
 
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_is_what_it_is_to_java() {
+    fn trims_the_same_characters_as_java() {
         for (text, expected) in
             [("k", "k"), (" \tk k\n\0", "k k"), (" \n", ""), ("", ""), ("\u{a0}k", "\u{a0}k")]
         {

@@ -1,4 +1,4 @@
-//! What a request holds and how long it runs, counted while it runs.
+//! Counts the memory and time of requests while they run.
 //!
 //! ```text
 //!   RequestMemory    the memory of all requests together; one for all ports
@@ -6,13 +6,13 @@
 //!   ClientPresence   a connection's client; shared by the meters of its requests
 //! ```
 //!
-//! The edge of a protocol makes a meter for each request and runs the request with [`metered`]. Below, whatever grows with
-//! the data calls [`charge`], and whatever takes long calls [`check`] now and then: both find the meter by a task-local, so
-//! no signature carries it. Work that is given to another thread takes the meter along ([`current`], [`metered_here`]).
-//! Without a meter (tools, the store's own threads) nothing is counted.
+//! The protocol layers make a meter for each request and run the request with [`metered`]. In the layers below, code
+//! whose memory grows with the data calls [`charge`], and long loops call [`check`] now and then. Both find the meter
+//! in a task-local, so no signature has it. Work for a request on another thread takes the meter along ([`current`],
+//! [`metered_here`]). Without a meter (tools, the store's own threads) nothing is counted.
 //!
-//! Small requests pay little: a request writes to the shared memory only when it holds more than
-//! `REQUEST_BYTES_FREE`, and then takes `REQUEST_CHUNK_BYTES` at least.
+//! Small requests cost little: a request takes shared memory only when it holds more than `REQUEST_BYTES_FREE`, and
+//! then at least `REQUEST_CHUNK_BYTES`.
 
 mod error;
 mod presence;

@@ -1,31 +1,32 @@
-//! Whether a connection's client is still there.
+//! Records whether a connection's client is still connected.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::request_meter::now_ms;
 use crate::util::limits::REQUEST_AFTER_CLIENT_MS;
 
-/// Whether a connection's client is still there, for the requests that run on its behalf.
+/// Whether a connection's client is still connected. The connection writes it, its requests read it.
 #[derive(Debug, Default)]
 pub struct ClientPresence {
-    /// Milliseconds of the process from which on nobody waits for answers; 0 while somebody does.
+    /// When the client counts as gone, in milliseconds of the process; 0 while it is connected.
     ends_at_ms: AtomicU64,
 }
 
 impl ClientPresence {
-    /// The client sends nothing more. It may still read answers, so what runs has a little time left.
+    /// Records that the client sends nothing more. It may still read replies, so running requests have a little time
+    /// left.
     pub fn stops_sending(&self) {
         let ends_at = now_ms().saturating_add(REQUEST_AFTER_CLIENT_MS).max(1);
-        // The first sign counts: a second one does not give more time.
+        // The first call counts: a second one does not add time.
         let _ = self.ends_at_ms.compare_exchange(0, ends_at, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The connection is broken.
+    /// Records that the connection is broken.
     pub fn leaves(&self) {
         self.ends_at_ms.store(1, Ordering::Relaxed);
     }
 
-    /// Whether nobody waits for answers any more.
+    /// Returns whether the client no longer waits for replies.
     pub fn has_left(&self) -> bool {
         let ends_at = self.ends_at_ms.load(Ordering::Relaxed);
         ends_at != 0 && now_ms() >= ends_at

@@ -1,4 +1,4 @@
-//! The memory that all requests together may hold.
+//! Limits the memory of all requests together.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::util::limits::{
 
 /// The memory that all requests together may hold, in chunks.
 ///
-/// A request that needs more while all of it is held waits in order, unless it is one of the largest: of n requests that
-/// hold something, one that holds more than the nth part gives way at once. So those that wait for each other are never all
-/// of them, and what is small gets through.
+/// If all of it is held, a request that needs more waits in order, unless it is one of the largest: of n requests with
+/// chunks, a request that holds at least one nth of the memory fails at once. So never all requests wait for each
+/// other, and small requests succeed.
 #[derive(Debug)]
 pub struct RequestMemory {
     chunks: Semaphore,
@@ -24,7 +24,7 @@ pub struct RequestMemory {
 }
 
 impl RequestMemory {
-    /// So many bytes, or the least with which a server is of use.
+    /// Creates a memory of `bytes`, or of `REQUEST_MEMORY_BYTES_MIN` if that is more.
     pub fn new(bytes: usize) -> RequestMemory {
         let total = (bytes.max(REQUEST_MEMORY_BYTES_MIN) / REQUEST_CHUNK_BYTES)
             .min(Semaphore::MAX_PERMITS)
@@ -36,22 +36,22 @@ impl RequestMemory {
         }
     }
 
-    /// Bytes that all requests together may hold.
+    /// Returns the bytes that all requests together may hold.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// Bytes that one request may hold.
+    /// Returns the bytes that one request may hold.
     pub fn share(&self) -> usize {
         (self.total / REQUEST_MEMORY_PARTS).min(REQUEST_HELD_BYTES_MAX)
     }
 
-    /// Bytes that requests hold now.
+    /// Returns the bytes that requests hold now.
     pub fn held(&self) -> usize {
         self.total - self.chunks.available_permits() * REQUEST_CHUNK_BYTES
     }
 
-    /// Takes chunks if there are enough and nobody waits for them.
+    /// Takes chunks if enough are free and no request waits for them.
     pub(super) fn try_take(&self, chunks: usize) -> bool {
         match self.chunks.try_acquire_many(count(chunks)) {
             Ok(permit) => {
@@ -62,8 +62,8 @@ impl RequestMemory {
         }
     }
 
-    /// Waits in order for chunks, for a request that holds `held` bytes. False when they do not come in time, or when the
-    /// request is one of the largest.
+    /// Waits in order for chunks, for a request that holds `held` bytes. Returns false if they are not free in time, or
+    /// if the request is one of the largest.
     pub(super) async fn take(&self, chunks: usize, held: usize) -> bool {
         let holders = self.holders.load(Ordering::Relaxed).max(1);
         if held > 0 && held.saturating_mul(holders) >= self.total {
@@ -83,7 +83,7 @@ impl RequestMemory {
         self.holders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes back what a holder held.
+    /// Returns the chunks of a request that ends.
     pub(super) fn give_back(&self, chunks: usize) {
         self.holders.fetch_sub(1, Ordering::Relaxed);
         self.chunks.add_permits(chunks);

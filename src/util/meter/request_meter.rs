@@ -1,4 +1,4 @@
-//! One request: what it holds, and how long it may run.
+//! The meter of one request: the memory that it holds, and its deadline.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -10,12 +10,13 @@ use super::request_memory::RequestMemory;
 use super::time_limits::{RequestKind, RequestLimits, TimeLimits};
 use crate::util::limits::{REQUEST_BYTES_FREE, REQUEST_CHUNK_BYTES};
 
-/// Part of what a request holds that it takes at a time, so that a large one takes chunks rarely.
+/// A request takes at least this part (an eighth) of what it holds at a time, so that large requests take chunks
+/// rarely.
 const GROWTH_PART: usize = 8;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Milliseconds since the process first asked.
+/// Returns milliseconds since the first call in this process.
 pub(super) fn now_ms() -> u64 {
     ms_at(Instant::now())
 }
@@ -24,32 +25,33 @@ fn ms_at(time: Instant) -> u64 {
     u64::try_from(time.saturating_duration_since(*START).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// One request: what it holds, and how long it may run. What it holds is given back when it is dropped.
+/// The meter of one request. Dropping it returns the request's memory.
 ///
-/// Its numbers are atomic because a request goes from thread to thread; no two threads change them at the same time.
+/// The numbers are atomic because a request moves between threads. Two threads never change them at the same time.
 #[derive(Debug)]
 pub struct RequestMeter {
     memory: Arc<RequestMemory>,
     times: TimeLimits,
     client: Arc<ClientPresence>,
     used: AtomicUsize,
-    /// Chunks that have been taken of `memory`.
+    /// Chunks taken from `memory`.
     chunks: AtomicUsize,
-    /// Chunks that the last failed charge lacked; 0 after one that succeeded.
+    /// Chunks that the last failed charge lacked; 0 after a successful one.
     lacking: AtomicUsize,
-    /// Milliseconds of the process, 0: none; and the limit that it comes from.
+    /// The deadline in milliseconds of the process; 0 is none.
     deadline_ms: AtomicU64,
+    /// The time limit that the deadline comes from, for the error.
     limit_ms: AtomicU64,
-    /// The request only reads, so it need not go on when its client has gone.
+    /// The request only reads, so it ends when its client has gone.
     ends_with_client: AtomicBool,
-    /// Nobody waits for the request any more: its future was dropped.
+    /// The future of the request was dropped.
     is_abandoned: AtomicBool,
-    /// Work that was done since other tasks had a turn.
+    /// Work done since other tasks could run.
     work: AtomicUsize,
 }
 
 impl RequestMeter {
-    /// A request of a client under these limits, which holds nothing yet.
+    /// Creates the meter of a request that holds nothing yet.
     pub fn new(limits: &RequestLimits, client: Arc<ClientPresence>) -> RequestMeter {
         RequestMeter {
             memory: limits.memory.clone(),
@@ -69,8 +71,8 @@ impl RequestMeter {
     /// Counts bytes that the request holds from now on.
     ///
     /// # Errors
-    /// `TooLarge` when no request may hold so much; `Crowded` when all requests together hold all that they may. The bytes
-    /// are counted all the same.
+    /// `TooLarge` if no request may hold so much; `Crowded` if all requests together hold all the memory. The bytes are
+    /// counted even then.
     pub fn charge(&self, bytes: usize) -> Result<(), MeterError> {
         let used = self.used.load(Ordering::Relaxed).saturating_add(bytes);
         self.used.store(used, Ordering::Relaxed);
@@ -116,7 +118,7 @@ impl RequestMeter {
         self.lacking.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the last charge failed because others hold the memory.
+    /// Returns whether the last charge failed because other requests hold the memory.
     pub fn lacks_memory(&self) -> bool {
         self.lacking.load(Ordering::Relaxed) > 0
     }
@@ -124,7 +126,7 @@ impl RequestMeter {
     /// Waits in order for the memory that the last charge lacked.
     ///
     /// # Errors
-    /// `Crowded` when it does not come in time or the request is one of the largest.
+    /// `Crowded` if the memory is not free in time, or if the request is one of the largest.
     pub async fn wait_for_memory(&self) -> Result<(), MeterError> {
         let lacking = self.lacking.load(Ordering::Relaxed);
         let held = self.chunks.load(Ordering::Relaxed) * REQUEST_CHUNK_BYTES;
@@ -139,17 +141,17 @@ impl RequestMeter {
         Err(MeterError::Crowded { limit: self.memory.total() })
     }
 
-    /// Bytes that the request holds.
+    /// Returns the bytes that the request holds.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Says that the request holds so many bytes. Chunks are given back at its end only.
+    /// Sets the bytes that the request holds. Chunks are returned only when the request ends.
     pub fn set_used(&self, bytes: usize) {
         self.used.store(bytes, Ordering::Relaxed);
     }
 
-    /// Gives the request the time that one of its kind may take, from now on. `None`: it has as long as it takes.
+    /// Sets the deadline of a request of this kind, and returns it. `None` if the kind has no time limit.
     pub fn begin(&self, kind: RequestKind) -> Option<Instant> {
         let only_reads = matches!(kind, RequestKind::Read | RequestKind::Range);
         self.ends_with_client.store(only_reads, Ordering::Relaxed);
@@ -160,15 +162,15 @@ impl RequestMeter {
         now.checked_add(std::time::Duration::from_millis(limit_ms))
     }
 
-    /// The error of a request that took too long.
+    /// Returns the error of a request that took too long.
     pub fn timed_out(&self) -> MeterError {
         MeterError::TimedOut { limit_ms: self.limit_ms.load(Ordering::Relaxed) }
     }
 
-    /// Whether the request should go on.
+    /// Checks whether the request should continue.
     ///
     /// # Errors
-    /// `TimedOut` after its deadline, `ClientGone` when it only reads and nobody waits for its answer.
+    /// `TimedOut` after the deadline; `ClientGone` if the request was abandoned, or only reads and its client has gone.
     pub fn check(&self) -> Result<(), MeterError> {
         let ends_with_client = self.ends_with_client.load(Ordering::Relaxed);
         if self.is_abandoned.load(Ordering::Relaxed) || ends_with_client && self.client.has_left() {
@@ -181,12 +183,12 @@ impl RequestMeter {
         Ok(())
     }
 
-    /// Nobody waits for the request any more: what still runs for it elsewhere ends at its next check.
+    /// Records that the future of the request was dropped: its work on other threads ends at the next check.
     pub fn abandon(&self) {
         self.is_abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// Counts work, and returns whether others should have a turn now.
+    /// Counts work. Returns whether other tasks should run now, which is after each `turn` of work.
     pub fn worked(&self, work: usize, turn: usize) -> bool {
         let done = self.work.load(Ordering::Relaxed).saturating_add(work);
         let is_due = done >= turn;
@@ -194,7 +196,7 @@ impl RequestMeter {
         is_due
     }
 
-    /// Makes it the meter of the connection's next request.
+    /// Makes this the meter of the connection's next request.
     pub(super) fn reset(&mut self) {
         self.give_back();
         *self.used.get_mut() = 0;
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn small_requests_do_not_touch_what_is_shared() {
+    fn small_requests_take_no_shared_memory() {
         let limits = limits();
         let meter = meter(&limits);
         assert_eq!(meter.charge(REQUEST_BYTES_FREE), Ok(()));
@@ -254,13 +256,13 @@ mod tests {
         let meter = meter(&limits);
         assert_eq!(limits.memory.share(), SHARE);
         assert_eq!(meter.charge(SHARE), Ok(()));
-        // What it has taken it may use.
+        // A request may use all that it has taken.
         assert_eq!(meter.charge(2 * REQUEST_CHUNK_BYTES), Err(MeterError::TooLarge { limit: SHARE }));
-        assert!(!meter.lacks_memory(), "to wait would not help");
+        assert!(!meter.lacks_memory(), "waiting would not help");
     }
 
     #[tokio::test]
-    async fn of_those_that_want_more_the_largest_gives_way_and_the_others_wait() {
+    async fn the_largest_request_fails_at_once_and_small_ones_wait() {
         let limits = limits();
         let large: Vec<RequestMeter> = (0..REQUEST_MEMORY_PARTS).map(|_| meter(&limits)).collect();
         let crowded = Err(MeterError::Crowded { limit: limits.memory.total() });
@@ -273,13 +275,13 @@ mod tests {
         small.charge(rest).unwrap();
         assert_eq!(small.charge(2 * REQUEST_CHUNK_BYTES), crowded);
         assert!(small.lacks_memory());
-        // It is small, so it waits.
+        // The small request waits.
         let a_while = std::time::Duration::from_millis(20);
         assert!(tokio::time::timeout(a_while, small.wait_for_memory()).await.is_err());
-        // One that is larger than most does not wait at all.
+        // A request that is larger than most fails at once.
         assert_eq!(large[0].charge(REQUEST_CHUNK_BYTES), crowded);
         assert_eq!(large[0].wait_for_memory().now_or_never(), Some(crowded));
-        // When one of the others has ended there is enough.
+        // After another request has ended there is enough memory.
         assert_eq!(small.charge(1), crowded);
         let waiting = small.wait_for_memory();
         let mut large = large;
@@ -302,6 +304,6 @@ mod tests {
         assert_eq!(meter.check(), Err(MeterError::TimedOut { limit_ms: 1 }));
         client.leaves();
         assert_eq!(meter.check(), Err(MeterError::ClientGone));
-        assert_eq!(write.check(), Ok(()), "what was to be written is written");
+        assert_eq!(write.check(), Ok(()), "a write runs to its end");
     }
 }

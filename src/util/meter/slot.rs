@@ -1,4 +1,4 @@
-//! The meter of a connection that runs one request after another.
+//! The meter of a connection that runs one request at a time.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use super::presence::ClientPresence;
 use super::request_meter::RequestMeter;
 use super::time_limits::RequestLimits;
 
-/// The meter of a connection that runs one request after another: the same one as long as nothing else holds it.
+/// The meter of a connection that runs one request at a time. The same meter is used again unless an earlier request
+/// still holds it.
 #[derive(Debug, Default)]
 pub struct MeterSlot {
     meter: Option<Arc<RequestMeter>>,
@@ -14,14 +15,14 @@ pub struct MeterSlot {
 }
 
 impl MeterSlot {
-    /// The client of the connection.
+    /// Returns the client of the connection.
     pub fn client(&self) -> &Arc<ClientPresence> {
         &self.client
     }
 
-    /// A meter for the next request.
+    /// Returns a meter for the next request.
     pub fn begin(&mut self, limits: &RequestLimits) -> Arc<RequestMeter> {
-        // What was left by a request that was dropped may still have the last one.
+        // Work of a dropped request on another thread may still hold the last meter.
         let is_free = self.meter.as_mut().is_some_and(|meter| Arc::get_mut(meter).is_some());
         if !is_free {
             self.meter = None;
@@ -31,7 +32,7 @@ impl MeterSlot {
         self.meter.get_or_insert_with(meter).clone()
     }
 
-    /// Gives back what the request held, after its meter has been dropped everywhere else.
+    /// Returns the memory of the request, after its meter has been dropped everywhere else.
     pub fn end(&mut self) {
         if let Some(meter) = self.meter.as_mut() {
             match Arc::get_mut(meter) {
@@ -49,7 +50,7 @@ mod tests {
     use crate::util::meter::RequestMemory;
 
     #[test]
-    fn each_request_begins_with_nothing() {
+    fn each_request_starts_without_memory() {
         let memory = Arc::new(RequestMemory::new(REQUEST_MEMORY_BYTES_MIN));
         let limits = RequestLimits { memory: memory.clone(), ..RequestLimits::default() };
         let mut slot = MeterSlot::default();
@@ -60,7 +61,7 @@ mod tests {
             let other = holds_on.then(|| meter.clone());
             drop(meter);
             slot.end();
-            // What still runs elsewhere holds its memory until it ends.
+            // Work that still runs on another thread holds its memory until it ends.
             assert_eq!(memory.held() > 0, holds_on);
             drop(other);
         }

@@ -1,4 +1,4 @@
-//! The meter of the task that runs.
+//! Access to the meter of the current task.
 
 use std::future::Future;
 use std::pin::pin;
@@ -15,7 +15,7 @@ tokio::task_local! {
     static METER: Arc<RequestMeter>;
 }
 
-/// Runs a request under its meter. What still runs for it on other threads when this is dropped ends soon.
+/// Runs a request with its meter. If this future is dropped, the request's work on other threads ends soon.
 pub async fn metered<F: Future>(meter: Arc<RequestMeter>, request: F) -> F::Output {
     let abandon = AbandonOnDrop(Some(meter.clone()));
     let output = METER.scope(meter, request).await;
@@ -23,7 +23,7 @@ pub async fn metered<F: Future>(meter: Arc<RequestMeter>, request: F) -> F::Outp
     output
 }
 
-/// Runs work on this thread under the meter of a request that waits for it elsewhere.
+/// Runs work on this thread with the meter of a request that waits for it on another thread.
 pub fn metered_here<T>(meter: Option<Arc<RequestMeter>>, work: impl FnOnce() -> T) -> T {
     match meter {
         Some(meter) => METER.sync_scope(meter, work),
@@ -31,7 +31,7 @@ pub fn metered_here<T>(meter: Option<Arc<RequestMeter>>, work: impl FnOnce() -> 
     }
 }
 
-/// The meter of the request that runs here.
+/// Returns the meter of the current request.
 pub fn current() -> Option<Arc<RequestMeter>> {
     METER.try_with(Arc::clone).ok()
 }
@@ -41,12 +41,12 @@ pub fn charge(bytes: usize) -> Result<(), MeterError> {
     METER.try_with(|meter| meter.charge(bytes)).unwrap_or(Ok(()))
 }
 
-/// Whether the request should go on; see [`RequestMeter::check`].
+/// Checks whether the request should continue; see [`RequestMeter::check`].
 pub fn check() -> Result<(), MeterError> {
     METER.try_with(|meter| meter.check()).unwrap_or(Ok(()))
 }
 
-/// Whether the last charge failed because others hold the memory.
+/// Returns whether the last charge failed because other requests hold the memory.
 pub fn lacks_memory() -> bool {
     METER.try_with(|meter| meter.lacks_memory()).unwrap_or(false)
 }
@@ -59,41 +59,41 @@ pub async fn wait_for_memory() -> Result<(), MeterError> {
     }
 }
 
-/// What the request held at some time, to go back to when what was read since is gone.
+/// The memory that the request held at some time, to restore it when later reads are freed.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryMark {
     used: usize,
 }
 
-/// What the request holds now.
+/// Returns a mark of the memory that the request holds now.
 pub fn mark() -> MemoryMark {
     MemoryMark { used: METER.try_with(|meter| meter.used()).unwrap_or(0) }
 }
 
 impl MemoryMark {
-    /// What was charged since is held no more.
+    /// Releases all memory that was charged since the mark.
     pub fn restore(self) {
         let _ = METER.try_with(|meter| meter.set_used(self.used));
     }
 
-    /// Of what was charged since only so many bytes are held still.
+    /// Releases the memory that was charged since the mark, except `bytes`.
     pub fn keep(self, bytes: usize) {
         let _ = METER.try_with(|meter| meter.set_used(self.used.saturating_add(bytes)));
     }
 
-    /// Bytes that were charged since.
+    /// Returns the bytes that were charged since the mark.
     pub fn since(self) -> usize {
         METER.try_with(|meter| meter.used().saturating_sub(self.used)).unwrap_or(0)
     }
 }
 
-/// So many bytes are held no more.
+/// Releases bytes that were charged.
 pub fn release(bytes: usize) {
     let _ = METER.try_with(|meter| meter.set_used(meter.used().saturating_sub(bytes)));
 }
 
-/// Counts work that was done on a thread that serves other tasks too, and lets these go on when there was enough. Also
-/// checks whether the request should go on.
+/// Counts work on a thread that serves other tasks too. After `REQUEST_WORK_PER_TURN` it lets other tasks run, and then
+/// checks whether the request should continue.
 pub async fn breathe(work: usize) -> Result<(), MeterError> {
     let is_due = METER.try_with(|meter| meter.worked(work, REQUEST_WORK_PER_TURN)).unwrap_or(false);
     if is_due {
@@ -103,14 +103,13 @@ pub async fn breathe(work: usize) -> Result<(), MeterError> {
     Ok(())
 }
 
-/// Says what the request does, as soon as that is known. Where requests of its kind have a time limit, the answer is when it
-/// ends.
+/// Sets the kind of the request, as soon as it is known. Returns the deadline if the kind has a time limit.
 pub fn begin(kind: RequestKind) -> Option<Deadline> {
     let ends_at = METER.try_with(|meter| meter.begin(kind)).ok().flatten()?;
     Some(Deadline { ends_at })
 }
 
-/// When the request that runs here has to be done.
+/// The deadline of the current request.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     ends_at: Instant,
@@ -120,7 +119,7 @@ impl Deadline {
     /// Runs a request, or a part of it, until the deadline.
     ///
     /// # Errors
-    /// `TimedOut` when it takes longer: it is dropped where it waits, and what runs for it elsewhere ends soon.
+    /// `TimedOut` after the deadline: the future is dropped, and its work on other threads ends soon.
     pub async fn bound<T, E: From<MeterError>>(
         self,
         request: impl Future<Output = Result<T, E>>,
@@ -141,10 +140,10 @@ impl Deadline {
     }
 }
 
-/// Runs a request for as long as one of its kind may take.
+/// Runs a request within the time limit of its kind.
 ///
 /// # Errors
-/// As [`Deadline::bound`].
+/// Those of [`Deadline::bound`].
 pub async fn within<T, E: From<MeterError>>(
     kind: Option<RequestKind>,
     request: impl Future<Output = Result<T, E>>,
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn other_threads_count_for_the_request_that_waits() {
+    async fn charges_on_other_threads_count_for_the_waiting_request() {
         let one = meter(0);
         metered(one.clone(), async {
             let mine = current();
@@ -212,12 +211,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_waits_too_long_is_told_so() {
+    async fn a_request_that_waits_too_long_times_out() {
         let one = meter(20);
         let forever = std::future::pending::<Result<(), MeterError>>();
         let ended = metered(one.clone(), within(Some(RequestKind::Range), forever)).await;
         assert_eq!(ended, Err(MeterError::TimedOut { limit_ms: 20 }));
-        assert!(one.check().is_err(), "what runs elsewhere ends too");
+        assert!(one.check().is_err(), "its work on other threads ends too");
         let ended =
             metered(meter(0), within(Some(RequestKind::Range), async { Ok::<_, MeterError>(7) })).await;
         assert_eq!(ended, Ok(7));

@@ -1,4 +1,4 @@
-//! How long requests may take, by their kind.
+//! The time limits of requests, by kind.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::request_memory::RequestMemory;
 use crate::util::process_memory;
 
-/// The kinds of requests that have time limits of their own.
+/// The kinds of requests that have separate time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// Reads of rows by their keys.
     Read,
     /// Scans of rows, and lookups by an index.
     Range,
-    /// Writes, conditional ones and batches too.
+    /// Writes, including conditional ones and batches.
     Write,
     Truncate,
 }
 
-/// How long requests may take, in milliseconds. `None`: as long as they take.
+/// Time limits of requests in milliseconds. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeLimits {
     pub read_ms: Option<NonZeroU64>,
@@ -28,7 +28,7 @@ pub struct TimeLimits {
 }
 
 impl TimeLimits {
-    /// The same limit for reads, scans and writes, as RpcTimeoutInMillis has it. 0: none.
+    /// Sets the same limit for reads, scans and writes, like RpcTimeoutInMillis. 0 is no limit.
     pub fn of_all(limit_ms: u64) -> TimeLimits {
         let limit = NonZeroU64::new(limit_ms);
         TimeLimits { read_ms: limit, range_ms: limit, write_ms: limit, truncate_ms: None }
@@ -44,7 +44,7 @@ impl TimeLimits {
     }
 }
 
-/// What the requests of all ports keep to.
+/// The memory and time limits of the requests of all ports.
 #[derive(Debug, Clone)]
 pub struct RequestLimits {
     pub memory: Arc<RequestMemory>,
@@ -52,7 +52,7 @@ pub struct RequestLimits {
 }
 
 impl Default for RequestLimits {
-    /// A part of the memory that the process may use, and no time limits.
+    /// Returns a part of the memory that the process may use, without time limits.
     fn default() -> RequestLimits {
         let memory = Arc::new(RequestMemory::new(process_memory::for_requests(0)));
         RequestLimits { memory, times: TimeLimits::default() }
