@@ -1,4 +1,4 @@
-//! One message in, one reply out.
+//! Answers one message: reads the header, finds the method, checks the login, runs the call and writes the reply.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::util::RequestLog;
 use crate::util::limits::RESULT_BYTES_MAX;
 use crate::util::meter::{self, RequestLimits, metered};
 
-/// What a call is told that comes after one in which 0.7 lost its place.
-const LOST: &str = "the call before this one could not be read, and a server of 0.7 goes on in its middle";
+/// The error of the call after one that 0.7 could not read.
+const LOST: &str = "the call before this one could not be read, and a 0.7 server fails the next call, too";
 
-/// What all connections share.
+/// What all Thrift connections share.
 #[derive(Clone)]
 pub struct Service {
     pub database: Arc<Database>,
     pub compat: Compat,
-    /// The CQL 3 statements that clients have prepared.
+    /// The prepared statements of CQL 3.
     pub statements: Arc<PreparedStatements>,
-    /// What all requests may hold, and how long they may take.
+    /// The memory and time limits of requests.
     pub limits: RequestLimits,
 }
 
@@ -40,15 +40,18 @@ impl Service {
         Service { database, compat, statements: Arc::default(), limits: RequestLimits::default() }
     }
 
-    /// The same with other limits of requests.
+    /// Returns the same service with other limits of requests.
     #[must_use]
     pub fn with_limits(self, limits: RequestLimits) -> Service {
         Service { limits, ..self }
     }
 }
 
-/// Answers one message by appending the reply to `out`; a one-way call gets none. An error means that the
-/// message was none, and that the connection cannot go on.
+/// Answers one message by appending the reply to `out`; a one-way call gets no reply.
+///
+/// # Errors
+///
+/// If the bytes have no readable header. Then the connection must be closed.
 pub async fn answer(
     service: &Service,
     session: &mut Session,
@@ -113,7 +116,7 @@ impl MethodCall<'_> {
                 Ok(()) => {
                     let meter = self.session.meter.begin(&service.limits);
                     let outcome = {
-                        // Pinned here, as it is large and would be moved with each layer around it.
+                        // Pinned here because the future is large, and each layer around it would move it.
                         let request = pin!(self.run_on_newest(behaviour, out));
                         metered(meter, log.run(request)).await
                     };
@@ -157,8 +160,8 @@ impl MethodCall<'_> {
         ended
     }
 
-    /// Runs a call, and once more where it needs something that is not defined as far as this server knows, and another may
-    /// have defined it since. That is found before anything is done.
+    /// Runs a call. If it needs a schema element that this server does not know, reads the shared schema again and
+    /// repeats the call: another gateway may have defined it. That is found before the call changes anything.
     async fn run_on_newest(
         &mut self,
         behaviour: &'static Behaviour,
@@ -181,8 +184,8 @@ impl MethodCall<'_> {
         meter::within(method.kind, (method.run)(call)).await
     }
 
-    /// Refuses a call that needs a login which the client has not made. What is refused does not depend on the arguments, so the
-    /// answer says nothing of which keyspaces exist.
+    /// Refuses a call of a client that has not logged in, if the call needs a login. Which calls do does not depend on
+    /// keyspaces in the arguments, so the error does not reveal which keyspaces exist.
     fn check_login(&self) -> Result<(), Failure> {
         let MethodCall { service, session, method, args } = self;
         let is_open = if method.needs_login {
@@ -197,15 +200,15 @@ impl MethodCall<'_> {
         self.check_old_user()
     }
 
-    /// Whether who has logged in as of 0.6 may use the keyspace that a call of those days carries. 0.6 asked at the
-    /// login alone; what roles may do can change after it.
+    /// Checks whether the user of a login of 0.6 may use the keyspace in a call of 0.4 to 0.6. 0.6 checked this at the
+    /// login only, but the permissions of roles can change after it.
     fn check_old_user(&self) -> Result<(), Failure> {
         let MethodCall { session, method, args, .. } = self;
         let Some(user) = &session.old_user else { return Ok(()) };
         if !method.needs_login || method.family() == Family::AfterSetKeyspace {
             return Ok(());
         }
-        // A call that carries none touches all of them.
+        // A call without a keyspace argument affects all keyspaces.
         let keyspace = args.bytes(1).unwrap_or_default();
         if user.opens(&keyspace) {
             return Ok(());
@@ -216,7 +219,7 @@ impl MethodCall<'_> {
     }
 }
 
-/// Logs what an operator should see; a client's mistakes are the client's.
+/// Logs errors that an operator should see. Errors in a client's request are not logged.
 fn log_failure(method: &Method, failure: &Failure) {
     match failure {
         Failure::Failed(db::Error::Internal(why)) => tracing::error!(method = method.name, "{why}"),

@@ -1,4 +1,4 @@
-//! A call's arguments: where each one stands in the message, before any is read.
+//! The arguments of a call: finds their positions in the message before any is decoded.
 
 use super::failure::Failure;
 use super::wire::{Reader, TType, WireError};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::compat::Behaviour;
 use crate::compat::features::{ConsistencyLevel, consistency_of};
 
-/// One argument as the interface declares it.
+/// An argument as the interface declares it.
 #[derive(Debug, Clone, Copy)]
 pub struct Arg {
     pub id: i16,
@@ -15,20 +15,20 @@ pub struct Arg {
     pub ttype: TType,
 }
 
-/// Most arguments that any method has, with room for ids that we do not know.
+/// More than any method's number of arguments, so that unknown ids fit too.
 const ARGS_MAX: usize = 12;
 
-/// The arguments that a message holds, each at its place.
+/// The arguments of a message, by position.
 #[derive(Debug)]
 pub struct Args<'a> {
-    /// The method, for errors.
+    /// The name of the method, for errors.
     method: &'static str,
     declared: &'static [Arg],
     message: Reader<'a>,
     found: [Option<RawArgument>; ARGS_MAX],
 }
 
-/// An argument of a message: its id, its type, and how many bytes the message has from its value on.
+/// An argument of a message: its id, its type, and the number of bytes from its value to the end of the message.
 #[derive(Debug, Clone, Copy)]
 struct RawArgument {
     id: i16,
@@ -37,7 +37,7 @@ struct RawArgument {
 }
 
 impl<'a> Args<'a> {
-    /// Walks the whole argument struct. Arguments past the twelfth belong to no method and are passed over.
+    /// Finds all arguments of the argument struct. Arguments past the twelfth belong to no method and are skipped.
     pub fn find(reader: &mut Reader<'a>) -> Result<Args<'a>, WireError> {
         let message = reader.clone();
         let mut found = [None; ARGS_MAX];
@@ -51,17 +51,18 @@ impl<'a> Args<'a> {
         Ok(Args { method: "", declared: &[], message, found })
     }
 
-    /// Whether no argument that is declared came with another type: then this is the shape that was meant.
+    /// Returns whether all declared arguments in the message have their declared types. Then the message may be a call
+    /// of this shape.
     pub fn fit(&self, declared: &[Arg]) -> bool {
         self.found.iter().map_while(Option::as_ref).enumerate().all(|(at, found)| {
-            // They mostly come as they are declared.
+            // Arguments are usually in the declared order.
             let in_its_place = declared.get(at).filter(|arg| arg.id == found.id);
             let declared = in_its_place.or_else(|| declared.iter().find(|arg| arg.id == found.id));
             declared.is_none_or(|arg| arg.ttype == found.ttype)
         })
     }
 
-    /// The same arguments, to be read by a method's names.
+    /// Returns the same arguments with the declarations of a method.
     #[must_use]
     pub fn of(mut self, method: &'static str, declared: &'static [Arg]) -> Args<'a> {
         self.method = method;
@@ -69,16 +70,20 @@ impl<'a> Args<'a> {
         self
     }
 
-    /// The argument's value, if it came with its own type.
+    /// Returns a reader at the argument's value, if the argument has the declared type.
     pub fn optional(&self, id: i16) -> Option<Reader<'a>> {
         let declared = self.declared.iter().find(|arg| arg.id == id)?;
         let of_type = |found: &&RawArgument| found.id == id && found.ttype == declared.ttype;
-        // A field that comes twice counts as the last one, as generated readers have it.
+        // Of repeated fields the last one counts, as in generated readers.
         let found = self.found.iter().flatten().rfind(of_type)?;
         Some(self.message.clone().at(found.remaining))
     }
 
-    /// The argument's value.
+    /// Returns a reader at the argument's value.
+    ///
+    /// # Errors
+    ///
+    /// That the argument is missing.
     pub fn required(&self, id: i16) -> Result<Reader<'a>, Failure> {
         self.optional(id).ok_or_else(|| self.missing(id))
     }
@@ -87,7 +92,7 @@ impl<'a> Args<'a> {
         Failure::missing_argument(self.name(id), self.method)
     }
 
-    /// The value of an argument that is a number.
+    /// Returns a reader at the value of a numeric argument.
     fn number(&self, id: i16) -> Result<Reader<'a>, Failure> {
         self.optional(id).ok_or_else(|| Failure::missing_number_argument(self.name(id), self.method))
     }
@@ -96,7 +101,7 @@ impl<'a> Args<'a> {
         self.declared.iter().find(|arg| arg.id == id).map_or("?", |arg| arg.name)
     }
 
-    /// Bytes that are needed only while the call is run.
+    /// Returns the bytes of an argument, borrowed from the message.
     pub fn raw(&self, id: i16) -> Result<&'a [u8], Failure> {
         Ok(self.required(id)?.raw()?)
     }
@@ -113,8 +118,8 @@ impl<'a> Args<'a> {
         Ok(self.number(id)?.i64()?)
     }
 
-    /// The consistency level that a method of 0.4 to 0.6 requires. To 0.5 it is a number like others, and refused
-    /// when it is absent; 0.6 makes an object of it, which is ONE from the start.
+    /// Returns the consistency level, which methods of 0.4 to 0.6 require. In 0.5 it is a required number, refused if
+    /// absent. In 0.6 it is an object with the initial value ONE.
     pub fn required_consistency(&self, id: i16, behaviour: &Behaviour) -> Result<ConsistencyLevel, Failure> {
         if behaviour.wire.level_is_a_number {
             self.number(id)?;
@@ -122,7 +127,7 @@ impl<'a> Args<'a> {
         self.consistency_or(id, 1, behaviour)
     }
 
-    /// The consistency level; absent, it is ONE, or ZERO for the writes of 0.4 and 0.5. A number that the release
+    /// Returns the consistency level; the default is ONE, or ZERO for writes of 0.4 and 0.5. A number that the release
     /// does not know counts as missing.
     pub fn consistency(
         &self,
@@ -134,7 +139,7 @@ impl<'a> Args<'a> {
         self.consistency_or(id, if waits_for_none { 0 } else { 1 }, behaviour)
     }
 
-    /// The consistency level; absent, it is that of a number.
+    /// Returns the consistency level; the default is the level with the number `default`.
     pub fn consistency_or(
         &self,
         id: i16,

@@ -1,8 +1,8 @@
-//! The calls that are answered before a login, where a login is required.
+//! The calls that are answered before the login, if the server requires one.
 //!
-//! These are the calls that client libraries make on a connection before they log in. None of the answers depends on which
-//! keyspaces exist. Cassandra answered more: every describe call of 0.6, and with it the schema. That is answered under
-//! AllowAllAuthenticator only.
+//! Client libraries make these calls on a connection before they log in. None of the replies depends on which keyspaces
+//! exist. Cassandra answered more: every describe call of 0.6, and with it the schema. This server answers those before
+//! a login only under AllowAllAuthenticator.
 //!
 //! | call | made before the login by |
 //! |---|---|
@@ -16,7 +16,7 @@
 use super::args::Args;
 use super::methods::Method;
 
-/// Methods whose answer does not depend on their arguments, or is made not to by the method itself.
+/// Methods whose replies do not depend on their arguments, or that handle a missing login themselves.
 const METHODS: [&str; 7] = [
     "login",
     "set_keyspace",
@@ -27,7 +27,7 @@ const METHODS: [&str; 7] = [
     "describe_local_ring",
 ];
 
-/// Properties that tell no more than these methods do.
+/// Properties that reveal no more than these methods do.
 const PROPERTIES: [&[u8]; 3] = [b"cluster name", b"version", b"token map"];
 
 /// Returns whether a call is answered to a client that has not logged in.

@@ -1,4 +1,4 @@
-//! CqlResult and its kin, written from outcomes.
+//! Writes CqlResult and CqlPreparedResult from outcomes of statements.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::util::Release;
 const ROWS: i32 = 1;
 const VOID: i32 = 2;
 
-/// What name every column's name has in a CQL 3 result, and what the defaults are.
+/// The type of all column names in a CQL 3 result, and the default type.
 const UTF8: &[u8] = b"UTF8Type";
 
-/// A CqlResult in field 0.
+/// Writes a CqlResult in field 0.
 pub fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
     writer.field_struct(0);
     match outcome {
@@ -28,7 +28,7 @@ pub fn write_outcome(writer: &mut Writer<'_>, outcome: &Outcome) {
     writer.stop();
 }
 
-/// The fields of a CqlResult with rows. A row has no key here, but the field is required.
+/// Writes the fields of a CqlResult with rows. CQL 3 rows have no key here, but the field is required.
 fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
     writer.field_i32(1, ROWS);
     writer.field_list(2, TType::Struct, rows.rows.len());
@@ -59,7 +59,7 @@ fn write_rows(writer: &mut Writer<'_>, rows: &ResultSet) {
     writer.stop();
 }
 
-/// A map of names to types in a field of a CqlMetadata.
+/// Writes a map of names to types in a field of a CqlMetadata.
 fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<[u8]>, impl AsRef<[u8]>>) {
     writer.field_map(field, TType::String, TType::String, types.len());
     for (name, class) in types {
@@ -68,7 +68,7 @@ fn write_types(writer: &mut Writer<'_>, field: i16, types: &BTreeMap<impl AsRef<
     }
 }
 
-/// A CqlPreparedResult in field 0.
+/// Writes a CqlPreparedResult in field 0.
 pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) {
     let count = markers.len();
     writer.field_struct(0);
@@ -81,7 +81,7 @@ pub fn write_prepared(writer: &mut Writer<'_>, id: i32, markers: &[MarkerSpec]) 
     writer.stop();
 }
 
-/// A CqlResult of CQL 2 in field 0. That of 0.8 says nothing of types.
+/// Writes a CqlResult of CQL 2 in field 0. In 0.8 it has no metadata.
 pub fn write_cql2_outcome(writer: &mut Writer<'_>, outcome: &Cql2Outcome, release: Release) {
     writer.field_struct(0);
     match outcome {
@@ -123,7 +123,7 @@ fn write_cql2_rows(writer: &mut Writer<'_>, rows: &Cql2Result, release: Release)
     writer.stop();
 }
 
-/// A CqlPreparedResult of CQL 2 in field 0: nothing is known of what the markers stand for.
+/// Writes a CqlPreparedResult of CQL 2 in field 0. CQL 2 knows neither names nor types of markers.
 pub fn write_cql2_prepared(writer: &mut Writer<'_>, id: i32, markers: usize) {
     writer.field_struct(0);
     writer.field_i32(1, id);

@@ -1,4 +1,25 @@
-//! Which generation of the API a call belongs to, and how the server behaves towards it.
+//! Detects the API generation of each call, and with it the behaviour that the call gets.
+//!
+//! A client does not send its release. But a method whose arguments changed has one row for each shape in the method
+//! table, and the wire has the id and type of each argument. So most calls show their generation:
+//!
+//! ```text
+//! call                               ids and types of the arguments            generation
+//! insert(table, key, path, ...)      1 string, 2 string, 3 string, ...         0.3
+//! insert(keyspace, key, path, ...)   1 string, 2 string, 3 struct, ...         0.4 to 0.6
+//! insert(key, parent, column, ...)   1 string, 2 struct, 3 struct, ...         0.7 and later
+//! describe_version()                 none                                      0.4 to 0.6, or 0.7 and later
+//! ```
+//!
+//! The first three set the generation of the [`Session`]; the fourth uses it. For example, a connection that calls
+//! `describe_version`, `insert` with a keyspace, and `describe_version` again:
+//!
+//! 1. `describe_version()` has a row in both generations, and the session has none yet: the transport decides. Unframed
+//!    was the default up to 0.6, framed from 0.7 on.
+//! 2. `insert` only fits the row of 0.4 to 0.6, so the session is of that generation.
+//! 3. `describe_version()` now means the row of 0.4 to 0.6, whatever the transport.
+//!
+//! Within a generation [`Compat`] (`--compat`) selects the release, because calls of its releases are alike.
 
 use std::net::IpAddr;
 
@@ -14,14 +35,14 @@ use crate::db::User;
 use crate::util::Release;
 use crate::util::meter::MeterSlot;
 
-/// Whose behaviour applies where the bytes of a call do not tell.
+/// The release whose behaviour calls of an API generation get, because their bytes do not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compat {
-    /// For calls that carry a keyspace: 0.4 to 0.6. Those of 0.3 have shapes of their own, so they always tell.
+    /// For calls with a keyspace argument: 0.4 to 0.6. Calls of 0.3 have shapes of their own and need no setting.
     pub with_keyspace: Release,
-    /// For calls after set_keyspace: 0.7 and later.
+    /// For calls after `set_keyspace`: 0.7 and later.
     pub after_set_keyspace: Release,
-    /// How much of CQL 3 there is: what the release had that was asked for, or else all that we know.
+    /// The supported features of CQL 3: those of a release that was set, or else all.
     pub language: Language,
 }
 
@@ -44,8 +65,8 @@ impl Compat {
         }
     }
 
-    /// Sets the level of the release's own family and leaves the other. 0.3 is the whole of its family, which has
-    /// nothing to set.
+    /// Sets the release for its own API generation, and leaves the other generation as it is. 0.3 has no effect: it is
+    /// the only release of its generation.
     pub fn set(&mut self, release: Release) {
         match Family::of_release(release) {
             Family::WithTextPaths => {}
@@ -58,71 +79,71 @@ impl Compat {
     }
 }
 
-/// One connection's state.
+/// The state of a connection.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// The address of the client, where it came over a network: failed logins are counted by it.
+    /// The address of the client, if it is connected by a network. Failed logins are counted by address.
     pub address: Option<IpAddr>,
-    /// A login of 0.6 has succeeded. It opens every keyspace to calls that carry one, and a later login that fails
-    /// takes nothing back.
+    /// Whether a login of 0.6 has succeeded. It opens all keyspaces to calls with a keyspace argument. A later failed
+    /// login does not revoke it.
     pub is_logged_in: bool,
-    /// Who has logged in as of 0.6, where what they may do is asked at each call.
+    /// The user of a login of 0.6, if the user's rights are checked at each call.
     pub old_user: Option<User>,
-    /// Who has logged in as of 0.7 or later, where there are users; the last login that succeeded counts.
+    /// The user of the last successful login of 0.7 or later, if the server has users.
     pub user: Option<User>,
-    /// Which calls the client uses, once one has told.
+    /// The API generation of the client, once a call has shown it.
     pub family: Option<Family>,
-    /// What set_keyspace chose.
+    /// The keyspace that `set_keyspace` selected.
     pub keyspace: Option<Bytes>,
-    /// The last call was unreadable to a release that then fails at the next one.
+    /// The last call was unreadable, and the release (0.7) then fails at the next call.
     pub has_lost_its_place: bool,
-    /// What set_cql_version chose.
+    /// The version that `set_cql_version` selected.
     pub cql_version: Option<String>,
-    /// What the client has prepared in CQL 2.
+    /// The prepared statements of CQL 2.
     pub own_statements: OwnStatements,
-    /// What its requests hold.
+    /// Counts the memory and time of the connection's requests.
     pub meter: MeterSlot,
 }
 
 impl Session {
-    /// The state of a new connection from an address.
+    /// Returns the state of a new connection from an address.
     pub fn from_address(address: IpAddr) -> Session {
         Session { address: Some(address), ..Session::default() }
     }
 
-    /// The major version of CQL that set_cql_version chose.
+    /// Returns the major version of CQL that `set_cql_version` selected.
     pub fn cql_major(&self) -> Option<u32> {
         self.cql_version.as_ref()?.split('.').next()?.parse().ok()
     }
 
-    /// Whether the client has logged in for the calls of a method's family. Neither of the two logins counts for
-    /// the other's calls: that of 0.6 names no user whose rights could be looked up, and that of 0.7 opens no
-    /// keyspace as a whole.
+    /// Returns whether the client has logged in for the API generation of a method. A login of one generation does not
+    /// count for the other: the login of 0.6 has no user whose rights could be checked, and the login of 0.7 does not
+    /// open a whole keyspace.
     pub fn is_open_to(&self, method: &Method) -> bool {
         match method.family() {
-            // 0.3 has no login: where one is needed, its calls pass after that of 0.6.
+            // 0.3 has no login. If a login is required, its calls need the login of 0.6.
             Family::WithTextPaths | Family::WithKeyspace => self.is_logged_in,
             Family::AfterSetKeyspace => self.user.is_some(),
         }
     }
 
-    /// Whether a login of either generation has succeeded.
+    /// Returns whether a login of either generation has succeeded.
     pub fn has_logged_in(&self) -> bool {
         self.is_logged_in || self.user.is_some()
     }
 
-    /// Whether the client may be one of 0.4 to 0.6 as well as one of 0.7 or later. A call of 0.3 tells neither.
+    /// Returns whether the client may be of 0.4 to 0.6 as well as of 0.7 or later. Calls of 0.3 do not decide that.
     pub fn is_of_either(&self) -> bool {
         matches!(self.family, None | Some(Family::WithTextPaths))
     }
 }
 
-/// The row of the method table that a call means: that whose arguments have the call's types, and among those
-/// that of the release whose behaviour applies. `None` when there is no method of this name.
+/// Returns the row of the method table for a call; `None` if no method has this name. Among the rows whose arguments
+/// have the call's types, it is the row of the release whose behaviour applies.
 ///
-/// What only one family has tells the session's family. What several have the session's family decides, and where
-/// that has no such name, or nothing has been told yet, the transport: unframed was the default up to 0.6, and framed
-/// from 0.7 on.
+/// If the rows that fit are of one API generation, the call sets the session's generation. If they are of several, the
+/// session's generation decides. If the session has none, or its generation has no method of this name, the transport
+/// decides.
 pub fn find_method(
     name: &[u8],
     args: &Args<'_>,
@@ -137,8 +158,8 @@ pub fn find_method(
         if transport == Transport::Framed { Family::AfterSetKeyspace } else { Family::WithKeyspace };
     let mut families = of_shape().map(Method::family);
     let first = families.next();
-    let is_told = first.is_some() && families.all(|family| Some(family) == first);
-    if is_told {
+    let is_certain = first.is_some() && families.all(|family| Some(family) == first);
+    if is_certain {
         session.family = first;
     }
     let is_named = |family: &Family| named().any(|method| method.family() == *family);
@@ -152,7 +173,7 @@ pub fn find_method(
         .or_else(|| named().next_back())
 }
 
-/// The behaviour that a method's calls get.
+/// Returns the behaviour of a method's calls.
 pub fn behaviour_for(method: &Method, compat: &Compat) -> &'static Behaviour {
     Behaviour::of(compat.level(method.family()))
 }

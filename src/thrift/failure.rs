@@ -1,4 +1,4 @@
-//! How a failed call is told: as one of the method's own exceptions, or as Thrift's.
+//! The reply of a failed call: one of the method's own exceptions, or a TApplicationException.
 
 use std::fmt;
 
@@ -20,33 +20,35 @@ pub enum DeclaredException {
     SchemaDisagreement,
 }
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Debug, Clone)]
 pub enum Failure {
-    /// The arguments hold something unreadable, or a struct in them lacks something that is required.
+    /// The arguments are unreadable, or a struct in them lacks a required field.
     Protocol(String),
-    /// An argument is missing. That is known when all of them have been read.
+    /// An argument is missing. This is known after all arguments have been read.
     MissingArgument(String),
+    /// The call was readable and failed.
     Failed(db::Error),
 }
 
 impl Failure {
-    /// A required field that is absent or of another type, in Java's words of 0.6.
+    /// Returns the error for a required field that is absent or of another type, in the words of 0.6.
     pub fn missing(field: &str, holder: &str) -> Failure {
         Failure::Protocol(not_present(field, holder))
     }
 
-    /// The same of a required number: generated code cannot see one that is null, and asks whether it came.
+    /// Returns the error for an absent required number. Its text differs, because generated code has no null numbers
+    /// and checks a flag instead.
     pub fn missing_number(field: &str, holder: &str) -> Failure {
         Failure::Protocol(not_found(field, holder))
     }
 
-    /// A method's own argument that is absent.
+    /// Returns the error for an absent argument of a method.
     pub fn missing_argument(argument: &str, method: &str) -> Failure {
         Failure::MissingArgument(not_present(argument, &format!("{method}_args")))
     }
 
-    /// A method's own number that is absent.
+    /// Returns the error for an absent numeric argument of a method.
     pub fn missing_number_argument(argument: &str, method: &str) -> Failure {
         Failure::MissingArgument(not_found(argument, &format!("{method}_args")))
     }
@@ -82,7 +84,7 @@ impl From<MeterError> for Failure {
 }
 
 impl From<CqlError> for Failure {
-    /// Thrift has one exception for all that is wrong with a statement.
+    /// Maps all errors of a statement to InvalidRequestException: Thrift has no other exception for them.
     fn from(error: CqlError) -> Failure {
         match error {
             CqlError::Failed(error) => Failure::Failed(error),
@@ -97,7 +99,7 @@ impl From<WireError> for Failure {
     }
 }
 
-/// Writes the reply of a failed call. `throws` are the method's exceptions by their field.
+/// Writes the reply of a failed call. `throws` has the method's exceptions by field id.
 pub fn write_failure(
     writer: &mut Writer<'_>,
     method: &str,
@@ -129,12 +131,13 @@ pub fn write_failure(
     }
 }
 
-/// The declared exception that tells an error, and its text where it has one.
+/// Returns the field of the declared exception for an error, and the text if the exception has one. `None` if the
+/// method declares none that fits: then a TApplicationException has the text. An undeclared exception would look like
+/// success to a client.
 ///
-/// What may succeed when it is tried again is told by an exception that says so, the nearest that the method has: that
-/// there is too much to do by unavailability, and so is a time-out where there is nothing else. InvalidRequest would tell
-/// a client to give up. `None`: Thrift's own exception has to do, and has the text; a client would take an undeclared one
-/// for success.
+/// Errors after which a retry may succeed never become InvalidRequest, which tells a client to give up. They become the
+/// nearest exception that the method declares: overload becomes Unavailable, and so does a timeout if the method has no
+/// TimedOut.
 fn thrown_as<'a>(
     error: &'a db::Error,
     throws: &[(i16, DeclaredException)],
@@ -159,7 +162,7 @@ fn thrown_as<'a>(
                 .or_else(|| field(DeclaredException::Unavailable))
             {
                 Some(field) => Some((field, None)),
-                // 0.7 has words for it, and no exception.
+                // 0.7 has a text for it, and no exception.
                 None => Some((field(DeclaredException::InvalidRequest)?, Some(why))),
             }
         }
@@ -178,8 +181,8 @@ mod tests {
     use crate::thrift::wire::{MessageHeader, MessageKind, Reader};
     use crate::util::Release;
 
-    /// What a client of a method is told, as the name of the exception and its text.
-    fn told(error: &db::Error, throws: &[(i16, DeclaredException)]) -> String {
+    /// Returns the reply that a client gets, as the name of the exception and its text.
+    fn reply_of(error: &db::Error, throws: &[(i16, DeclaredException)]) -> String {
         let mut out = BytesMut::new();
         write_failure(&mut Writer::new(&mut out), "method", 1, &Failure::Failed(error.clone()), throws);
         let message = out.freeze();
@@ -190,7 +193,7 @@ mod tests {
         }
         let (_, field) = reader.field_begin().unwrap().unwrap();
         let thrown = throws.iter().find(|(id, _)| *id == field).map(|(_, thrown)| thrown).unwrap();
-        // Nothing but the text is written: the fields that 1.2 and later add are optional.
+        // Only the text is written: the fields that 1.2 and later add are optional.
         match reader.field_begin().unwrap() {
             None => format!("{thrown:?}"),
             Some((_, 1)) => format!("{thrown:?}: {}", String::from_utf8_lossy(&reader.bytes().unwrap())),
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_a_cluster_are_exceptions_of_every_generation() {
+    fn cluster_errors_become_exceptions_that_the_method_declares() {
         let why = || "why".to_owned();
         let errors = [
             db::Error::unavailable("why"),
@@ -209,7 +212,7 @@ mod tests {
             db::Error::unknown("why"),
         ];
         let application = "TApplicationException";
-        // The method and a release that has it, and what it tells of each.
+        // A method, a release that has it, and its replies to the first four errors.
         let cases = [
             ("insert", Release::V0_3, ["Unavailable", "Unavailable", "Unavailable", "Unavailable"]),
             ("get_column", Release::V0_3, [application, application, application, "InvalidRequest: why"]),
@@ -250,19 +253,19 @@ mod tests {
                 method.name == name && method.releases.has(release)
             };
             let method = METHODS.iter().find(is_it).unwrap_or_else(|| panic!("{name} of {release}"));
-            let answers: Vec<String> = errors.iter().map(|error| told(error, method.throws)).collect();
+            let answers: Vec<String> = errors.iter().map(|error| reply_of(error, method.throws)).collect();
             assert_eq!(answers[..4], expected, "{name} of {release}");
             assert_eq!(answers[4], "InvalidRequest: why", "{name} of {release}");
         }
     }
 
     #[test]
-    fn no_method_tells_a_client_to_give_up_what_may_be_tried_again() {
+    fn errors_that_allow_a_retry_never_become_invalid_request() {
         for method in METHODS.iter() {
             for error in [db::Error::TimedOut(String::new()), db::Error::Overloaded(String::new())] {
-                let told = told(&error, method.throws);
-                let says_so = ["Unavailable", "TimedOut", "TApplicationException"].contains(&&*told);
-                assert!(says_so, "{}: {told}", method.name);
+                let reply = reply_of(&error, method.throws);
+                let allows_retry = ["Unavailable", "TimedOut", "TApplicationException"].contains(&&*reply);
+                assert!(allows_retry, "{}: {reply}", method.name);
             }
         }
     }

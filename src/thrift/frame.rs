@@ -1,6 +1,7 @@
-//! Cuts messages off a connection: which transport the client speaks, and where each message ends.
+//! Detects the transport of a connection and cuts its bytes into messages.
 //!
-//! Old servers spoke one transport that their configuration named. Here the first bytes of a connection tell, once:
+//! Old servers used the one transport that their configuration named. This server detects it once, from the first bytes
+//! of a connection:
 //!
 //! ```text
 //! 80 01 ..                      unframed, strict header
@@ -22,44 +23,44 @@ use crate::util::limits::METHOD_NAME_BYTES_MAX;
 /// Longest header of a message, in bytes: a version, the name's length, the name, and the sequence number.
 const HEADER_BYTES_MAX: usize = 4 + 4 + METHOD_NAME_BYTES_MAX + 4;
 
-/// How messages are told apart on a connection.
+/// How messages are separated on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// Each message follows its length (TFramedTransport).
+    /// A length precedes each message (TFramedTransport).
     Framed,
     /// A message ends where its argument struct ends (TSocket, TBufferedTransport).
     Unframed,
 }
 
-/// What the first bytes of a connection say.
+/// The result of detecting a transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detection {
     Found(Transport),
-    /// Too few bytes to tell; at least this many more must arrive.
+    /// Too few bytes to decide: at least this many more must arrive.
     Needed(usize),
-    /// Nothing that is served here: close the connection.
+    /// An unsupported protocol: close the connection.
     Refused(Refusal),
 }
 
-/// What a connection turned out to be that is not Thrift as the old servers spoke it.
+/// Why a connection is not served: it does not use Thrift's binary protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error(
-        "the client speaks TLS, and this server has no certificate: give it one with --tls-certificate and --tls-key, or \
-         in <ClientEncryptionOptions>"
+        "the client uses TLS, and this server has no certificate: set one with --tls-certificate and --tls-key, or in \
+         <ClientEncryptionOptions>"
     )]
     Tls,
-    #[error("the client speaks HTTP, this port speaks Thrift")]
+    #[error("the client uses HTTP, but this is a Thrift port")]
     Http,
-    #[error("the client speaks TCompactProtocol, only TBinaryProtocol is served")]
+    #[error("the client uses TCompactProtocol, but the server only supports TBinaryProtocol")]
     Compact,
     #[error("frame of {length} bytes, the limit is {limit}")]
     FrameTooLong { length: usize, limit: usize },
-    #[error("the first bytes {0:02x?} are no Thrift message")]
+    #[error("the first bytes {0:02x?} are not a Thrift message")]
     Nonsense([u8; 5]),
 }
 
-/// Why a connection's bytes cannot be cut into messages. Close it: there is no telling where the next one starts.
+/// Why bytes cannot be cut into messages. Close the connection: the start of the next message is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     #[error("negative frame length {0}")]
@@ -72,21 +73,21 @@ pub enum FrameError {
     Wire(#[from] WireError),
 }
 
-/// The next message, if all of it has arrived.
+/// The result of taking the next message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextMessage {
-    /// One whole message without its frame.
+    /// A complete message without its frame.
     Message(Bytes),
-    /// At least this many more bytes must arrive; trying earlier is useless, but harmless. The number is what the
-    /// client announced: make room for what arrives, not for it.
+    /// At least this many more bytes must arrive; calls before that are harmless. The client announced the number: do
+    /// not reserve memory for it.
     Needed(usize),
-    /// A framed message longer than [`MessageCutter::refuse_above`]: its front, with the whole header. The rest is passed
-    /// over as it arrives.
+    /// A framed message longer than [`MessageCutter::refuse_above`]: its front, with the whole header. The rest is
+    /// skipped as it arrives.
     TooLong { front: Bytes, length: usize },
 }
 
-/// Tells the transport from the first bytes of a connection, which stay where they are. `limit` is the longest
-/// message in bytes.
+/// Detects the transport from the first bytes of a connection, without consuming them. `limit` is the longest message
+/// in bytes.
 pub fn detect(first: &[u8], limit: usize) -> Detection {
     if let Some(refusal) = foreign(first) {
         return Detection::Refused(refusal);
@@ -116,7 +117,7 @@ pub fn detect(first: &[u8], limit: usize) -> Detection {
     }
 }
 
-/// Protocols that are known by how they begin.
+/// Returns the refusal of a protocol that is recognized by its first bytes.
 fn foreign(first: &[u8]) -> Option<Refusal> {
     const HTTP_METHODS: [&[u8]; 8] = [b"GET ", b"POST", b"HEAD", b"OPTI", b"PUT ", b"DELE", b"CONN", b"PRI "];
     if first.first() == Some(&0x82) {
@@ -134,9 +135,9 @@ pub struct MessageCutter {
     transport: Transport,
     /// Longest message in bytes, without the frame.
     limit: usize,
-    /// Longest message that is handed out. Frames between this and the limit are passed over.
+    /// Longest message that is returned. Frames between this and the limit are skipped.
     handed_out_max: usize,
-    /// Bytes of a frame that is passed over, still to come.
+    /// Bytes of a skipped frame that have not arrived.
     to_skip: usize,
     scanner: MessageScanner,
 }
@@ -147,15 +148,16 @@ impl MessageCutter {
         MessageCutter { transport, limit, handed_out_max: limit, to_skip: 0, scanner }
     }
 
-    /// Refuses messages of more than so many bytes from now on. A frame's length is known, so that the next frame can
-    /// be found; an unframed message that is too long is an error.
+    /// Refuses messages of more than `bytes` from now on. The length of a frame is known, so the frame is skipped and
+    /// the next one found; an unframed message that is too long is an error.
     pub fn refuse_above(&mut self, bytes: usize) {
         self.handed_out_max = bytes.min(self.limit);
         self.scanner.set_limit(self.handed_out_max);
     }
 
-    /// Gives up the framed message that has begun and is all that the buffer holds, with the buffer's memory. Returns
-    /// its front, or what has come of it; the rest is passed over. `None` if the end of the message is not known.
+    /// Discards the framed message that has begun and is all that the buffer has, and frees the buffer. Returns the
+    /// front of the message, as far as it has arrived; the rest is skipped. `None` if the end of the message is
+    /// unknown.
     pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         let (head, body) = buffer.split_first_chunk::<4>()?;
         if self.transport != Transport::Framed || self.to_skip > 0 {
@@ -168,7 +170,7 @@ impl MessageCutter {
         Some(front)
     }
 
-    /// Whether part of a message has come, and the rest has not.
+    /// Returns whether only a part of a message has arrived.
     pub fn is_within_message(&self, buffer: &[u8]) -> bool {
         self.to_skip > 0 || !buffer.is_empty()
     }
@@ -177,8 +179,8 @@ impl MessageCutter {
         self.transport
     }
 
-    /// Takes the next message off the front of the buffer. Bytes may be added to the buffer between calls, but only
-    /// this takes any off.
+    /// Takes the next message off the front of the buffer. Callers may append bytes to the buffer between calls, but
+    /// must not remove any.
     pub fn next_message(&mut self, buffer: &mut BytesMut) -> Result<NextMessage, FrameError> {
         match self.transport {
             Transport::Framed => self.next_frame(buffer),
@@ -221,7 +223,11 @@ impl MessageCutter {
     }
 }
 
-/// Bytes of the frame that starts with `head`, within the limit and not 0.
+/// Returns the length of the frame that starts with `head`.
+///
+/// # Errors
+///
+/// If the length is negative, 0, or above the limit.
 pub fn frame_length(head: [u8; 4], limit: usize) -> Result<usize, FrameError> {
     let announced = i32::from_be_bytes(head);
     let length = usize::try_from(announced).map_err(|_| FrameError::NegativeLength(announced))?;
@@ -242,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_client_is_recognised() {
+    fn transports_of_all_clients_are_detected() {
         let framed = Detection::Found(Transport::Framed);
         let unframed = Detection::Found(Transport::Unframed);
         assert_eq!(detected(b"\x80\x01\0\x01"), unframed);
@@ -254,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_thrift_is_refused_with_its_reason() {
+    fn other_protocols_are_refused_with_a_reason() {
         assert_eq!(detected(b"\x82"), Detection::Refused(Refusal::Compact));
         assert_eq!(detected(b"\0\0\0\x20\x82"), Detection::Refused(Refusal::Compact));
         assert_eq!(detected(b"\x16\x03\x01"), Detection::Refused(Refusal::Tls));
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_first_packet_is_waited_for() {
+    fn detection_waits_for_more_bytes_after_a_short_packet() {
         assert_eq!(detected(b""), Detection::Needed(5));
         assert_eq!(detected(b"\x80"), Detection::Needed(4));
         assert_eq!(detected(b"\0\0\0\x20"), Detection::Needed(1));
@@ -281,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_cut_whole() {
+    fn a_message_is_returned_when_its_frame_is_complete() {
         let mut cutter = MessageCutter::new(Transport::Framed, 100);
         let mut buffer = BytesMut::from(&b"\0\0"[..]);
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(2)));
@@ -294,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_above_a_smaller_limit_are_passed_over() {
+    fn frames_above_the_smaller_limit_are_skipped() {
         let mut cutter = MessageCutter::new(Transport::Framed, 2000);
         cutter.refuse_above(10);
         let mut buffer = BytesMut::from(&b"\0\0\x03\xe8ab"[..]);
@@ -320,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_has_begun_may_be_given_up() {
+    fn a_frame_that_has_begun_can_be_discarded() {
         let mut cutter = MessageCutter::new(Transport::Framed, 100);
         let mut buffer = BytesMut::from(&b"\0\0\0\x05ab"[..]);
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
         assert_eq!(cutter.give_up(&mut buffer), Some(Bytes::from_static(b"ab")));
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
-        assert_eq!(cutter.give_up(&mut buffer), None, "it has been given up already");
+        assert_eq!(cutter.give_up(&mut buffer), None, "it was discarded already");
         buffer.extend_from_slice(b"cde\0\0\0\x01x");
         let next = NextMessage::Message(Bytes::from_static(b"x"));
         assert_eq!(cutter.next_message(&mut buffer), Ok(next));

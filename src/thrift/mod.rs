@@ -1,7 +1,7 @@
-//! Thrift: from a message's bytes to a request, and from what came of it to a reply.
+//! The Thrift protocol: decodes the bytes of a message into a request, runs it, and encodes the reply.
 //!
-//! `frame` cuts messages off a connection, `wire` reads and writes values, `methods` is the table of calls, one
-//! row for each shape of each, `dialect` finds the row, and `answer` runs it.
+//! `frame` cuts messages off a connection, and `wire` reads and writes values. `methods` is the table of methods, with
+//! one row for each shape of each method. `dialect` finds the row of a call, and `answer` runs it.
 
 pub mod answer;
 mod args;

@@ -1,4 +1,4 @@
-//! The statements of CQL 2 that one connection has prepared. Unlike those of CQL 3 they are its own.
+//! The prepared CQL 2 statements of a connection. Unlike those of CQL 3, connections do not share them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ struct Own {
     prepared: Arc<Prepared2>,
 }
 
-/// The newest last; the oldest goes when there are too many.
+/// The prepared statements of a connection, oldest first. If there are too many, the oldest is removed.
 #[derive(Debug, Default)]
 pub struct OwnStatements {
     statements: VecDeque<Own>,
 }
 
 impl OwnStatements {
-    /// Reads a statement and keeps it. Its id is the hash of the text alone.
+    /// Parses and stores a statement. Its id is the hash of the text alone.
     pub fn prepare(&mut self, text: &str) -> Result<(i32, Arc<Prepared2>), CqlError> {
         if text.len() > CQL2_PREPARED_BYTES_MAX {
             return Err(CqlError::invalid(format!(
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_goes_first() {
+    fn the_oldest_statement_is_removed_first() {
         let mut own = OwnStatements::default();
         let text = |number: usize| format!("SELECT * FROM cf{number} WHERE KEY = ?");
         for number in 0..=CQL2_PREPARED_MAX {

@@ -1,4 +1,4 @@
-//! Replies to calls that are not run.
+//! Replies to calls that the server refuses without running them.
 
 use bytes::{Bytes, BytesMut};
 
@@ -10,10 +10,12 @@ use super::frame::Transport;
 use super::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::db;
 
-/// Refuses a whole message because the server has too much to do: with the method's UnavailableException, or with
-/// Thrift's own exception if the method declares none. A one-way call gets no reply.
+/// Refuses a complete message because the server is overloaded: with the method's UnavailableException, or with a
+/// TApplicationException if the method declares none. A one-way call gets no reply.
 ///
-/// Errors: the message has no header that can be read.
+/// # Errors
+///
+/// If the message has no readable header or arguments.
 pub fn refuse_overloaded(
     service: &Service,
     session: &mut Session,
@@ -38,10 +40,12 @@ pub fn refuse_overloaded(
     writer.frame_end(mark)
 }
 
-/// Refuses a message of which only the front was kept, with Thrift's own exception: what the method is depends on the
-/// arguments. A one-way call gets no reply.
+/// Refuses a message of which only the front was received, with a TApplicationException: the method is not known
+/// without the arguments. A one-way call gets no reply.
 ///
-/// Errors: the front has no header that can be read.
+/// # Errors
+///
+/// If the front has no readable header.
 pub fn refuse_long(
     front: &Bytes,
     transport: Transport,

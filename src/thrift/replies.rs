@@ -1,4 +1,4 @@
-//! What a client reads of a server's replies: schemas and rows.
+//! Decodes replies of a server, for clients: schemas and rows.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::db::{ColumnOrSuper, KsRequest};
 /// A row's key and columns.
 pub type KeySlice = (Bytes, Vec<ColumnOrSuper>);
 
-/// What each column family of a keyspace says of itself, as 0.6 tells it.
+/// The properties of each column family of a keyspace, as `describe_keyspace` returns them up to 0.6.
 pub type DescribedFamilies = BTreeMap<String, BTreeMap<String, String>>;
 
-fn told<T>(read: Result<T, Failure>) -> Result<T, String> {
+fn with_text_error<T>(read: Result<T, Failure>) -> Result<T, String> {
     read.map_err(|failure| match failure {
         Failure::Protocol(why) | Failure::MissingArgument(why) => why,
         Failure::Failed(error) => error.to_string(),
@@ -28,37 +28,37 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A list of KsDef (0.7 and later).
+/// Reads a list of KsDef (0.7 and later).
 pub fn keyspaces(reader: &mut Reader<'_>) -> Result<Vec<KsRequest>, String> {
-    told(list(reader, TType::Struct, schema_types::keyspace))
+    with_text_error(list(reader, TType::Struct, schema_types::keyspace))
 }
 
-/// A set or list of names.
+/// Reads a set or list of names.
 pub fn names(reader: &mut Reader<'_>) -> Result<Vec<String>, String> {
-    let names = told(super::types::byte_strings(reader))?;
+    let names = with_text_error(super::types::byte_strings(reader))?;
     Ok(names.iter().map(|name| text(name)).collect())
 }
 
-/// The map that describes a keyspace (to 0.6).
+/// Reads the map that describes a keyspace (up to 0.6).
 pub fn families(reader: &mut Reader<'_>) -> Result<DescribedFamilies, String> {
     let properties = |reader: &mut Reader<'_>| map(reader, TType::String, |reader| Ok(reader.bytes()?));
-    let families = told(map(reader, TType::Map, properties))?;
+    let families = with_text_error(map(reader, TType::Map, properties))?;
     let of_text = |(name, properties): (Bytes, Vec<(Bytes, Bytes)>)| {
         (text(&name), properties.iter().map(|(name, value)| (text(name), text(value))).collect())
     };
     Ok(families.into_iter().map(of_text).collect())
 }
 
-/// Columns of one row.
+/// Reads the columns of one row.
 pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<ColumnOrSuper>, String> {
-    told(either_list(reader))
+    with_text_error(either_list(reader))
 }
 
 fn either_list(reader: &mut Reader<'_>) -> Result<Vec<ColumnOrSuper>, Failure> {
     list(reader, TType::Struct, |reader| column_or_super(reader, NEWEST))
 }
 
-/// Rows of a range.
+/// Reads the rows of a range.
 pub fn key_slices(reader: &mut Reader<'_>) -> Result<Vec<KeySlice>, String> {
     let key_slice = |reader: &mut Reader<'_>| {
         let (mut key, mut columns) = (Bytes::new(), Vec::new());
@@ -71,5 +71,5 @@ pub fn key_slices(reader: &mut Reader<'_>) -> Result<Vec<KeySlice>, String> {
         }
         Ok((key, columns))
     };
-    told(list(reader, TType::Struct, key_slice))
+    with_text_error(list(reader, TType::Struct, key_slice))
 }

@@ -1,4 +1,4 @@
-//! The API's structs, written from results.
+//! Writes the API's structs from results.
 
 use super::wire::{TType, Writer};
 use crate::compat::Behaviour;
@@ -6,12 +6,13 @@ use crate::db::GetResult;
 use crate::model::{Cell, CellKind, Row, RowColumns, SuperColumn};
 use crate::util::Release;
 
-/// Whether a cell is told in the structs that 0.8 made for counters. Earlier clients see a column of eight bytes.
+/// Returns whether a cell is written as a counter struct, which 0.8 introduced. Earlier clients get a column with a
+/// value of eight bytes.
 fn is_counter(cell: &Cell, release: Release) -> bool {
     cell.kind == CellKind::Counter && Behaviour::of(release).wire.has_counter_structs
 }
 
-/// A Column.
+/// Writes a Column.
 pub fn write_column(writer: &mut Writer<'_>, cell: &Cell) {
     writer.field_string(1, &cell.name);
     writer.field_string(2, &cell.value);
@@ -28,7 +29,7 @@ fn write_counter(writer: &mut Writer<'_>, cell: &Cell) {
     writer.stop();
 }
 
-/// The field of a ColumnOrSuperColumn that holds a column.
+/// Writes the field of a ColumnOrSuperColumn for a column.
 fn write_one(writer: &mut Writer<'_>, cell: &Cell, release: Release) {
     if is_counter(cell, release) {
         writer.field_struct(3);
@@ -39,7 +40,7 @@ fn write_one(writer: &mut Writer<'_>, cell: &Cell, release: Release) {
     }
 }
 
-/// The field of a ColumnOrSuperColumn that holds a super column.
+/// Writes the field of a ColumnOrSuperColumn for a super column.
 fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn, release: Release) {
     let counts = super_column.cells.first().is_some_and(|cell| is_counter(cell, release));
     writer.field_struct(if counts { 4 } else { 2 });
@@ -55,7 +56,7 @@ fn write_super(writer: &mut Writer<'_>, super_column: &SuperColumn, release: Rel
     writer.stop();
 }
 
-/// A ColumnOrSuperColumn; with nothing set where nothing was found.
+/// Writes a ColumnOrSuperColumn, without fields if nothing was found.
 pub fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: Release) {
     match found {
         None => {}
@@ -65,7 +66,7 @@ pub fn write_found(writer: &mut Writer<'_>, found: Option<&GetResult>, release: 
     writer.stop();
 }
 
-/// A list of ColumnOrSuperColumn.
+/// Writes a list of ColumnOrSuperColumn.
 pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Release) {
     writer.list_begin(TType::Struct, columns.len());
     match columns {
@@ -84,7 +85,7 @@ pub fn write_columns(writer: &mut Writer<'_>, columns: &RowColumns, release: Rel
     }
 }
 
-/// A list of KeySlice in field 0.
+/// Writes a list of KeySlice in field 0.
 pub fn write_rows(writer: &mut Writer<'_>, rows: &[Row], release: Release) {
     writer.field_list(0, TType::Struct, rows.len());
     for row in rows {

@@ -1,7 +1,7 @@
-//! The API's structs of the schema: KsDef, CfDef and ColumnDef (0.7 and later).
+//! Reads and writes the schema structs of the API: KsDef, CfDef and ColumnDef (0.7 and later).
 //!
-//! A client of any year may send fields of any other: all that are known are read, whichever release is spoken.
-//! What is written are the fields that the release shows.
+//! Reading accepts the fields of all releases, whatever the release of the call. Writing uses only the fields that the
+//! release has.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn text_map(reader: &mut Reader<'_>) -> Result<BTreeMap<String, String>, Failure
     Ok(pairs.into_iter().map(|(key, value)| (String::from_utf8_lossy(&key).into_owned(), value)).collect())
 }
 
-/// A KsDef.
+/// Reads a KsDef.
 pub fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
     let mut request = KsRequest::default();
     let (mut name, mut class, mut families) = (None, None, None);
@@ -46,7 +46,7 @@ pub fn keyspace(reader: &mut Reader<'_>) -> Result<KsRequest, Failure> {
     Ok(KsRequest { name, strategy_class, column_families, ..request })
 }
 
-/// A CfDef.
+/// Reads a CfDef.
 pub fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
     let mut request = CfRequest::default();
     let (mut keyspace, mut name) = (None, None);
@@ -77,7 +77,7 @@ pub fn column_family(reader: &mut Reader<'_>) -> Result<CfRequest, Failure> {
     Ok(CfRequest { keyspace, name, ..request })
 }
 
-/// A setting that is only kept; `None`, and nothing read, where the field is none.
+/// Reads a setting that is stored without effect. `None` if the field is not such a setting; then nothing is read.
 fn setting(
     reader: &mut Reader<'_>,
     id: i16,
@@ -128,7 +128,8 @@ fn write_text_map(writer: &mut Writer<'_>, id: i16, options: &BTreeMap<String, S
     }
 }
 
-/// A KsDef with its stop. Field 4 goes to all: 0.7 requires it, later clients take it for optional or skip it.
+/// Writes a KsDef with its stop. Field 4 is written for all releases: 0.7 requires it, later clients treat it as
+/// optional or skip it.
 pub fn write_keyspace(writer: &mut Writer<'_>, keyspace: &KeyspaceDef, release: Release) {
     let rules = &Behaviour::of(release).schema;
     writer.field_string(1, keyspace.name.as_bytes());
@@ -185,21 +186,21 @@ fn write_column_family(writer: &mut Writer<'_>, cf: &CfDef, release: Release) {
         }
     }
     if rules.shows_triggers {
-        // Triggers: there are none.
+        // Triggers, which this server does not support.
         writer.field_list(43, TType::Struct, 0);
     }
     writer.stop();
 }
 
-/// What CQL calls the row key.
+/// Writes the name of the row key in CQL.
 fn write_key_alias(writer: &mut Writer<'_>, cf: &CfDef, rule: KeyAlias) {
     let columns = cf.key_validator.as_ref().and_then(|validator| composite_parts(validator.class_name()));
     if rule.needs_plain_key && columns.as_ref().is_some_and(|columns| columns.len() > 1) {
         return;
     }
-    let is_heard = !rule.needs_plain_key || cf.key_validator.is_some() && columns.is_none();
-    let said = cf.key_alias.as_deref().filter(|_| is_heard);
-    if let Some(alias) = said.or(rule.default) {
+    let is_used = !rule.needs_plain_key || cf.key_validator.is_some() && columns.is_none();
+    let alias = cf.key_alias.as_deref().filter(|_| is_used);
+    if let Some(alias) = alias.or(rule.default) {
         writer.field_string(28, alias);
     }
 }

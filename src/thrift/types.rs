@@ -1,4 +1,4 @@
-//! The API's structs, read into neutral requests.
+//! Reads the API's structs into the request types of `db`.
 
 use bytes::Bytes;
 
@@ -14,13 +14,13 @@ use crate::db::{
 };
 use crate::util::{KeyMap, Release, meter};
 
-/// Pairs of a map that are looked through one by one for a key that comes again; of more, a hash tells.
+/// In a map of at most this many pairs repeated keys are found by linear search, in a larger one by hash.
 const FEW_PAIRS: usize = 16;
 
-/// Room that is made for a list before its elements are seen: an announced count may be a lie.
+/// Capacity reserved for a list before its elements are read: the announced count may be false.
 const FIRST_ROOM: usize = 1024;
 
-/// A required number that did not come.
+/// Returns the error for an absent required number.
 fn missing_number<T>(field: &str, holder: &str) -> Result<T, Failure> {
     Err(Failure::missing_number(field, holder))
 }
@@ -29,15 +29,19 @@ pub(super) fn missing<T>(field: &str, holder: &str) -> Result<T, Failure> {
     Err(Failure::missing(field, holder))
 }
 
-/// What an argument takes beside its own place: as a part of what is read or written, until the call ends.
+/// Factor for the copies of an argument during a call: as an argument, and as a part of what is read or written.
 const ARGUMENT_COPIES: usize = 3;
 
-/// Counts the memory of the next elements of a list, of which so many have been announced.
+/// Charges the memory of the next elements of a list, of which `announced` are to come.
 fn charge<T>(announced: usize) -> Result<(), Failure> {
     Ok(meter::charge(ARGUMENT_COPIES * size_of::<T>() * announced.min(FIRST_ROOM))?)
 }
 
-/// Reads a list by its elements; `None` when they are of another type, which counts as an absent field.
+/// Reads a list.
+///
+/// # Errors
+///
+/// If the list is not empty and its elements are of another type.
 pub(super) fn list<'a, T>(
     reader: &mut Reader<'a>,
     element: TType,
@@ -57,7 +61,7 @@ pub(super) fn list<'a, T>(
     Ok(items)
 }
 
-/// Reads a map by its pairs, in the order sent. A key that comes again replaces the first, as in a Java map.
+/// Reads the pairs of a map, in the order sent. A repeated key replaces the value of the first, as in a Java map.
 pub(super) fn map<'a, T>(
     reader: &mut Reader<'a>,
     value: TType,
@@ -97,7 +101,7 @@ pub(super) fn map<'a, T>(
     Ok(pairs)
 }
 
-/// A list of binaries or strings.
+/// Reads a list of binaries or strings.
 pub fn byte_strings(reader: &mut Reader<'_>) -> Result<Vec<Bytes>, Failure> {
     list(reader, TType::String, |reader| Ok(reader.bytes()?))
 }
@@ -129,7 +133,7 @@ pub fn column_path(reader: &mut Reader<'_>) -> Result<ColumnPath, Failure> {
     Ok(ColumnPath { column_family, super_column, column })
 }
 
-/// A slice's range. Java clients leave out nothing, hand-written ones may leave out `reversed` and `count`.
+/// Reads a SliceRange. Java clients send all fields; other clients may omit `reversed` and `count`.
 fn slice_range(reader: &mut Reader<'_>) -> Result<RequestedRange, Failure> {
     let (mut start, mut finish, mut reversed, mut count) = (None, None, false, 100);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -221,12 +225,12 @@ pub fn index_clause(reader: &mut Reader<'_>) -> Result<IndexClause, Failure> {
     Ok(IndexClause { expressions, start_key, count })
 }
 
-/// A list of columns, whose values and timestamps are looked at later (2.0 and later).
+/// Reads a list of columns (2.0 and later). Missing values and timestamps are checked later.
 pub fn columns(reader: &mut Reader<'_>) -> Result<Vec<NewColumn>, Failure> {
     list(reader, TType::Struct, |reader| column(reader, NEWEST))
 }
 
-/// What is added to one counter.
+/// Reads a CounterColumn.
 pub fn counter_column(reader: &mut Reader<'_>) -> Result<CounterColumn, Failure> {
     let (mut name, mut delta) = (None, None);
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -267,7 +271,7 @@ fn column_slice(reader: &mut Reader<'_>) -> Result<(Bytes, Bytes), Failure> {
     Ok((start, finish))
 }
 
-/// What get_multi_slice is asked, and the number of its consistency level.
+/// Reads a MultiSliceRequest. Returns the request and the number of its consistency level.
 pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest, i32), Failure> {
     let (mut key, mut parent, mut slices) = (None, None, Vec::new());
     let (mut reversed, mut count, mut consistency) = (false, 1000, 1);
@@ -287,7 +291,7 @@ pub fn multi_slice_request(reader: &mut Reader<'_>) -> Result<(MultiSliceRequest
     Ok((MultiSliceRequest { key, column_parent, slices, reversed, count }, consistency))
 }
 
-/// A column to write. Up to 0.7 it is none without value and timestamp.
+/// Reads a Column to write. Up to 0.7 its value and timestamp are required.
 pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Failure> {
     let rules = &Behaviour::of(release).wire;
     let (mut name, mut value, mut timestamp, mut ttl_s) = (None, None, None, None);
@@ -300,7 +304,7 @@ pub fn column(reader: &mut Reader<'_>, release: Release) -> Result<NewColumn, Fa
             _ => reader.skip(ttype)?,
         }
     }
-    // The numbers are looked for first.
+    // Generated code checks required numbers first.
     if rules.column_fields_are_required && timestamp.is_none() {
         return missing_number("timestamp", "Column");
     }
@@ -369,7 +373,7 @@ fn mutation(reader: &mut Reader<'_>, release: Release) -> Result<MutationRequest
     Ok(mutation)
 }
 
-/// batch_insert's map of column family to what is written.
+/// Reads the map of `batch_insert`, from column family to columns.
 pub fn insert_map(
     reader: &mut Reader<'_>,
     release: Release,
@@ -379,10 +383,10 @@ pub fn insert_map(
     Ok(in_java_order(families))
 }
 
-/// What batch_mutate maps a row key to: column family to mutations.
+/// The value of a row key in `batch_mutate`: column families and their mutations.
 pub type FamilyMutations = Vec<(Bytes, Vec<MutationRequest>)>;
 
-/// batch_mutate's map of row key to column family to mutations.
+/// Reads the map of `batch_mutate`, from row key to column family to mutations.
 pub fn mutation_map(
     reader: &mut Reader<'_>,
     release: Release,
@@ -390,14 +394,14 @@ pub fn mutation_map(
     let mutations = |reader: &mut Reader<'_>| list(reader, TType::Struct, |reader| mutation(reader, release));
     let families = |reader: &mut Reader<'_>| map(reader, TType::List, mutations).map(in_java_order);
     let rows = map(reader, TType::Map, families)?;
-    // Keys are text to 0.6, and bytes in a buffer after.
+    // Keys are text up to 0.6, and byte buffers later.
     Ok(match Behaviour::of(release).writes.keys_are_bytes {
         true => in_buffer_order(rows),
         false => in_java_order(rows),
     })
 }
 
-/// A map of text to text, as logins send their credentials.
+/// Reads an AuthenticationRequest: a map of text to text.
 pub fn credentials(reader: &mut Reader<'_>) -> Result<Vec<Credential>, Failure> {
     let mut found = None;
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -418,7 +422,7 @@ mod tests {
     use crate::thrift::wire::Writer;
 
     #[test]
-    fn a_key_that_comes_again_replaces_the_first_in_its_place() {
+    fn a_repeated_key_replaces_the_value_of_the_first() {
         for keys in [1, FEW_PAIRS - 1, FEW_PAIRS, FEW_PAIRS + 1, 5 * FEW_PAIRS] {
             let mut out = BytesMut::new();
             let mut writer = Writer::new(&mut out);

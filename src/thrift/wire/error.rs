@@ -1,4 +1,4 @@
-//! What can be wrong with the bytes of a message.
+//! The errors of reading and writing messages.
 
 /// Why a message cannot be read or written. Positions are bytes from the start of the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

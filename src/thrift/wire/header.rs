@@ -14,14 +14,14 @@ use crate::util::limits::METHOD_NAME_BYTES_MAX;
 pub(super) const VERSION_1: u32 = 0x8001_0000;
 const VERSION_MASK: u32 = 0xffff_0000;
 
-/// What a message is. The old servers never looked; a oneway message must not be answered.
+/// The kind of a message. Old servers ignored it; a one-way message must not be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
     Call,
     Reply,
     Exception,
     Oneway,
-    /// Anything else, which the old servers treated like a call.
+    /// Any other code. Old servers treat it like a call.
     Other(u8),
 }
 
@@ -47,20 +47,20 @@ impl MessageKind {
     }
 }
 
-/// The header, borrowed from its message.
+/// The header of a message, borrowed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageHeader<'a> {
-    /// The method's name as sent: not checked to be text.
+    /// The method's name as sent, not necessarily UTF-8.
     pub name: &'a [u8],
     pub kind: MessageKind,
     /// Echoed in the reply; some clients check it.
     pub seqid: i32,
-    /// Whether the header began with a version.
+    /// Whether the header begins with a version.
     pub strict: bool,
 }
 
 impl<'a> MessageHeader<'a> {
-    /// Reads either style and leaves the reader at the argument struct.
+    /// Reads a header of either style. The reader is then at the argument struct.
     pub fn read(reader: &mut Reader<'a>) -> Result<MessageHeader<'a>, WireError> {
         match HeaderStart::of(reader.clone().i32()?)? {
             HeaderStart::Strict { kind } => {
@@ -82,7 +82,7 @@ fn method_name<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], WireError> {
     reader.raw()
 }
 
-/// The length of a method name that is announced at byte `at`, within its limit.
+/// Checks the length of a method name, announced at byte `at`.
 pub(super) fn check_name_length(size: i32, at: usize) -> Result<usize, WireError> {
     let length = usize::try_from(size).map_err(|_| WireError::NegativeSize { at, size })?;
     if length > METHOD_NAME_BYTES_MAX {
@@ -91,7 +91,7 @@ pub(super) fn check_name_length(size: i32, at: usize) -> Result<usize, WireError
     Ok(length)
 }
 
-/// What the first word of a message says.
+/// The meaning of a message's first word.
 pub(super) enum HeaderStart {
     Strict { kind: MessageKind },
     OldStyle { name_length: usize },
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_and_old_style_say_the_same() {
+    fn strict_and_old_style_headers_are_equivalent() {
         let strict = read(b"\x80\x01\0\x01\0\0\0\x03get\0\0\0\x07").unwrap();
         assert_eq!(strict, MessageHeader { name: b"get", kind: MessageKind::Call, seqid: 7, strict: true });
         let old = read(b"\0\0\0\x03get\x01\0\0\0\x07").unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_keep_their_code() {
+    fn codes_of_kinds_round_trip() {
         for code in 0..=255 {
             assert_eq!(MessageKind::from_code(code).code(), code);
         }

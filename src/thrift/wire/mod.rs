@@ -1,7 +1,7 @@
-//! TBinaryProtocol by hand: a reader that borrows from the frame, a writer that appends to the reply buffer.
+//! Implements TBinaryProtocol: a reader that borrows from the message, and a writer that appends to the reply buffer.
 //!
-//! Every `string` is bytes here: old clients put raw bytes into keys and names. Nothing in here allocates by a
-//! size that the peer announced, recurses without a limit, or panics on any input.
+//! Every `string` is bytes here, because old clients put raw bytes into keys and names. This code never reserves memory
+//! by a size that the peer announced, never recurses without a limit, and never panics on any input.
 
 mod error;
 mod header;

@@ -1,4 +1,4 @@
-//! A reader over one complete message.
+//! Reads values from a complete message.
 
 use bytes::Bytes;
 
@@ -6,8 +6,8 @@ use super::skip::skip;
 use super::{TType, WireError};
 use crate::util::limits::NESTING_MAX;
 
-/// Reads values one after the other and borrows them from the message. Cloning one is cheap and keeps the place:
-/// so the shape of the arguments can be looked at before they are read.
+/// Reads values one after the other and borrows them from the message. A clone is cheap and starts at the same
+/// position, so callers can look ahead.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -17,34 +17,34 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader whose `bytes` are slices of the message, not copies.
+    /// Creates a reader whose `bytes` are slices of the message, not copies.
     pub fn new(message: &'a Bytes) -> Reader<'a> {
         Reader { rest: message, length: message.len(), owner: Some(message) }
     }
 
-    /// A reader over borrowed memory, for callers that need no `Bytes`: `bytes` copies.
+    /// Creates a reader over borrowed memory, whose `bytes` are copies.
     pub fn over(message: &'a [u8]) -> Reader<'a> {
         Reader { rest: message, length: message.len(), owner: None }
     }
 
-    /// Bytes from the start of the message to the next value.
+    /// Returns the position of the next value, in bytes from the start of the message.
     pub fn position(&self) -> usize {
         self.length - self.rest.len()
     }
 
-    /// Bytes that have not been read.
+    /// Returns the number of unread bytes.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// The same reader further on: where so many bytes are left.
+    /// Returns the reader at a later position: with `remaining` unread bytes.
     #[must_use]
     pub fn at(mut self, remaining: usize) -> Reader<'a> {
         self.rest = &self.rest[self.rest.len().saturating_sub(remaining)..];
         self
     }
 
-    /// Any nonzero byte is true: some clients write 0xff.
+    /// Reads a bool. Any nonzero byte is true: some clients write 0xff.
     pub fn bool(&mut self) -> Result<bool, WireError> {
         Ok(self.array::<1>()? != [0])
     }
@@ -69,13 +69,13 @@ impl<'a> Reader<'a> {
         self.array().map(f64::from_be_bytes)
     }
 
-    /// A string or binary, borrowed.
+    /// Reads a string or binary, borrowed from the message.
     pub fn raw(&mut self) -> Result<&'a [u8], WireError> {
         let length = self.size()?;
         self.take(length)
     }
 
-    /// A string or binary that may outlive the reader: it keeps the whole message in memory while it lives.
+    /// Reads a string or binary that may outlive the reader. It keeps the whole message in memory.
     pub fn bytes(&mut self) -> Result<Bytes, WireError> {
         let raw = self.raw()?;
         let end = self.position();
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next field's type and id; None at the end of the struct.
+    /// Reads the next field's type and id; `None` at the end of the struct.
     pub fn field_begin(&mut self) -> Result<Option<(TType, i16)>, WireError> {
         let at = self.position();
         let [code] = self.array()?;
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Element type and count of a list or set. The count is at most what the remaining bytes can hold.
+    /// Reads the element type and count of a list or set. The count is at most what the remaining bytes can have.
     pub fn list_begin(&mut self) -> Result<(TType, usize), WireError> {
         let at = self.position();
         let [code] = self.array()?;
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         Ok((element, count))
     }
 
-    /// Key type, value type and count of a map. The count is at most what the remaining bytes can hold.
+    /// Reads the key type, value type and count of a map. The count is at most what the remaining bytes can have.
     pub fn map_begin(&mut self) -> Result<(TType, TType, usize), WireError> {
         let at = self.position();
         let [key_code, value_code] = self.array()?;
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok((key, value, count))
     }
 
-    /// Passes over one value of the type, to NESTING_MAX levels.
+    /// Skips one value of the type, with at most `NESTING_MAX` levels.
     pub fn skip(&mut self, ttype: TType) -> Result<(), WireError> {
         match skip(self.rest, ttype.code(), NESTING_MAX) {
             Some(rest) => {
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same, with the reason where it fails.
+    /// Skips a value and returns the reason if it fails.
     #[cold]
     fn skip_within(&mut self, ttype: TType, levels: usize) -> Result<(), WireError> {
         match ttype.fixed_bytes() {
@@ -164,12 +164,12 @@ impl<'a> Reader<'a> {
                 }
                 (0..count).try_for_each(|_| self.skip_within(element, below))
             }
-            // Left is Stop, which no field and no element of a nonempty list has.
+            // Only `Stop` is left, which no field and no element of a nonempty list has.
             other => Err(WireError::UnknownType { at: self.position(), code: other.code() }),
         }
     }
 
-    /// A length or count.
+    /// Reads a length or count.
     fn size(&mut self) -> Result<usize, WireError> {
         let at = self.position();
         let size = self.i32()?;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_ends_at_the_limit() {
+    fn nesting_above_the_limit_is_an_error() {
         let nested = |levels: usize| [[12, 0, 1].repeat(levels - 1), vec![0; levels]].concat();
         let fits = nested(NESTING_MAX);
         let mut reader = Reader::over(&fits);
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(Reader::over(&[]).skip(TType::Stop), Err(WireError::UnknownType { at: 0, code: 0 }));
     }
 
-    /// Values of every type, valid and not, to be passed over.
+    /// Valid and invalid values of every type.
     fn values() -> impl Strategy<Value = (TType, Vec<u8>)> {
         let types = prop::sample::select(vec![
             TType::Stop,
@@ -299,7 +299,7 @@ mod tests {
             TType::Set,
             TType::List,
         ]);
-        // Few codes and small numbers, so that much can be read.
+        // Few codes and small numbers, so that many values are valid.
         let byte = prop_oneof![
             8 => prop::sample::select(vec![0, 0, 0, 1, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15]),
             1 => any::<u8>()
@@ -310,9 +310,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-        /// They pass the same, and end at the same place.
+        /// Both implementations accept the same values and end at the same position.
         #[test]
-        fn both_ways_of_passing_agree((ttype, bytes) in values(), levels in 0..5_usize) {
+        fn both_implementations_of_skip_agree((ttype, bytes) in values(), levels in 0..5_usize) {
             let mut reader = Reader::over(&bytes);
             let slowly = reader.skip_within(ttype, levels).map(|()| reader.rest.len());
             let quickly = skip(&bytes, ttype.code(), levels).map(<[u8]>::len);

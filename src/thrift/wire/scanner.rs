@@ -1,31 +1,31 @@
-//! Finds the end of a message that has no frame around it.
+//! Finds the end of an unframed message.
 
 use super::header::{HeaderStart, check_name_length};
 use super::{MessageHeader, Reader, TType, WireError};
 use crate::util::limits::NESTING_MAX;
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scan {
     /// The message takes this many bytes from the start of the buffer.
     Complete(usize),
-    /// At least this many bytes must arrive before another scan can end.
+    /// At least this many bytes must arrive before the message can be complete.
     Needed(usize),
 }
 
-/// Walks a message's header and argument struct as its bytes arrive.
+/// Scans the header and argument struct of a message as its bytes arrive.
 ///
-/// It keeps its place between calls, so that a large message that trickles in is walked once, not once a packet.
-/// It never looks at contents and runs ahead of the buffer where a length says how much to pass over.
+/// The position is kept between calls, so a large message that arrives slowly is scanned once, not once for each
+/// packet. Contents of strings are not read: after a length, the position may be beyond the received bytes.
 #[derive(Debug)]
 pub struct MessageScanner {
     /// Longest message in bytes.
     limit: usize,
-    /// Where the next value starts; may lie beyond what has arrived.
+    /// Where the next value starts; may be beyond the received bytes.
     at: usize,
-    /// The value at `at` whose type is known already and which has not been passed.
+    /// The type of the value at `at`, if it is known already.
     pending: Option<TType>,
-    /// Open containers, the argument struct first. Empty before the header has been read.
+    /// Open containers, the argument struct first. Empty until the header has been read.
     open: Vec<Container>,
 }
 
@@ -44,7 +44,7 @@ enum Container {
     },
 }
 
-/// Why the walk stops before the end.
+/// Why the scan stops before the end.
 enum Pause {
     Needed(usize),
     Broken(WireError),
@@ -57,20 +57,24 @@ impl From<WireError> for Pause {
 }
 
 impl MessageScanner {
-    /// A scanner for messages of at most `limit` bytes.
+    /// Creates a scanner for messages of at most `limit` bytes.
     pub fn new(limit: usize) -> MessageScanner {
         MessageScanner { limit, at: 0, pending: None, open: Vec::new() }
     }
 
-    /// Changes the longest message, from the next one on or from the place that the walk has reached.
+    /// Changes the length limit, for the current and later messages.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// Goes on with the walk. `buffer` starts with the message, and holds what the last call saw and more. After
-    /// `Complete` the next call starts at a new message; after an error the connection is of no more use.
+    /// Continues the scan. `buffer` starts with the message, and has at least the bytes of the last call. After
+    /// `Complete` the next call starts a new message.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not a message, or the message is too long. Then the connection must be closed.
     pub fn scan(&mut self, buffer: &[u8]) -> Result<Scan, WireError> {
-        // Most messages have arrived whole: these are passed without a note of the place.
+        // Most messages have arrived completely and need no saved position.
         if self.open.is_empty()
             && let Ok(length) = length_of_whole(buffer)
             && length <= self.limit
@@ -102,14 +106,14 @@ impl MessageScanner {
                 continue;
             }
             self.open.pop();
-            // The last byte of a message is the STOP of its argument struct, so all of it has arrived.
+            // The last byte of a message is the STOP of its argument struct, so the whole message has arrived.
             if self.open.is_empty() {
                 return Ok(());
             }
         }
     }
 
-    /// Passes the header as soon as its name's length has arrived.
+    /// Skips the header as soon as the length of its name has arrived.
     fn header(&mut self, buffer: &[u8]) -> Result<(), Pause> {
         let start = HeaderStart::of(i32::from_be_bytes(peek(buffer, 0)?))?;
         self.at = match start {
@@ -122,7 +126,7 @@ impl MessageScanner {
         Ok(())
     }
 
-    /// Makes the innermost container's next value pending; false when the container ends here.
+    /// Makes the innermost container's next value pending. Returns false at the container's end.
     fn next_in_container(&mut self, buffer: &[u8]) -> Result<bool, Pause> {
         match self.open.last_mut() {
             None => Ok(false),
@@ -151,7 +155,7 @@ impl MessageScanner {
         }
     }
 
-    /// Passes a scalar or string, or opens a container. Changes nothing when it has to pause.
+    /// Skips a scalar or string, or opens a container. Changes nothing if it must pause.
     fn value(&mut self, buffer: &[u8], ttype: TType) -> Result<(), Pause> {
         if let Some(length) = ttype.fixed_bytes() {
             self.at += length;
@@ -205,9 +209,9 @@ impl MessageScanner {
         Ok(())
     }
 
-    /// Whether `count` values of at least `each` bytes fit into a message at all.
+    /// Checks that `count` values of at least `each` bytes fit in a message.
     fn check_fits(&self, count: usize, each: usize) -> Result<(), Pause> {
-        // Cannot overflow: a count has 31 bits and usize 64, `each` is below 16.
+        // Cannot overflow: a count has 31 bits, usize has 64, and `each` is below 16.
         let length = self.at.saturating_add(count.saturating_mul(each));
         if length > self.limit {
             return Err(WireError::MessageTooLong { length, limit: self.limit }.into());
@@ -216,7 +220,7 @@ impl MessageScanner {
     }
 }
 
-/// The length of the message at the start of the buffer; an error where not all of it is there, or it is none.
+/// Returns the length of the complete message at the start of the buffer; an error if it is incomplete or invalid.
 fn length_of_whole(buffer: &[u8]) -> Result<usize, WireError> {
     let mut reader = Reader::over(buffer);
     MessageHeader::read(&mut reader)?;
@@ -224,7 +228,7 @@ fn length_of_whole(buffer: &[u8]) -> Result<usize, WireError> {
     Ok(reader.position())
 }
 
-/// The `N` bytes at `at`, or how many are missing up to their end.
+/// Returns the `N` bytes at `at`, or how many bytes are missing up to their end.
 fn peek<const N: usize>(buffer: &[u8], at: usize) -> Result<[u8; N], Pause> {
     let found = buffer.get(at..).and_then(|rest| rest.first_chunk::<N>());
     found.copied().ok_or_else(|| Pause::Needed(at + N - buffer.len()))
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_ends_with_its_struct() {
+    fn a_message_ends_with_its_argument_struct() {
         let bytes = message(b"\x0b\0\x01\0\0\0\x02ab\x0f\0\x02\x0a\0\0\0\x01\0\0\0\0\0\0\0\x05\0");
         let mut scanner = MessageScanner::new(1000);
         assert_eq!(scanner.scan(&bytes), Ok(Scan::Complete(bytes.len())));
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_is_a_lower_bound_that_lengths_raise() {
+    fn needed_bytes_are_a_lower_bound_that_grows_with_lengths() {
         let mut scanner = MessageScanner::new(1 << 20);
         assert_eq!(scanner.scan(b""), Ok(Scan::Needed(4)));
         assert_eq!(scanner.scan(CALL), Ok(Scan::Needed(1)));
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_is_refused_at_once() {
+    fn lengths_above_the_limit_are_refused_at_once() {
         let too_long = |fields: &[u8]| match MessageScanner::new(1 << 20).scan(&message(fields)) {
             Err(WireError::MessageTooLong { limit, .. }) => limit == 1 << 20,
             _ => false,

@@ -1,8 +1,8 @@
-//! Passes over a value without a reason for failure.
+//! Skips a value fast, without a reason for failure.
 //!
-//! Each message is passed over once to find its end, where it has no frame, and once to find its arguments. `Reader` says
-//! where and why a value cannot be read, and carries that through each step. Here a step is a slice that gets shorter. Where
-//! this fails, the reader goes over the value again and says why.
+//! Each message is skipped over once to find its end, if it has no frame, and once to find its arguments. `Reader`
+//! reports where and why a value is invalid, which costs time at each step. Here a step only shortens a slice. If this
+//! fails, the reader skips the value again and returns the reason.
 
 use super::TType;
 
@@ -18,7 +18,8 @@ const MAP: u8 = TType::Map as u8;
 const SET: u8 = TType::Set as u8;
 const LIST: u8 = TType::List as u8;
 
-/// What follows one value of a type, which may contain so many levels of containers. `None` where it cannot be read.
+/// Returns the bytes after one value of a type with at most `levels` levels of containers. `None` if the value is
+/// invalid.
 #[inline(always)]
 pub fn skip(rest: &[u8], code: u8, levels: usize) -> Option<&[u8]> {
     match code {
@@ -50,7 +51,7 @@ fn skip_struct(mut rest: &[u8], levels: usize) -> Option<&[u8]> {
 fn skip_map(rest: &[u8], levels: usize) -> Option<&[u8]> {
     let ([key, value], rest) = rest.split_first_chunk()?;
     let (count, mut rest) = size(rest)?;
-    // Every value has a byte at least, so this ends with the message.
+    // Every value has at least one byte, so this loop ends with the message.
     for _ in 0..count {
         rest = skip(skip(rest, *key, levels)?, *value, levels)?;
     }
@@ -66,7 +67,7 @@ fn skip_list(rest: &[u8], levels: usize) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// A length or count, and what follows it.
+/// Returns a length or count, and the bytes after it.
 #[inline(always)]
 fn size(rest: &[u8]) -> Option<(usize, &[u8])> {
     let (size, rest) = rest.split_first_chunk()?;

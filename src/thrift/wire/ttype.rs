@@ -1,13 +1,13 @@
-//! The types of the wire.
+//! The type codes of TBinaryProtocol.
 
 use super::WireError;
 
-/// A type code as it stands before fields and elements.
+/// A type code, as written before fields and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TType {
-    /// Ends a struct. As an element type it stands for any meaningless code of an empty container: some hand-made
-    /// clients write 0 there, and the old servers never looked.
+    /// Ends a struct. As an element type it means any unknown code of an empty container: some hand-written clients
+    /// write 0 there, and old servers ignored it.
     Stop = 0,
     Bool = 2,
     Byte = 3,
@@ -24,7 +24,7 @@ pub enum TType {
 }
 
 impl TType {
-    /// The type of a code, None for codes that no value can have; `Stop` is a code.
+    /// Returns the type of a code, including `Stop`; `None` for unknown codes.
     pub fn from_code(code: u8) -> Option<TType> {
         Some(match code {
             0 => TType::Stop,
@@ -47,7 +47,7 @@ impl TType {
         self as u8
     }
 
-    /// Bytes of every value of the type, None when values differ in length.
+    /// Returns the length of all values of the type in bytes; `None` if lengths vary.
     pub fn fixed_bytes(self) -> Option<usize> {
         match self {
             TType::Bool | TType::Byte => Some(1),
@@ -58,8 +58,8 @@ impl TType {
         }
     }
 
-    /// Bytes of the shortest value: what an announced count of elements is checked with. Never 0, so that a count
-    /// is always bounded by the bytes that follow.
+    /// Returns the length of the shortest value in bytes, to check an announced count of elements. Never 0, so that the
+    /// bytes that follow limit each count.
     pub fn bytes_min(self) -> usize {
         match self {
             TType::Stop | TType::Bool | TType::Byte | TType::Struct => 1,
@@ -71,7 +71,7 @@ impl TType {
         }
     }
 
-    /// The type of `count` elements whose code stood at byte `at`. An empty container may name any code.
+    /// Returns the type of `count` elements whose code is at byte `at`. An empty container may have any code.
     pub(super) fn of_elements(code: u8, count: usize, at: usize) -> Result<TType, WireError> {
         match TType::from_code(code) {
             Some(TType::Stop) | None if count > 0 => Err(WireError::UnknownType { at, code }),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_empty_containers_may_name_nonsense() {
+    fn only_empty_containers_may_have_unknown_types() {
         assert_eq!(TType::of_elements(99, 0, 7), Ok(TType::Stop));
         assert_eq!(TType::of_elements(11, 0, 7), Ok(TType::String));
         assert_eq!(TType::of_elements(99, 1, 7), Err(WireError::UnknownType { at: 7, code: 99 }));

@@ -1,4 +1,4 @@
-//! A writer that appends messages to a connection's output buffer.
+//! Appends messages to a connection's output buffer.
 
 use bytes::{BufMut, BytesMut};
 
@@ -6,16 +6,16 @@ use super::header::VERSION_1;
 use super::{MessageKind, TType, WireError};
 use crate::thrift::frame::Transport;
 
-/// Appends values to a buffer that it borrows; several messages may follow one another.
+/// Appends values to a borrowed buffer. Several messages may follow each other.
 ///
-/// The writer does not check that structs are ended or that lists hold as many elements as announced: the
-/// methods' encoders are short enough to see it.
+/// The writer does not check that structs end or that lists have the announced number of elements: the encoders of
+/// methods are short enough to review that.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut BytesMut,
 }
 
-/// Where a message began in the buffer, so that its length can be written, or the message be taken back.
+/// Where a message begins in the buffer, so that its length can be written or the message removed.
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a message that is not ended has no length"]
 pub struct FrameMark {
@@ -23,7 +23,7 @@ pub struct FrameMark {
     framed: bool,
 }
 
-/// Bytes of a frame's length.
+/// Size of a frame's length field, in bytes.
 const FRAME_LENGTH_BYTES: usize = 4;
 
 /// The kinds of TApplicationException that servers send.
@@ -32,7 +32,7 @@ const FRAME_LENGTH_BYTES: usize = 4;
 pub enum ApplicationError {
     UnknownMethod = 1,
     InternalError = 6,
-    /// Since 0.6: arguments that cannot be read.
+    /// Unreadable arguments (since 0.6).
     ProtocolError = 7,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Writer<'a> {
         Writer { out }
     }
 
-    /// Begins a message on this transport: leaves room for the length where there is one.
+    /// Begins a message on this transport: reserves the length field if it is framed.
     pub fn frame_begin(&mut self, transport: Transport) -> FrameMark {
         let mark = FrameMark { start: self.out.len(), framed: transport == Transport::Framed };
         if mark.framed {
@@ -50,8 +50,11 @@ impl<'a> Writer<'a> {
         mark
     }
 
-    /// Ends the message that began at the mark. One whose length does not fit its 31 bits is taken back; an
-    /// exception can then be written in its place.
+    /// Ends the message that began at the mark.
+    ///
+    /// # Errors
+    ///
+    /// If the length does not fit in 31 bits. The message is removed, so that an exception can be written instead.
     pub fn frame_end(&mut self, mark: FrameMark) -> Result<(), WireError> {
         if !mark.framed {
             return Ok(());
@@ -67,26 +70,26 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Takes back everything since the mark.
+    /// Removes everything since the mark.
     pub fn frame_abandon(&mut self, mark: FrameMark) {
         self.out.truncate(mark.start);
     }
 
-    /// A strict header; the argument or result struct follows.
+    /// Writes a strict header; the argument or result struct follows.
     pub fn message_begin(&mut self, name: &[u8], kind: MessageKind, seqid: i32) {
         self.out.put_u32(VERSION_1 | u32::from(kind.code()));
         self.bytes(name);
         self.i32(seqid);
     }
 
-    /// The header of clients from before the protocol had a version; no server answers with it.
+    /// Writes the header of clients that predate the versioned protocol. No server sends it.
     pub fn message_begin_old_style(&mut self, name: &[u8], kind: MessageKind, seqid: i32) {
         self.bytes(name);
         self.out.put_u8(kind.code());
         self.i32(seqid);
     }
 
-    /// A whole TApplicationException reply but for its frame.
+    /// Writes a complete TApplicationException reply except its frame.
     pub fn application_exception(&mut self, name: &[u8], seqid: i32, error: ApplicationError, message: &str) {
         self.message_begin(name, MessageKind::Exception, seqid);
         self.field_string(1, message.as_bytes());
@@ -118,13 +121,13 @@ impl<'a> Writer<'a> {
         self.out.put_f64(value);
     }
 
-    /// A string or binary with its length.
+    /// Writes a string or binary with its length.
     pub fn bytes(&mut self, value: &[u8]) {
         self.size(value.len());
         self.out.put_slice(value);
     }
 
-    /// Bytes that were written before: a constant reply, say.
+    /// Writes bytes that are already encoded, such as a constant reply.
     pub fn raw(&mut self, written: &[u8]) {
         self.out.put_slice(written);
     }
@@ -170,7 +173,7 @@ impl<'a> Writer<'a> {
         self.f64(value);
     }
 
-    /// A string or binary field.
+    /// Writes a string or binary field.
     pub fn field_string(&mut self, id: i16, value: &[u8]) {
         self.field_begin(TType::String, id);
         self.bytes(value);
@@ -199,7 +202,7 @@ impl<'a> Writer<'a> {
         self.map_begin(key, value, count);
     }
 
-    /// Begins a list or set, which look the same.
+    /// Begins a list or set, which have the same encoding.
     pub fn list_begin(&mut self, element: TType, count: usize) {
         self.out.put_u8(element.code());
         self.size(count);
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_messages_can_be_read() {
         let mut out = BytesMut::new();
         let mut writer = Writer::new(&mut out);
         writer.message_begin(b"get", MessageKind::Reply, -3);
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_carry_their_length_and_follow_one_another() {
+    fn frames_have_their_length_and_follow_each_other() {
         let mut out = BytesMut::new();
         let mut writer = Writer::new(&mut out);
         for _ in 0..2 {
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_message_leaves_nothing() {
+    fn an_abandoned_message_is_removed() {
         let mut out = BytesMut::from(&b"before"[..]);
         let mut writer = Writer::new(&mut out);
         let mark = writer.frame_begin(Transport::Framed);
