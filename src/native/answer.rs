@@ -1,4 +1,4 @@
-//! One request in, one reply out.
+//! Answers one request with a statement.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,8 +19,12 @@ use crate::db;
 use crate::util::RequestLog;
 use crate::util::meter::{RequestMeter, metered};
 
-/// The body of a request, unpacked, without what stands in front of the message itself. One that is longer is refused
-/// before it is unpacked.
+/// Returns the decompressed body of a request, after the custom payload.
+///
+/// # Errors
+///
+/// If the body is too long, before it is decompressed; if it cannot be decompressed; or if the version does not allow a
+/// flag of the frame.
 pub fn open_body(
     frame: &Frame,
     compression: Option<Compression>,
@@ -33,7 +37,9 @@ pub fn open_body(
         _ if frame.flags & flag::COMPRESSED == 0 || frame.version.has_segments() => frame.body.clone(),
         Some(compression) => compression.decompress(&frame.body, bytes_max)?,
         None => {
-            return Err(NativeError::protocol("a compressed body, and no compression was chosen in STARTUP"));
+            return Err(NativeError::protocol(
+                "the body is compressed, but STARTUP has selected no compression",
+            ));
         }
     };
     let mut body = BodyReader::new(body, frame.version);
@@ -48,7 +54,7 @@ pub fn open_body(
     Ok(body)
 }
 
-/// Answers a request with statements. Any number of them may be under way on one connection.
+/// Answers a request with a statement. Many of them may run concurrently on one connection.
 pub async fn answer(
     service: &NativeService,
     identity: &Identity,
@@ -82,7 +88,7 @@ pub async fn answer(
     reply.traced(tracer.end())
 }
 
-/// Logs what an operator should see; a client's mistakes are the client's.
+/// Logs errors that an operator should see. Errors in a client's request are not logged.
 fn log_failure(error: &NativeError) {
     match error {
         NativeError::Failed(CqlError::Failed(db::Error::Internal(why))) => tracing::error!("{why}"),

@@ -1,4 +1,4 @@
-//! The notations in which a body is read.
+//! Reads the data types of the protocol from a body.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::version::ProtocolVersion;
 use crate::compat::features::ConsistencyLevel;
 use crate::cql::BoundValue;
 
-/// Lengths that mean something else.
+/// Lengths with a special meaning.
 const NULL: i32 = -1;
 const UNSET: i32 = -2;
 
-/// Takes a body apart from its front. Nothing is copied but texts.
+/// Reads values from the front of a body. Only texts are copied.
 #[derive(Clone)]
 pub struct BodyReader {
     rest: Bytes,
@@ -26,7 +26,7 @@ impl BodyReader {
         BodyReader { rest: body, version }
     }
 
-    /// How many bytes have not been read.
+    /// Returns the number of unread bytes.
     pub fn bytes_left(&self) -> usize {
         self.rest.len()
     }
@@ -35,7 +35,7 @@ impl BodyReader {
         if length > self.rest.len() {
             let (wanted, left) = (length, self.rest.len());
             return Err(NativeError::protocol(format!(
-                "the body ends too early: {wanted} bytes should follow, {left} do"
+                "the body ends too early: {wanted} bytes are expected, {left} are left"
             )));
         }
         Ok(self.rest.split_to(length))
@@ -63,7 +63,7 @@ impl BodyReader {
 
     fn text(bytes: &Bytes) -> Result<String, NativeError> {
         let text = std::str::from_utf8(bytes);
-        text.map(str::to_owned).map_err(|_| NativeError::protocol("Cannot decode string as UTF8: it is none"))
+        text.map(str::to_owned).map_err(|_| NativeError::protocol("Cannot decode string as UTF8"))
     }
 
     pub fn string(&mut self) -> Result<String, NativeError> {
@@ -78,8 +78,7 @@ impl BodyReader {
     }
 
     fn length(length: i32) -> Result<usize, NativeError> {
-        usize::try_from(length)
-            .map_err(|_| NativeError::protocol(format!("a length that is negative: {length}")))
+        usize::try_from(length).map_err(|_| NativeError::protocol(format!("negative length {length}")))
     }
 
     pub fn short_bytes(&mut self) -> Result<Bytes, NativeError> {
@@ -87,13 +86,13 @@ impl BodyReader {
         self.take(length)
     }
 
-    /// Bytes that may be null.
+    /// Reads bytes that may be null.
     pub fn bytes(&mut self) -> Result<Option<Bytes>, NativeError> {
         let length = self.i32()?;
         if length < 0 { Ok(None) } else { self.take(BodyReader::length(length)?).map(Some) }
     }
 
-    /// A value that is bound to a marker. From version 4 on it may be unset.
+    /// Reads a bound value. From version 4 on it may be unset.
     pub fn value(&mut self) -> Result<BoundValue, NativeError> {
         match self.i32()? {
             UNSET if self.version >= ProtocolVersion::V4 => Ok(BoundValue::Unset),
@@ -121,7 +120,7 @@ impl BodyReader {
         (0..count).map(|_| Ok((self.string()?, self.string()?))).collect()
     }
 
-    /// Passes over the client's own payload: a map of bytes that only handlers of its own would want.
+    /// Skips the custom payload: a map of bytes for custom query handlers.
     pub fn skip_payload(&mut self) -> Result<(), NativeError> {
         for _ in 0..self.u16()? {
             self.string()?;

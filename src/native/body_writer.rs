@@ -1,4 +1,4 @@
-//! The notations in which a body is written.
+//! Writes the data types of the protocol in a body.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::version::ProtocolVersion;
 
-/// Appends to a body. Texts that are longer than their length can say are cut.
+/// Appends values to a body. Texts that are too long for their length field are cut.
 pub struct BodyWriter<'a> {
     out: &'a mut BytesMut,
     pub version: ProtocolVersion,
@@ -17,7 +17,7 @@ impl<'a> BodyWriter<'a> {
         BodyWriter { out, version }
     }
 
-    /// Makes room for so many bytes.
+    /// Reserves memory for `bytes` more bytes.
     pub fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes);
     }
@@ -34,7 +34,7 @@ impl<'a> BodyWriter<'a> {
         self.out.put_i32(number);
     }
 
-    /// The length of something as i32.
+    /// Writes a length as i32.
     pub fn length(&mut self, length: usize) {
         self.i32(i32::try_from(length).unwrap_or(i32::MAX));
     }

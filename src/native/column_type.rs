@@ -1,10 +1,10 @@
-//! Types as results and markers tell them.
+//! Writes the types of columns and markers.
 
 use super::body_writer::BodyWriter;
 use super::version::ProtocolVersion;
 use crate::marshal::CqlType;
 
-/// Followed by a class's name.
+/// A custom type: a class name follows.
 const CUSTOM: u16 = 0x00;
 const LIST: u16 = 0x20;
 const MAP: u16 = 0x21;
@@ -12,7 +12,8 @@ const SET: u16 = 0x22;
 const USER: u16 = 0x30;
 const TUPLE: u16 = 0x31;
 
-/// Writes a type. One that the version does not know is told by its class, as Cassandra does.
+/// Writes a type. A type that the version does not have is written as a custom type with its class name, as Cassandra
+/// does.
 pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
     let version = writer.version;
     match cql_type {
@@ -45,7 +46,7 @@ pub fn write_type(writer: &mut BodyWriter<'_>, cql_type: &CqlType) {
             writer.u16(u16::try_from(fields.len()).unwrap_or(u16::MAX));
             fields.iter().for_each(|field| write_type(writer, field));
         }
-        // A version without limits has made it.
+        // A user type above the limits, created by a version of this server without limits.
         CqlType::User(user) if !user.size().is_within_limits() => write_class(writer, cql_type),
         CqlType::User(user) => {
             writer.u16(USER);
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_a_version_does_not_know_is_told_by_its_class() {
+    fn a_type_that_a_version_does_not_have_is_written_as_a_class_name() {
         let small = CqlType::Native(Native::Smallint);
         assert_eq!(written(&small, ProtocolVersion::V4), [0, 0x13]);
         let class = b"org.apache.cassandra.db.marshal.ShortType";

@@ -1,23 +1,23 @@
-//! Compression of bodies, as chosen at the start.
+//! Compression of bodies, which STARTUP selects.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::error::NativeError;
 
-/// How a connection's bodies may be compressed.
+/// The compression of a connection's bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// The length before as u32, then a block.
+    /// The decompressed length as u32, then a block.
     Lz4,
     /// A block without framing.
     Snappy,
 }
 
 impl Compression {
-    /// The names in SUPPORTED.
+    /// The names that SUPPORTED lists.
     pub const NAMES: [&str; 2] = ["lz4", "snappy"];
 
-    /// The one of a name in small letters.
+    /// Returns the compression with a name in lower case.
     pub fn named(name: &str) -> Option<Compression> {
         match name {
             "lz4" => Some(Compression::Lz4),
@@ -26,7 +26,7 @@ impl Compression {
         }
     }
 
-    /// The body as it was before, of at most so many bytes.
+    /// Returns the decompressed body, of at most `bytes_max` bytes.
     pub fn decompress(self, body: &Bytes, bytes_max: usize) -> Result<Bytes, NativeError> {
         let failed = || NativeError::protocol("a compressed body cannot be decompressed");
         let check = |length: usize| {
@@ -36,40 +36,40 @@ impl Compression {
             Compression::Lz4 => {
                 let (length, block) = body.split_first_chunk::<4>().ok_or_else(failed)?;
                 let length = check(u32::from_be_bytes(*length) as usize)?;
-                // A block of LZ4 grows 255-fold at most: a length that it cannot have is not made room for.
+                // A block of LZ4 expands 255-fold at most: an impossible length reserves no memory.
                 if length > block.len().saturating_mul(255) {
                     return if length == 0 { Ok(Bytes::new()) } else { Err(failed()) };
                 }
                 if length == 0 {
                     return Ok(Bytes::new());
                 }
-                let unpacked = lz4_flex::block::decompress(block, length).map_err(|_| failed())?;
-                if unpacked.len() == length { Ok(unpacked.into()) } else { Err(failed()) }
+                let decompressed = lz4_flex::block::decompress(block, length).map_err(|_| failed())?;
+                if decompressed.len() == length { Ok(decompressed.into()) } else { Err(failed()) }
             }
             Compression::Snappy => {
                 let length = check(snap::raw::decompress_len(body).map_err(|_| failed())?)?;
-                // One byte of Snappy stands for 64 at most, in three.
+                // Snappy expands 64-fold at most: three bytes stand for 64.
                 if length > body.len().saturating_mul(64) {
                     return Err(failed());
                 }
-                let unpacked = snap::raw::Decoder::new().decompress_vec(body).map_err(|_| failed())?;
-                Ok(unpacked.into())
+                let decompressed = snap::raw::Decoder::new().decompress_vec(body).map_err(|_| failed())?;
+                Ok(decompressed.into())
             }
         }
     }
 
-    /// The body compressed; `None` where that does not make it shorter.
+    /// Returns the compressed body; `None` if it would not be shorter.
     pub fn compress(self, body: &[u8]) -> Option<Bytes> {
-        let packed = match self {
+        let compressed = match self {
             Compression::Lz4 => {
-                let mut packed = BytesMut::new();
-                packed.put_u32(u32::try_from(body.len()).ok()?);
-                packed.put_slice(&lz4_flex::block::compress(body));
-                packed.freeze()
+                let mut compressed = BytesMut::new();
+                compressed.put_u32(u32::try_from(body.len()).ok()?);
+                compressed.put_slice(&lz4_flex::block::compress(body));
+                compressed.freeze()
             }
             Compression::Snappy => snap::raw::Encoder::new().compress_vec(body).ok()?.into(),
         };
-        (packed.len() < body.len()).then_some(packed)
+        (compressed.len() < body.len()).then_some(compressed)
     }
 }
 
@@ -82,32 +82,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bodies_come_back(unit in prop::collection::vec(any::<u8>(), 1..40), times in 0usize..100) {
+        fn bodies_round_trip(unit in prop::collection::vec(any::<u8>(), 1..40), times in 0usize..100) {
             let body = unit.repeat(times);
             for compression in [Compression::Lz4, Compression::Snappy] {
-                if let Some(packed) = compression.compress(&body) {
-                    prop_assert!(packed.len() < body.len());
-                    prop_assert_eq!(&compression.decompress(&packed, MAX).unwrap()[..], &body[..]);
+                if let Some(compressed) = compression.compress(&body) {
+                    prop_assert!(compressed.len() < body.len());
+                    prop_assert_eq!(&compression.decompress(&compressed, MAX).unwrap()[..], &body[..]);
                 }
             }
         }
 
         #[test]
-        fn foreign_bytes_are_refused_or_read(body in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn random_bytes_are_refused_or_bounded(body in prop::collection::vec(any::<u8>(), 0..60)) {
             for compression in [Compression::Lz4, Compression::Snappy] {
-                if let Ok(unpacked) = compression.decompress(&Bytes::from(body.clone()), MAX) {
-                    prop_assert!(unpacked.len() <= body.len() * 255);
+                if let Ok(decompressed) = compression.decompress(&Bytes::from(body.clone()), MAX) {
+                    prop_assert!(decompressed.len() <= body.len() * 255);
                 }
             }
         }
     }
 
     #[test]
-    fn a_length_that_cannot_be_is_refused_before_room_is_made() {
+    fn an_impossible_length_is_refused_before_memory_is_reserved() {
         let huge = Bytes::from_static(b"\x0f\xff\xff\xff\x10a");
         assert!(Compression::Lz4.decompress(&huge, MAX).is_err());
         assert!(Compression::Snappy.decompress(&Bytes::from_static(b"\xff\xff\xff\x7f\x00a"), MAX).is_err());
-        // An empty body, as old servers sent it.
+        // An empty body, as old servers send it.
         assert_eq!(
             Compression::Lz4.decompress(&Bytes::from_static(b"\0\0\0\0\0"), MAX).unwrap(),
             Bytes::new()

@@ -1,4 +1,4 @@
-//! The numbers of consistency levels.
+//! The numbers of consistency levels in the native protocol.
 
 use crate::compat::features::ConsistencyLevel;
 
@@ -16,12 +16,12 @@ const LEVELS: [ConsistencyLevel; 11] = [
     ConsistencyLevel::LocalOne,
 ];
 
-/// The level of a number; `None` where there is none.
+/// Returns the level with a number; `None` if the number is unknown.
 pub fn consistency_of(code: u16) -> Option<ConsistencyLevel> {
     LEVELS.get(usize::from(code)).copied()
 }
 
-/// A level's number. One that only Thrift has is told as ONE.
+/// Returns the number of a level. A level that only Thrift has becomes ONE.
 pub fn consistency_code(level: ConsistencyLevel) -> u16 {
     let found = (0u16..).zip(LEVELS).find(|(_, known)| *known == level);
     found.map_or(1, |(code, _)| code)
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_the_protocol_s() {
+    fn numbers_are_those_of_the_protocol() {
         assert_eq!(consistency_of(0x0a), Some(ConsistencyLevel::LocalOne));
         assert_eq!(consistency_of(0x0b), None);
         for (code, level) in (0u16..).zip(LEVELS) {

@@ -1,4 +1,4 @@
-//! What a client is told when its request fails: a code, a text, and what the code's kind adds.
+//! The errors of requests: a code, a text, and the fields of the code.
 
 use bytes::{Bytes, BytesMut};
 
@@ -27,15 +27,16 @@ mod code {
     pub const UNPREPARED: i32 = 0x2500;
 }
 
-/// Why a request has no answer.
+/// Why a request failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NativeError {
-    /// The frame is none that may come here and now.
+    /// The frame is invalid, or not allowed in this state of the connection.
     #[error("{0}")]
     Protocol(String),
+    /// The statement failed.
     #[error(transparent)]
     Failed(#[from] CqlError),
-    /// The statement of this id is not known (any more): its client prepares it anew.
+    /// No prepared statement has this id (any more): the client prepares it again.
     #[error("{}", cql::unknown_statement(&hex(.0)))]
     Unprepared(Bytes),
 }
@@ -56,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What was being done when it failed, for those errors that tell it.
+/// The operation that failed, for errors that include it.
 #[derive(Debug, Clone, Copy)]
 pub struct FailedOperation {
     pub consistency: ConsistencyLevel,
@@ -80,13 +81,14 @@ impl NativeError {
         NativeError::Unprepared(id.into())
     }
 
-    /// A request that is longer than one of its kind may be.
+    /// Returns the error for a request that is longer than allowed.
     pub fn longer(length: usize, bytes_max: usize) -> NativeError {
         NativeError::Failed(CqlError::invalid(format!(
             "Request is too big: length {length} exceeds maximum allowed length {bytes_max}."
         )))
     }
 
+    /// Returns the error code.
     fn code(&self, doing: FailedOperation) -> i32 {
         match self {
             NativeError::Protocol(_) => code::PROTOCOL,
@@ -115,7 +117,7 @@ impl NativeError {
         }
     }
 
-    /// The body of an ERROR frame.
+    /// Appends the body of an ERROR frame.
     pub fn write(&self, doing: FailedOperation, version: ProtocolVersion, out: &mut BytesMut) {
         let mut writer = BodyWriter::new(out, version);
         let code = self.code(doing);
@@ -128,7 +130,7 @@ impl NativeError {
                 writer.i32(*required);
                 writer.i32(*alive);
             }
-            // One replica is asked, and did not answer.
+            // One replica was required, and none answered.
             (_, code::WRITE_TIMEOUT) => {
                 writer.u16(level);
                 writer.i32(0);
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_have_the_code_of_what_was_done() {
+    fn the_error_code_depends_on_the_operation() {
         let code = |error: db::Error, doing: FailedOperation| NativeError::from(error).code(doing);
         let read = FailedOperation::default();
         let write = FailedOperation { write_type: Some("SIMPLE"), ..read };

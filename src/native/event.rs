@@ -1,4 +1,4 @@
-//! What clients may be told without having asked.
+//! Events, which the server sends to clients that have registered for them.
 
 use std::net::IpAddr;
 
@@ -6,17 +6,17 @@ use super::body_writer::BodyWriter;
 use super::version::ProtocolVersion;
 use crate::cql::{ChangeKind, ChangedTarget, SchemaChange};
 
-/// What a client registers for.
+/// The kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// Nodes come and go. Ours has no others.
+    /// A node joins or leaves. This server never sends it, because it has one node.
     Topology,
     Status,
     Schema,
 }
 
 impl EventKind {
-    /// The one of a name, in letters of any size.
+    /// Returns the kind with a name, in upper or lower case.
     pub fn named(name: &str) -> Option<EventKind> {
         match &*name.to_ascii_uppercase() {
             "TOPOLOGY_CHANGE" => Some(EventKind::Topology),
@@ -27,11 +27,11 @@ impl EventKind {
     }
 }
 
-/// One event.
+/// An event.
 #[derive(Debug, Clone)]
 pub enum Event {
     Schema(SchemaChange),
-    /// The node at this address stops serving.
+    /// The node at this address shuts down.
     Down(IpAddr, u16),
 }
 
@@ -58,7 +58,8 @@ impl Event {
     }
 }
 
-/// What has changed, in a result as in an event. Before version 3 a type is told as its keyspace.
+/// Writes a change of the schema, in a result or an event. Before version 3 a change of a type is written as an update
+/// of its keyspace.
 pub fn write_change(writer: &mut BodyWriter<'_>, change: &SchemaChange) {
     let kind = match change.change {
         ChangeKind::Created => "CREATED",

@@ -1,11 +1,11 @@
-//! Frames: a header that says what follows, and a body.
+//! Frames: a header and a body.
 //!
 //! ```text
 //!   version 1 and 2   version | flags | stream i8  | opcode | u32 length | body
 //!   version 3 to 5    version | flags | stream i16 | opcode | u32 length | body
 //! ```
 //!
-//! The highest bit of the version is set in what a server sends.
+//! The server sets the highest bit of the version in its frames.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
@@ -15,7 +15,7 @@ use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
 
 const FROM_SERVER: u8 = 0x80;
 
-/// What a frame's flags say.
+/// The flags of a frame.
 pub mod flag {
     pub const COMPRESSED: u8 = 0x01;
     pub const TRACING: u8 = 0x02;
@@ -24,7 +24,7 @@ pub mod flag {
     pub const WARNING: u8 = 0x08;
 }
 
-/// A frame that has been received whole.
+/// A complete frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub version: ProtocolVersion,
@@ -34,11 +34,11 @@ pub struct Frame {
     pub body: Bytes,
 }
 
-/// What the bytes that have come hold.
+/// The result of taking the next frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NextFrame {
     Frame(Frame),
-    /// A frame too long to be kept: its body is passed over, and its sender is told.
+    /// A frame that is too long: its body is skipped, and the client gets an error.
     TooLong {
         version: ProtocolVersion,
         stream: i16,
@@ -47,29 +47,29 @@ pub enum NextFrame {
     Incomplete,
 }
 
-/// After which nothing can be read from a connection any more.
+/// Why frames cannot be read. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// In the words by which drivers know that they shall try a lower version.
+    /// The text makes drivers try a lower version.
     #[error("Invalid or unsupported protocol version ({number}); highest supported is {} ", highest.number())]
     Version { number: u8, highest: ProtocolVersion },
     #[error(
         "Invalid message version. Got {got} but previous messages on this connection had version {expected}"
     )]
     OtherVersion { got: ProtocolVersion, expected: ProtocolVersion, stream: i16 },
-    #[error("a frame that only servers send")]
+    #[error("the client sent a frame of a server: the highest bit of the version is set")]
     FromServer,
 }
 
-/// Cuts frames off the front of what has been received.
+/// Cuts received bytes into frames.
 #[derive(Debug)]
 pub struct FrameCutter {
-    /// The version of the connection's first frame, which all others have to have.
+    /// The version of the connection's first frame. All other frames must have it.
     version: Option<ProtocolVersion>,
     highest: ProtocolVersion,
-    /// Longest body that is handed out, in bytes.
+    /// Longest allowed body, in bytes.
     bytes_max: usize,
-    /// Bytes of a body that is too long, still to come.
+    /// Bytes of a skipped body that have not arrived.
     to_skip: usize,
 }
 
@@ -80,27 +80,29 @@ impl Default for FrameCutter {
 }
 
 impl FrameCutter {
-    /// For a server that speaks no newer version than this.
+    /// Creates a cutter for a server whose highest version is `highest`.
     pub fn up_to(highest: ProtocolVersion) -> FrameCutter {
         FrameCutter { version: None, highest, bytes_max: NATIVE_FRAME_BYTES_MAX, to_skip: 0 }
     }
 
-    /// The version in which to answer: the client's, or as long as it has none that is spoken here, the newest.
+    /// Returns the version for replies: the client's, or the highest if the client has sent no frame of a supported
+    /// version.
     pub fn version(&self) -> ProtocolVersion {
         self.version.unwrap_or(self.highest)
     }
 
-    /// Passes over bodies of more than so many bytes from now on.
+    /// Skips bodies of more than `bytes` from now on.
     pub fn refuse_above(&mut self, bytes: usize) {
         self.bytes_max = bytes.min(NATIVE_FRAME_BYTES_MAX);
     }
 
-    /// Longest body that is handed out, in bytes.
+    /// Returns the longest allowed body in bytes.
     pub fn bytes_max(&self) -> usize {
         self.bytes_max
     }
 
-    /// The stream of the frame that has begun, and how many of its bytes are missing. `None` before its header has come.
+    /// Returns the stream of the incomplete frame in the buffer, and the number of its missing bytes. `None` until its
+    /// header has arrived.
     pub fn begun(&self, buffer: &[u8]) -> Option<(i16, usize)> {
         let version = self.version.filter(|_| self.to_skip == 0)?;
         let mut rest = buffer.get(2..version.header_bytes())?;
@@ -109,8 +111,8 @@ impl FrameCutter {
         Some((stream, (version.header_bytes() + length).saturating_sub(buffer.len())))
     }
 
-    /// Gives up the frame that has begun and is all that the buffer holds, with the buffer's memory. Returns its stream;
-    /// the rest is passed over. `None` if its header has not come.
+    /// Discards the frame that has begun and is all that the buffer has, and frees the buffer. Returns its stream; the
+    /// rest is skipped. `None` if its header has not arrived.
     pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<i16> {
         let (stream, missing) = self.begun(buffer)?;
         self.to_skip = missing;
@@ -118,11 +120,12 @@ impl FrameCutter {
         Some(stream)
     }
 
-    /// Whether part of a frame has come, and the rest has not.
+    /// Returns whether only a part of a frame has arrived.
     pub fn is_within_frame(&self, buffer: &[u8]) -> bool {
         self.to_skip > 0 || !buffer.is_empty()
     }
 
+    /// Takes the next frame off the front of the buffer.
     pub fn next_frame(&mut self, buffer: &mut BytesMut) -> Result<NextFrame, FrameError> {
         if self.to_skip > 0 {
             let skipped = self.to_skip.min(buffer.len());
@@ -162,7 +165,7 @@ impl FrameCutter {
     }
 }
 
-/// Writes a frame of ours. The body is at most as long as a u32 can say.
+/// Writes a frame of the server. The length of the body must fit in a u32.
 pub fn write_frame(
     out: &mut BytesMut,
     version: ProtocolVersion,
@@ -173,7 +176,7 @@ pub fn write_frame(
     out.put_u8(version.number() | FROM_SERVER);
     out.put_u8(flags);
     if version < ProtocolVersion::V3 {
-        // A client of these versions has no others.
+        // Stream numbers of these versions have one byte.
         out.put_i8(i8::try_from(stream).unwrap_or(-1));
     } else {
         out.put_i16(stream);
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_cut_whole() {
+    fn a_frame_is_returned_when_it_is_complete() {
         let frame = Frame {
             version: ProtocolVersion::V4,
             flags: 2,
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_are_not_spoken_are_refused_in_the_words_that_drivers_know() {
+    fn unsupported_versions_are_refused_with_the_text_that_drivers_expect() {
         for number in [0, 6, 65, 66, 127] {
             let error = cut(&[number]).unwrap_err();
             assert_eq!(error, FrameError::Version { number, highest: ProtocolVersion::V5 });
@@ -237,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_keeps_its_version() {
+    fn a_frame_of_another_version_is_an_error() {
         let mut cutter = FrameCutter::default();
         let mut buffer = BytesMut::from(&b"\x04\0\0\0\x05\0\0\0\0\x03\0\0\x09\x05\0\0\0\0"[..]);
         assert!(matches!(cutter.next_frame(&mut buffer), Ok(NextFrame::Frame(_))));
@@ -249,12 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_has_begun_may_be_given_up() {
+    fn a_frame_that_has_begun_can_be_discarded() {
         for head in [&b"\x04\0\0\x07\x05\0\0\0\x05"[..], b"\x02\0\x07\x05\0\0\0\x05"] {
             let mut cutter = FrameCutter::default();
             let mut buffer = BytesMut::from(&head[..4]);
             assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
-            assert_eq!(cutter.give_up(&mut buffer), None, "nothing tells where it ends");
+            assert_eq!(cutter.give_up(&mut buffer), None, "the length is unknown");
             buffer.extend_from_slice(&head[4..]);
             buffer.put_slice(b"ab");
             assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_is_passed_over() {
+    fn a_frame_that_is_too_long_is_skipped() {
         let length = NATIVE_FRAME_BYTES_MAX + 1;
         let mut buffer = BytesMut::from(&b"\x04\0\0\x03\x07"[..]);
         buffer.put_u32(u32::try_from(length).unwrap());

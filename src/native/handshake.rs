@@ -1,4 +1,4 @@
-//! The start of a connection: STARTUP, login, what it listens to.
+//! The handshake of a connection: STARTUP, login, REGISTER and OPTIONS.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -19,48 +19,50 @@ use super::service::NativeService;
 use super::version::ProtocolVersion;
 use crate::db::{Credential, Error};
 
-/// The class by which drivers know that a name and a password are asked for.
+/// The authenticator class that makes drivers send a name and a password.
 const AUTHENTICATOR: &str = "org.apache.cassandra.auth.PasswordAuthenticator";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// Before STARTUP.
     New,
-    /// A login is needed, and has not succeeded.
+    /// A login is required and has not succeeded.
     LoggingIn,
+    /// The client may send statements.
     Ready,
 }
 
-/// One connection's way to being ready, and what it has chosen on it.
+/// The state of a connection's handshake, and what the client has selected in it.
 #[derive(Debug)]
 pub struct Handshake {
     phase: Phase,
     pub identity: Arc<Identity>,
     pub compression: Option<Compression>,
-    /// Events that it is told.
+    /// The kinds of events that the client has registered for.
     pub registered: Vec<EventKind>,
 }
 
-/// A short answer: what it is, and its body.
+/// The opcode and body of a reply.
 type Answer = (ResponseCode, BytesMut);
 
 impl Handshake {
-    /// Of a client at this address.
+    /// Returns the initial state for a client at an address.
     pub fn new(client: IpAddr) -> Handshake {
         let identity = Arc::new(Identity::new(client));
         Handshake { phase: Phase::New, identity, compression: None, registered: Vec::new() }
     }
 
-    /// Whether STARTUP has been answered.
+    /// Returns whether STARTUP has succeeded.
     pub fn has_started(&self) -> bool {
         self.phase != Phase::New
     }
 
-    /// Whether statements may come.
+    /// Returns whether the client may send statements.
     pub fn is_ready(&self) -> bool {
         self.phase == Phase::Ready
     }
 
-    /// Whether a request may come now; the words are Cassandra's.
+    /// Checks whether a request is allowed in this state. The texts are Cassandra's.
     pub fn check(&self, code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
         use RequestCode::{AuthResponse, Credentials, Options, Startup};
         check_version(code, version)?;
@@ -80,7 +82,7 @@ impl Handshake {
         }
     }
 
-    /// Answers one of the requests that a connection has to wait for: what comes behind them depends on them.
+    /// Answers a request of the handshake. The connection waits for the reply, because later requests depend on it.
     pub async fn answer(
         &mut self,
         service: &NativeService,
@@ -179,7 +181,7 @@ impl Handshake {
     }
 }
 
-/// Whether a version has a kind of request at all.
+/// Checks whether a version of the protocol has a kind of request.
 fn check_version(code: RequestCode, version: ProtocolVersion) -> Result<(), NativeError> {
     let why = match code {
         RequestCode::Batch if version < ProtocolVersion::V2 => {
@@ -197,7 +199,7 @@ fn check_version(code: RequestCode, version: ProtocolVersion) -> Result<(), Nati
     Err(NativeError::protocol(why))
 }
 
-/// The name and password of a SASL PLAIN token: `authorization 00 name 00 password`.
+/// Returns the name and password in a SASL PLAIN token: `authorization 00 name 00 password`.
 fn plain(token: &Bytes) -> Result<Vec<Credential>, NativeError> {
     let wrong = |what: &str| NativeError::from(Error::Authentication(what.to_owned()));
     let mut parts = token.split(|byte| *byte == 0).skip(1);
@@ -209,14 +211,14 @@ fn plain(token: &Bytes) -> Result<Vec<Credential>, NativeError> {
     Ok(vec![credential("username", name), credential("password", password)])
 }
 
-/// What clients may ask for.
+/// Returns the body of SUPPORTED.
 fn supported(service: &NativeService, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
     let compressions = if version.has_segments() { &Compression::NAMES[..1] } else { &Compression::NAMES };
     let highest = service.highest_version();
-    let spoken = ProtocolVersion::ALL.iter().filter(|version| **version <= highest);
-    let versions: Vec<String> = spoken.map(ProtocolVersion::to_string).collect();
+    let supported = ProtocolVersion::ALL.iter().filter(|version| **version <= highest);
+    let versions: Vec<String> = supported.map(ProtocolVersion::to_string).collect();
     writer.u16(3);
     writer.string("COMPRESSION");
     writer.strings(compressions.iter().copied());

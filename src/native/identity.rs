@@ -1,4 +1,4 @@
-//! Who is on a connection, and in which keyspace.
+//! The user and keyspace of a connection.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use parking_lot::Mutex;
 use crate::db::User;
 use crate::util::meter::ClientPresence;
 
-/// Shared by the requests of a connection, which run at the same time.
+/// The state that the concurrent requests of a connection share.
 #[derive(Debug)]
 pub struct Identity {
-    /// Where the client is.
+    /// The address of the client.
     pub address: IpAddr,
-    /// Whether it is still there.
+    /// Whether the client is still connected.
     pub client: Arc<ClientPresence>,
     keyspace: Mutex<Option<Arc<str>>>,
     user: Mutex<Option<Arc<User>>>,
@@ -24,16 +24,17 @@ impl Identity {
         Identity { address, client: Arc::default(), keyspace: Mutex::default(), user: Mutex::default() }
     }
 
-    /// What USE chose.
+    /// Returns the keyspace that USE selected.
     pub fn keyspace(&self) -> Option<Arc<str>> {
         self.keyspace.lock().clone()
     }
 
+    /// Selects a keyspace.
     pub fn enter(&self, keyspace: &str) {
         *self.keyspace.lock() = Some(Arc::from(keyspace));
     }
 
-    /// Who has logged in, where there are users.
+    /// Returns the user that has logged in; `None` if the server has no users.
     pub fn user(&self) -> Option<Arc<User>> {
         self.user.lock().clone()
     }

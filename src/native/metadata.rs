@@ -1,4 +1,4 @@
-//! The columns of a result, and those that markers stand for.
+//! Writes the metadata of results and of markers.
 
 use bytes::{Bytes, BytesMut};
 use md5::{Digest, Md5};
@@ -15,13 +15,13 @@ mod flag {
     pub const CHANGED: i32 = 0x08;
 }
 
-/// What is said of a result's columns.
+/// The metadata of a result.
 pub struct ResultMetadata<'a> {
     pub columns: &'a [ColumnSpec],
     pub paging_state: Option<&'a [u8]>,
-    /// The client knows the columns.
+    /// Whether the columns are omitted, because the client knows them.
     pub is_skipped: bool,
-    /// The columns are others than the client thinks; these bytes name them (version 5).
+    /// The new id of the columns, if they differ from those that the client knows (version 5).
     pub new_id: Option<Bytes>,
 }
 
@@ -48,7 +48,7 @@ impl ResultMetadata<'_> {
     }
 }
 
-/// What is said of the markers of a prepared statement.
+/// Writes the metadata of a prepared statement's markers.
 pub fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
     let markers = &prepared.markers[..];
     let is_global = is_of_one_table(markers);
@@ -62,14 +62,14 @@ pub fn write_markers(writer: &mut BodyWriter<'_>, prepared: &Prepared) {
     write_columns(writer, markers, is_global);
 }
 
-/// What is said of the columns of a prepared statement's result, as far as they are known.
+/// Writes the metadata of a prepared statement's result, if its columns are known.
 pub fn write_result_columns(writer: &mut BodyWriter<'_>, columns: &[ColumnSpec]) {
     let metadata =
         ResultMetadata { columns, paging_state: None, is_skipped: columns.is_empty(), new_id: None };
     metadata.write(writer);
 }
 
-/// Bytes that name a result's columns: other columns, other bytes.
+/// Returns a hash of a result's columns.
 pub fn result_id(columns: &[ColumnSpec]) -> Bytes {
     let mut written = BytesMut::new();
     write_columns(&mut BodyWriter::new(&mut written, ProtocolVersion::HIGHEST), columns, false);

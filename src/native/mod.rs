@@ -1,4 +1,5 @@
-//! The CQL native protocol: frames to statements, outcomes to frames. Sockets are `server`'s.
+//! The CQL native protocol: decodes frames into requests, runs them, and encodes outcomes as frames. `server` has the
+//! sockets.
 
 mod answer;
 mod body_reader;

@@ -1,4 +1,4 @@
-//! What a frame is.
+//! The opcodes of frames.
 
 /// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub enum RequestCode {
 }
 
 impl RequestCode {
-    /// Whether it has to do with statements, of which many may be under way.
+    /// Returns whether the request has a statement. Requests with statements run concurrently.
     pub fn has_statement(self) -> bool {
         matches!(self, RequestCode::Query | RequestCode::Prepare | RequestCode::Execute | RequestCode::Batch)
     }
 
-    /// Its name in the words of Cassandra's messages.
+    /// Returns the name in Cassandra's error messages.
     pub fn name(self) -> &'static str {
         match self {
             RequestCode::Startup => "STARTUP",

@@ -1,4 +1,4 @@
-//! What comes along with a statement: level, values, paging.
+//! The parameters of a statement: consistency level, values, paging.
 
 use super::body_reader::BodyReader;
 use super::error::NativeError;
@@ -22,9 +22,9 @@ mod flag {
 #[derive(Debug, Default)]
 pub struct Parameters {
     pub options: QueryOptions,
-    /// The client knows the columns of the result.
+    /// The client knows the columns of the result and wants no metadata.
     pub skips_metadata: bool,
-    /// Instead of the session's keyspace (version 5).
+    /// A keyspace instead of the connection's (version 5).
     pub keyspace: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Parameters {
         Parameters { options, ..Parameters::default() }
     }
 
-    /// Of a QUERY, and from version 2 on of an EXECUTE.
+    /// Reads the parameters of a QUERY, or from version 2 on of an EXECUTE.
     pub fn of_query(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let mut parameters = Parameters::new(body.consistency()?, body.version);
         if body.version < ProtocolVersion::V2 {
@@ -50,7 +50,7 @@ impl Parameters {
         }
         parameters.skips_metadata = flags & flag::SKIP_METADATA != 0;
         if flags & flag::PAGE_SIZE != 0 {
-            // A size that is none asks for all rows.
+            // A size of 0 or less means no paging.
             let size = body.i32()?;
             parameters.options.page_size = usize::try_from(size).ok().filter(|size| *size > 0);
         }
@@ -61,7 +61,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Of an EXECUTE of version 1: values, then the level.
+    /// Reads the parameters of an EXECUTE of version 1: values, then the level.
     pub fn of_old_execute(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let count = body.u16()?;
         let values = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
@@ -70,7 +70,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Of a BATCH, whose values stand with its statements.
+    /// Reads the parameters of a BATCH. Its values are with its statements.
     pub fn of_batch(body: &mut BodyReader) -> Result<Parameters, NativeError> {
         let mut parameters = Parameters::new(body.consistency()?, body.version);
         if body.version < ProtocolVersion::V3 {
@@ -78,7 +78,7 @@ impl Parameters {
         }
         let flags = flags(body)?;
         if flags & flag::NAMES != 0 {
-            // The names would have to stand before values that have been read already.
+            // The names would be needed before the values, which have been read already.
             return Err(NativeError::protocol("values by name are not possible in a BATCH"));
         }
         parameters.read_rest(body, flags)?;
@@ -100,7 +100,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// What all kinds have at their end.
+    /// Reads the last parameters, which all kinds of requests have.
     fn read_rest(&mut self, body: &mut BodyReader, flags: u32) -> Result<(), NativeError> {
         if flags & flag::SERIAL_CONSISTENCY != 0 {
             self.options.serial_consistency = body.consistency()?;
@@ -120,7 +120,7 @@ impl Parameters {
             self.keyspace = Some(body.string()?);
         }
         if flags & flag::NOW_IN_SECONDS != 0 && body.version >= ProtocolVersion::V5 {
-            // For tests of servers: ours has one clock.
+            // Drivers use it for tests of servers. It is ignored, because this server has one clock.
             body.i32()?;
         }
         Ok(())

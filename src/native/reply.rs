@@ -1,4 +1,4 @@
-//! A frame that is sent back.
+//! The reply to a request, or an event.
 
 use bytes::{BufMut, BytesMut};
 
@@ -11,33 +11,34 @@ use super::opcode::ResponseCode;
 use super::version::ProtocolVersion;
 use crate::util::limits::NATIVE_FRAME_BYTES_MAX;
 
-/// Shorter bodies are sent as they are: packing them costs more than it saves.
+/// Shorter bodies are not compressed: compression costs more than it saves.
 const COMPRESSED_BYTES_MIN: usize = 512;
-/// The stream of what nobody asked for.
+/// The stream number of events.
 const EVENT_STREAM: i16 = -1;
 
-/// The body of a frame of ours, with what its header says.
+/// The body of a frame to send, and the fields of its header.
 #[derive(Debug)]
 pub struct Reply {
     pub stream: i16,
     opcode: ResponseCode,
     body: BytesMut,
-    /// The trace that the request asked for.
+    /// The id of the trace that the request asked for.
     trace: Option<[u8; 16]>,
-    /// What the author of the request should know.
+    /// Warnings for the client.
     warnings: Vec<String>,
 }
 
 impl Reply {
+    /// Returns a reply; an error if the body is too long for a frame.
     pub fn new(stream: i16, opcode: ResponseCode, body: BytesMut) -> Reply {
         if body.len() <= NATIVE_FRAME_BYTES_MAX {
             return Reply { stream, opcode, body, trace: None, warnings: Vec::new() };
         }
         let error = crate::db::Error::invalid(format!(
-            "the result has {} bytes, and a frame at most {NATIVE_FRAME_BYTES_MAX}: ask for it in pages",
+            "the result has {} bytes, and a frame has at most {NATIVE_FRAME_BYTES_MAX}: use paging",
             body.len()
         ));
-        // Every version reads this error alike.
+        // This error has the same encoding in all versions.
         Reply::error(stream, &error.into(), FailedOperation::default(), ProtocolVersion::V1)
     }
 
@@ -52,7 +53,7 @@ impl Reply {
         Reply { stream, opcode: ResponseCode::Error, body, trace: None, warnings: Vec::new() }
     }
 
-    /// An event for a client that has registered for its kind.
+    /// Returns a frame with an event.
     pub fn event(event: &Event, version: ProtocolVersion) -> Reply {
         let mut body = BytesMut::new();
         event.write(&mut BodyWriter::new(&mut body, version));
@@ -69,7 +70,7 @@ impl Reply {
         Reply { warnings, ..self }
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory of the reply in bytes.
     pub fn bytes_held(&self) -> usize {
         self.body.capacity()
     }
@@ -78,7 +79,7 @@ impl Reply {
         self.opcode == ResponseCode::Error
     }
 
-    /// Appends the frame. Version 5 compresses segments instead of bodies.
+    /// Appends the frame to `out`. Version 5 compresses segments instead of bodies.
     pub fn write(self, version: ProtocolVersion, compression: Option<Compression>, out: &mut BytesMut) {
         let (flags, front) = self.front(version);
         let body = match front.is_empty() {
@@ -99,7 +100,7 @@ impl Reply {
         }
     }
 
-    /// The flags, and what they say stands before the message.
+    /// Returns the flags, and the fields before the message that they announce: trace id and warnings.
     fn front(&self, version: ProtocolVersion) -> (u8, BytesMut) {
         let (mut flags, mut front) = (0, BytesMut::new());
         if let Some(trace) = self.trace {

@@ -1,4 +1,4 @@
-//! What a client asks.
+//! Reads the bodies of requests.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::cql::syntax::BatchKind;
 use crate::cql::{BoundValue, StatementId};
 use crate::util::meter;
 
-/// A statement with what comes along.
+/// A statement with its parameters.
 #[derive(Debug)]
 pub struct Query {
     pub text: String,
@@ -23,14 +23,14 @@ pub struct Query {
 #[derive(Debug)]
 pub struct Prepare {
     pub text: String,
-    /// Instead of the session's (version 5).
+    /// A keyspace instead of the connection's (version 5).
     pub keyspace: Option<String>,
 }
 
 #[derive(Debug)]
 pub struct Execute {
     pub id: StatementId,
-    /// What the client thinks that the columns of the result are (version 5).
+    /// The id of the columns that the client knows (version 5).
     pub result_id: Option<Bytes>,
     pub parameters: Parameters,
 }
@@ -42,7 +42,7 @@ pub struct BatchRequest {
     pub parameters: Parameters,
 }
 
-/// One statement of a batch; its values are in its own parameters' place.
+/// A statement of a batch with its values.
 #[derive(Debug)]
 pub struct BatchItem {
     pub statement: BatchStatement,
@@ -72,7 +72,7 @@ pub fn prepare(body: &mut BodyReader) -> Result<Prepare, NativeError> {
     Ok(Prepare { text, keyspace })
 }
 
-/// An id. One that cannot be ours is that of no statement.
+/// Reads the id of a statement. An id that is not an MD5 hash is of no statement of this server.
 fn statement_id(body: &mut BodyReader) -> Result<StatementId, NativeError> {
     let id = body.short_bytes()?;
     let md5 = <[u8; 16]>::try_from(&id[..]);

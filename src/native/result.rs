@@ -1,4 +1,4 @@
-//! RESULT: what a statement answers.
+//! Writes RESULT bodies.
 
 use bytes::{Bytes, BytesMut};
 
@@ -17,16 +17,16 @@ mod kind {
     pub const SCHEMA_CHANGE: i32 = 5;
 }
 
-/// What a client knows of the columns that it gets.
+/// What a client knows of the columns of a result.
 #[derive(Debug, Clone, Default)]
 pub struct KnownColumns {
-    /// It does not want to be told them.
+    /// The client wants no metadata of the columns.
     pub is_skipped: bool,
-    /// It knows others: what names these (version 5).
+    /// The id of the new columns, if the client knows other ones (version 5).
     pub new_id: Option<Bytes>,
 }
 
-/// The body of a RESULT.
+/// Returns the body of a RESULT.
 pub fn write_outcome(outcome: &Outcome, known: &KnownColumns, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);
@@ -54,7 +54,7 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &KnownColumn
     };
     writer.i32(kind::ROWS);
     metadata.write(writer);
-    // A buffer that grows takes up to three times as much for a moment.
+    // Reserve all memory at once: a growing buffer temporarily takes up to three times as much.
     let bytes =
         rows.rows.iter().flatten().map(|value| 4 + value.as_ref().map_or(0, Bytes::len)).sum::<usize>();
     writer.reserve(4 + bytes);
@@ -72,7 +72,7 @@ fn write_rows(writer: &mut BodyWriter<'_>, rows: &ResultSet, known: &KnownColumn
     }
 }
 
-/// The body of a RESULT that tells a prepared statement.
+/// Returns the body of the RESULT of PREPARE.
 pub fn write_prepared(id: StatementId, prepared: &Prepared, version: ProtocolVersion) -> BytesMut {
     let mut body = BytesMut::new();
     let mut writer = BodyWriter::new(&mut body, version);

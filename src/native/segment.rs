@@ -1,12 +1,12 @@
-//! Segments: what version 5 puts frames into, with checksums.
+//! Segments, in which version 5 wraps frames, with checksums.
 //!
 //! ```text
 //!   plain        17 bits length | self-contained | 6 bits 0 | CRC-24 of these 3 bytes | payload | CRC-32
 //!   compressed   17 bits length | 17 bits length before | self-contained | 5 bits 0 | CRC-24 | payload | CRC-32
 //! ```
 //!
-//! Numbers are little-endian. A self-contained segment holds whole frames; others hold the parts of one frame. A
-//! compressed segment whose length before is 0 is not compressed.
+//! Numbers are little-endian. A self-contained segment has whole frames; another has a part of one frame. In a
+//! compressed segment, "length before" is the length before compression; 0 means that the payload is not compressed.
 
 use bytes::{Buf, BufMut, BytesMut};
 
@@ -15,13 +15,13 @@ pub const PAYLOAD_BYTES_MAX: usize = (1 << 17) - 1;
 
 const CRC24_START: u32 = 0x0087_5060;
 const CRC24_POLYNOMIAL: u32 = 0x0197_4f0b;
-/// What the CRC-32 of every payload begins with.
+/// Bytes that the CRC-32 of every payload includes first.
 const CRC32_START: [u8; 4] = [0xfa, 0x2d, 0x55, 0xca];
 const CHECKSUM_BYTES: usize = 4;
-/// The version, flags, stream and opcode, and the length of what follows.
+/// Length of a frame's header: version, flags, stream, opcode, and the length of the body.
 const FRAME_HEADER_BYTES: usize = 9;
 
-/// A segment that is damaged, after which the connection cannot go on.
+/// Why a segment is damaged. The connection must be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
     #[error("a segment's header does not fit its checksum")]
@@ -32,10 +32,10 @@ pub enum SegmentError {
     Compression,
 }
 
-/// Takes segments apart and makes them.
+/// Decodes and encodes segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentCodec {
-    /// Whether payloads are compressed, which they are with LZ4.
+    /// Whether payloads are compressed, with LZ4.
     pub is_compressed: bool,
 }
 
@@ -44,7 +44,7 @@ impl SegmentCodec {
         if self.is_compressed { 5 } else { 3 }
     }
 
-    /// Moves the payload of the first segment of `input` to `frames`. False while it has not come whole.
+    /// Moves the payload of the first segment of `input` to `frames`. Returns false if the segment is incomplete.
     pub fn take(self, input: &mut BytesMut, frames: &mut BytesMut) -> Result<bool, SegmentError> {
         let fields = self.fields_bytes();
         if input.len() < fields + 3 {
@@ -70,15 +70,16 @@ impl SegmentCodec {
         if before == 0 {
             frames.extend_from_slice(payload);
         } else {
-            let unpacked = lz4_flex::block::decompress(payload, before);
-            let unpacked = unpacked.ok().filter(|unpacked| unpacked.len() == before);
-            frames.extend_from_slice(&unpacked.ok_or(SegmentError::Compression)?);
+            let decompressed = lz4_flex::block::decompress(payload, before);
+            let decompressed = decompressed.ok().filter(|bytes| bytes.len() == before);
+            frames.extend_from_slice(&decompressed.ok_or(SegmentError::Compression)?);
         }
         input.advance(whole);
         Ok(true)
     }
 
-    /// Puts whole frames into segments: as many as fit into one, or one that fits into none into several.
+    /// Wraps whole frames in segments: each segment has as many frames as fit; a frame that is too long for a segment
+    /// is divided.
     pub fn put(self, frames: &[u8], out: &mut BytesMut) {
         let mut rest = frames;
         while !rest.is_empty() {
@@ -110,7 +111,7 @@ impl SegmentCodec {
     }
 }
 
-/// Bytes of the frames at the front that go together: at least one.
+/// Returns the bytes of the frames at the front that go into one segment: at least one frame.
 fn group_bytes(frames: &[u8]) -> usize {
     let mut group = 0;
     while let Some(header) = frames.get(group..group + FRAME_HEADER_BYTES) {
@@ -146,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A frame with a body of so many bytes.
+    /// Returns a frame with a body of `length` bytes.
     fn frame(length: usize) -> Vec<u8> {
         let mut frame = vec![5, 0, 0, 1, 7];
         frame.extend_from_slice(&u32::try_from(length).unwrap().to_be_bytes());
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_laid_out_as_documented() {
+    fn a_segment_has_the_documented_layout() {
         let out = sent(SegmentCodec { is_compressed: false }, &frame(3));
         assert_eq!(&out[..3], [12, 0, 2]);
         assert_eq!(&out[6..18], &frame(3));
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_stay_whole_where_they_can() {
+    fn frames_are_divided_only_if_they_are_too_long() {
         let codec = SegmentCodec { is_compressed: false };
         let frames = [frame(100_000), frame(40_000), frame(300_000), frame(1)].concat();
         let mut out = sent(codec, &frames);
@@ -194,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_come_back(
+        fn frames_round_trip(
             is_compressed: bool,
             lengths in prop::collection::vec(0usize..200_000, 0..6),
             pieces in 1usize..5000,
@@ -212,7 +213,7 @@ mod tests {
         }
 
         #[test]
-        fn damage_is_found(is_compressed: bool, length in 0usize..200, at: prop::sample::Index, bit in 0u8..8) {
+        fn damaged_segments_are_errors(is_compressed: bool, length in 0usize..200, at: prop::sample::Index, bit in 0u8..8) {
             let codec = SegmentCodec { is_compressed };
             let mut sent = sent(codec, &frame(length));
             let at = at.index(sent.len());

@@ -1,4 +1,4 @@
-//! What all connections share.
+//! What all connections of the native protocol share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::db::{Database, User};
 use crate::util::Release;
 use crate::util::meter::RequestLimits;
 
-/// The release whose behaviour clients of the native protocol get.
+/// The release whose behaviour clients of the native protocol see.
 const RELEASE: Release = NEWEST;
 
 /// Serves the native protocol. Cheap to clone.
@@ -21,13 +21,13 @@ const RELEASE: Release = NEWEST;
 pub struct NativeService {
     pub database: Arc<Database>,
     pub statements: Arc<PreparedStatements>,
-    /// What the server says it is.
+    /// The release and versions that the server reports.
     pub claim: Arc<Claim>,
-    /// What all requests may hold, and how long they may take.
+    /// The memory and time limits of requests.
     pub limits: RequestLimits,
 }
 
-/// The session of one statement: who asks, in which keyspace.
+/// The keyspace and user of one statement.
 pub struct StatementContext {
     keyspace: Option<Arc<str>>,
     user: Option<Arc<User>>,
@@ -39,40 +39,41 @@ impl NativeService {
         NativeService { database, statements, claim, limits: RequestLimits::default() }
     }
 
-    /// The same with other limits of requests.
+    /// Returns the same service with other limits of requests.
     #[must_use]
     pub fn with_limits(self, limits: RequestLimits) -> NativeService {
         NativeService { limits, ..self }
     }
 
-    /// The newest version of the protocol that is spoken: that of the release which the server says it is. Drivers leave a
-    /// server that speaks one which its release did not know.
+    /// Returns the highest supported version of the protocol: that of the reported release. Drivers disconnect from a
+    /// server with a version that its release does not have.
     pub fn highest_version(&self) -> ProtocolVersion {
         let known = ProtocolVersion::of_number(self.claim.native_protocol_version());
         known.unwrap_or(ProtocolVersion::HIGHEST)
     }
 
-    /// The same for a client that has come to this address of ours: it is told that, whatever the node calls itself.
+    /// Returns the same service for a client that connected to this address, which is reported as the node's address.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> NativeService {
         let claim = Arc::new(Claim::clone(&self.claim).reached_at(address));
         NativeService { claim, ..self }
     }
 
-    /// The session as it is at the moment, in the keyspace that a request names for itself.
-    pub(super) fn asking(&self, identity: &Identity, keyspace: Option<&str>) -> StatementContext {
+    /// Returns the context of a statement: the current user, and the keyspace of the request or else of the connection.
+    pub(super) fn context(&self, identity: &Identity, keyspace: Option<&str>) -> StatementContext {
         let keyspace = keyspace.map(Arc::from).or_else(|| identity.keyspace());
         StatementContext { keyspace, user: identity.user() }
     }
 
-    pub(super) fn state<'a>(&'a self, asking: &'a StatementContext) -> QueryState<'a> {
+    /// Returns the state with which a statement runs.
+    pub(super) fn state<'a>(&'a self, context: &'a StatementContext) -> QueryState<'a> {
         QueryState {
             database: &self.database,
             claim: &self.claim,
             behaviour: Behaviour::of(RELEASE),
             language: Language::default(),
-            keyspace: asking.keyspace.as_deref(),
-            user: asking.user.as_deref(),
+            keyspace: context.keyspace.as_deref(),
+            user: context.user.as_deref(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! QUERY, PREPARE, EXECUTE and BATCH.
+//! Runs QUERY, PREPARE, EXECUTE and BATCH.
 
 use std::sync::Arc;
 
@@ -16,17 +16,18 @@ use super::trace::Tracer;
 use crate::cql::syntax::BatchKind;
 use crate::cql::{self, CqlError, Outcome, Prepared, QueryOptions, QueryState, StatementId};
 
-/// A failure, and what was being done.
+/// An error, and the operation that failed.
 pub type Failed = (NativeError, FailedOperation);
 
-/// The body of a RESULT, and what the statement's author should know.
+/// The body of a RESULT, and warnings for the client.
 pub type StatementReply = (BytesMut, Vec<String>);
 
+/// An error before execution, when the operation is not known.
 fn early(error: NativeError) -> Failed {
     (error, FailedOperation::default())
 }
 
-/// Runs one of the requests with statements.
+/// Runs a request with a statement.
 pub async fn run(
     service: &NativeService,
     identity: &Identity,
@@ -49,8 +50,8 @@ async fn query(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let query = request::query(&mut body).map_err(early)?;
-    let asking = service.asking(identity, query.parameters.keyspace.as_deref());
-    let (state, options) = (service.state(&asking), &query.parameters.options);
+    let context = service.context(identity, query.parameters.keyspace.as_deref());
+    let (state, options) = (service.state(&context), &query.parameters.options);
     tracer.statement("Parsing", &query.text);
     tracer.options(options);
     let prepared = cql::prepare(&state, &query.text).map_err(|error| early(error.into()))?;
@@ -74,7 +75,7 @@ fn warnings(outcome: &Outcome, prepared: Option<&Prepared>) -> Vec<String> {
     of_outcome.into_iter().chain(of_statement).collect()
 }
 
-/// A USE that has succeeded holds for the requests that come after its answer.
+/// Selects the keyspace of a successful USE for later requests.
 fn enter(identity: &Identity, outcome: &Outcome) {
     if let Outcome::Keyspace(keyspace) = outcome {
         identity.enter(keyspace);
@@ -96,14 +97,14 @@ fn prepare(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, NativeError> {
     let prepare = request::prepare(&mut body)?;
-    let asking = service.asking(identity, prepare.keyspace.as_deref());
-    let state = service.state(&asking);
+    let context = service.context(identity, prepare.keyspace.as_deref());
+    let state = service.state(&context);
     tracer.statement("Preparing", &prepare.text);
     let (id, prepared) = service.statements.prepare(&state, &prepare.text, StatementId::md5)?;
     Ok((write_prepared(id, &prepared, body.version), Vec::new()))
 }
 
-/// A statement that has been prepared; a client whose statement is not known prepares it anew.
+/// Returns a prepared statement. If it is unknown, the error makes the client prepare it again.
 fn prepared(
     service: &NativeService,
     state: &QueryState<'_>,
@@ -122,8 +123,8 @@ async fn execute(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let Execute { id, result_id, parameters } = request::execute(&mut body).map_err(early)?;
-    let asking = service.asking(identity, parameters.keyspace.as_deref());
-    let state = service.state(&asking);
+    let context = service.context(identity, parameters.keyspace.as_deref());
+    let state = service.state(&context);
     let prepared = prepared(service, &state, id).map_err(early)?;
     tracer.statement("Executing", &prepared.text);
     tracer.options(&parameters.options);
@@ -135,19 +136,21 @@ async fn execute(
     Ok((write_outcome(&outcome, &known, body.version), warnings(&outcome, Some(&*prepared))))
 }
 
-/// What the client knows of a result's columns. They are told, wanted or not, where they could not be said beforehand (as
-/// with conditions, whose columns have no name either), and before version 5 where clients may know others.
+/// Decides whether the reply has the metadata of the result's columns. The client's wish to skip it is ignored in two
+/// cases: if the columns were not known when the statement was prepared (as those of conditional updates, which have no
+/// id either), and before version 5 if the client may know other columns.
 fn known(prepared: &Prepared, outcome: &Outcome, skips_metadata: bool, id: Option<Bytes>) -> KnownColumns {
     let columns = prepared.columns();
     let Outcome::Rows(rows) = outcome else { return KnownColumns::default() };
-    let are_those = std::ptr::eq(&*rows.columns, columns);
+    let are_prepared = std::ptr::eq(&*rows.columns, columns);
     let id = id.filter(|_| !columns.is_empty());
     let is_sure = id.is_some() || !prepared.had_other_columns();
     let new_id = id.and_then(|id| {
-        let now = if are_those { prepared.columns_id(result_id).clone() } else { result_id(&rows.columns) };
+        let now =
+            if are_prepared { prepared.columns_id(result_id).clone() } else { result_id(&rows.columns) };
         (now != id).then_some(now)
     });
-    KnownColumns { is_skipped: skips_metadata && are_those && is_sure && new_id.is_none(), new_id }
+    KnownColumns { is_skipped: skips_metadata && are_prepared && is_sure && new_id.is_none(), new_id }
 }
 
 async fn batch(
@@ -157,8 +160,8 @@ async fn batch(
     tracer: &mut Tracer<'_>,
 ) -> Result<StatementReply, Failed> {
     let BatchRequest { kind, items, parameters } = request::batch(&mut body).map_err(early)?;
-    let asking = service.asking(identity, parameters.keyspace.as_deref());
-    let (state, options) = (service.state(&asking), &parameters.options);
+    let context = service.context(identity, parameters.keyspace.as_deref());
+    let (state, options) = (service.state(&context), &parameters.options);
     let statements = items.into_iter().map(|item| statement(service, &state, options, item));
     let statements = statements.collect::<Result<Vec<_>, _>>().map_err(early)?;
     tracer.options(options);
@@ -169,7 +172,7 @@ async fn batch(
     Ok((write_outcome(&outcome, &KnownColumns::default(), body.version), warnings(&outcome, None)))
 }
 
-/// A statement of a batch, with its values.
+/// Returns a statement of a batch with its values.
 fn statement(
     service: &NativeService,
     state: &QueryState<'_>,

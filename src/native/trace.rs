@@ -1,4 +1,4 @@
-//! The trace of a request that asks for one.
+//! Records the trace of a request with the TRACING flag.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,10 +11,10 @@ use crate::cql::{BoundValue, Outcome, QueryOptions};
 use crate::db::{Database, Trace, TraceEvent};
 use crate::util::limits::TRACE_TEXT_BYTES_MAX;
 
-/// Bytes of a value that a trace tells.
+/// Bytes of a bound value that a trace shows.
 const VALUE_BYTES_SHOWN: usize = 64;
 
-/// Follows a request from its beginning to its end; one that asks for no trace costs nothing.
+/// Records the steps of a request. A request without the TRACING flag costs nothing.
 pub struct Tracer<'a> {
     open: Option<Open<'a>>,
 }
@@ -23,16 +23,17 @@ struct Open<'a> {
     database: &'a Database,
     started: Instant,
     trace: Trace,
-    /// Its statement is not shown, and neither is what is said of it.
+    /// The trace shows neither the statement nor the error, because they may have a password.
     is_secret: bool,
 }
 
 impl<'a> Tracer<'a> {
-    /// Of a request that asks for no trace.
+    /// Returns the tracer of a request without a trace.
     pub fn none() -> Tracer<'a> {
         Tracer { open: None }
     }
 
+    /// Begins a trace.
     pub fn begin(database: &'a Database, code: RequestCode, client: IpAddr) -> Tracer<'a> {
         let request = match code {
             RequestCode::Query => "Execute CQL3 query",
@@ -53,7 +54,7 @@ impl<'a> Tracer<'a> {
         Tracer { open: Some(Open { database, started: Instant::now(), trace, is_secret: false }) }
     }
 
-    /// Notes what comes with a statement.
+    /// Records the parameters of a statement.
     pub fn options(&mut self, options: &QueryOptions) {
         self.parameter("consistency_level", || options.consistency.to_string());
         self.parameter("serial_consistency_level", || options.serial_consistency.to_string());
@@ -70,7 +71,7 @@ impl<'a> Tracer<'a> {
         if self.open.is_some() { VALUES_SHOWN } else { 0 }
     }
 
-    /// Notes the statement, and what is done with it first.
+    /// Records the statement, and the first step `doing`.
     pub fn statement(&mut self, doing: &str, text: &str) {
         if let Some(open) = &mut self.open {
             open.is_secret = shown(text) == SECRET;
@@ -85,7 +86,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Notes a step.
+    /// Records a step.
     pub fn step(&mut self, activity: impl FnOnce() -> String) {
         if let Some(open) = &mut self.open {
             let elapsed_us = micros(open.started);
@@ -94,13 +95,13 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Notes why it has failed.
+    /// Records why the request failed.
     pub fn failure(&mut self, error: &NativeError) {
         let is_secret = self.open.as_ref().is_some_and(|open| open.is_secret);
         self.step(|| if is_secret { "Failed".to_owned() } else { format!("Failed: {error}") });
     }
 
-    /// Notes what came of it.
+    /// Records the outcome.
     pub fn outcome(&mut self, outcome: &Outcome) {
         self.step(|| match outcome {
             Outcome::Void | Outcome::Warned(_) => "Done".to_owned(),
@@ -110,7 +111,7 @@ impl<'a> Tracer<'a> {
         });
     }
 
-    /// Keeps the trace; answers with its id.
+    /// Stores the trace. Returns its id.
     pub fn end(self) -> Option<[u8; 16]> {
         let Open { database, started, mut trace, .. } = self.open?;
         trace.duration_us = micros(started);
@@ -120,9 +121,9 @@ impl<'a> Tracer<'a> {
     }
 }
 
-const SECRET: &str = "a statement that is not shown: it speaks of a password";
+const SECRET: &str = "(a statement with a password)";
 
-/// The text of a statement as others may read it, as much of it as is kept.
+/// Returns the text of a statement for the trace: shortened, and hidden if it has a password.
 fn shown(text: &str) -> &str {
     let word = b"password";
     let has_secret = text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
@@ -136,7 +137,7 @@ fn shown(text: &str) -> &str {
     &text[..end]
 }
 
-/// The first bytes of a value.
+/// Returns the first bytes of a value as text.
 fn shown_value(value: &BoundValue) -> String {
     match value {
         BoundValue::Null => "null".to_owned(),
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_not_kept() {
+    fn traces_do_not_show_passwords() {
         let text = "CREATE USER anna WITH PassWord 'secret'";
         assert!(!shown(text).contains("secret"));
         assert_eq!(shown("SELECT * FROM t"), "SELECT * FROM t");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cql::CollectionForm;
 
-/// A version of the protocol, with the first release that spoke it.
+/// A version of the protocol. The comments name the first release that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProtocolVersion {
     /// 1.2.
@@ -30,7 +30,7 @@ impl ProtocolVersion {
 
     pub const HIGHEST: ProtocolVersion = ProtocolVersion::V5;
 
-    /// The version of a number; `None` for one that is not spoken here.
+    /// Returns the version with a number; `None` if it is not supported.
     pub fn of_number(number: u8) -> Option<ProtocolVersion> {
         ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
     }
@@ -39,12 +39,12 @@ impl ProtocolVersion {
         self as u8
     }
 
-    /// Bytes of a frame's header: the stream's number has two bytes from version 3 on.
+    /// Returns the length of a frame's header. From version 3 on the stream number has two bytes.
     pub fn header_bytes(self) -> usize {
         if self < ProtocolVersion::V3 { 8 } else { 9 }
     }
 
-    /// Whether frames are sent in segments with checksums, once the connection has started.
+    /// Returns whether frames are wrapped in segments once the connection has started.
     pub fn has_segments(self) -> bool {
         self >= ProtocolVersion::V5
     }
@@ -55,7 +55,7 @@ impl ProtocolVersion {
 }
 
 impl fmt::Display for ProtocolVersion {
-    /// As SUPPORTED lists it: `4/v4`.
+    /// Formats the version as SUPPORTED lists it: `4/v4`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{0}/v{0}", self.number())
     }

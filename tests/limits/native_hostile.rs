@@ -152,7 +152,10 @@ fn frames_of_servers_and_of_other_versions_end_the_connection() {
         };
         let other = if version == 4 { 3 } else { 4 };
         for (bad, expected) in [
-            (version | 0x80, "a frame that only servers send".to_owned()),
+            (
+                version | 0x80,
+                "the client sent a frame of a server: the highest bit of the version is set".to_owned(),
+            ),
             (
                 other,
                 format!(
