@@ -1,20 +1,20 @@
-//! Characters that an XML file or a value must not have, because nobody sees them.
+//! Finds invisible characters, which an XML file or a value must not have.
 //!
-//! Text that was copied from a web page or a word processor often has no-break spaces in the place of blanks. To XML they are
-//! letters: `<ColumnFamily Name="A"\u{a0}CompareWith="UTF8Type"/>` has an attribute that is called `\u{a0}CompareWith`, and
-//! so no comparator. Such characters are pointed at instead.
+//! Text copied from a web page or a word processor often has no-break spaces instead of blanks. XML treats them as
+//! letters: `<ColumnFamily Name="A"\u{a0}CompareWith="UTF8Type"/>` has an attribute named `\u{a0}CompareWith`, and so
+//! no comparator. Such characters are reported with their position.
 
 use std::fmt;
 
-/// A character by its code point and, where it is a frequent one, its name.
+/// A character. Displayed as its code point, with its name if it is a common one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodePoint(pub char);
 
-/// What to do about one that should not be there.
+/// The help for an invisible character.
 pub const HELP: &str =
     "replace it with a blank, or remove it; it often comes with text that was copied from a web page";
 
-/// The names of those that are met most.
+/// The names of common invisible characters.
 const NAMES: [(char, &str); 17] = [
     ('\u{9}', "tab"),
     ('\u{85}', "next line"),
@@ -45,12 +45,13 @@ impl fmt::Display for CodePoint {
     }
 }
 
-/// Whether a character may be in an XML file at all: `Char` of XML 1.0.
+/// Returns whether a character is allowed in an XML file: `Char` of XML 1.0.
 pub fn is_of_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Whether a character may be in the name of an element or attribute: `NameChar` of XML 1.0.
+/// Returns whether a character is allowed in the name of an element or attribute: `NameChar` of XML 1.0, without
+/// invisible characters.
 pub fn is_of_name(character: char) -> bool {
     matches!(character,
         '-' | '.' | '0'..='9' | ':' | '_' | 'A'..='Z' | 'a'..='z'
@@ -60,7 +61,7 @@ pub fn is_of_name(character: char) -> bool {
         && !is_invisible(character)
 }
 
-/// Whether a character looks like a blank, or like nothing at all, and is none of XML's four blanks.
+/// Returns whether a character looks like a blank or is invisible, except XML's four blanks.
 pub fn is_invisible(character: char) -> bool {
     match character {
         ' ' | '\t' | '\n' | '\r' => false,
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_xml() {
+    fn name_characters_are_those_of_xml() {
         assert!("ColumnFamily-1.a_b:cäö漢".chars().all(is_of_name));
         for other in [' ', '=', '"', '“', '/', '<', '\u{a0}', '\u{200b}', '\u{200d}', '\u{3000}', '\u{d7}']
         {
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_of_xml_are_visible_enough() {
+    fn blanks_of_xml_are_not_invisible() {
         assert!(" \t\r\nA-ü“漢".chars().all(|character| !is_invisible(character)));
         assert!("\u{a0}\u{200b}\u{feff}\u{2003}\u{85}\u{1}\u{7f}".chars().all(is_invisible));
         assert!(is_of_xml('\u{a0}') && !is_of_xml('\u{1}') && !is_of_xml('\u{ffff}'));

@@ -1,4 +1,4 @@
-//! `<Cluster>`: where the data are, where they are not here.
+//! `<Cluster>`: the cluster that stores the data, if this server is a gateway.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use super::replication::replication;
 use super::settings::{Cluster, ClusterEncryption, ClusterLogin};
 use super::xml::Node;
 
-/// The element's own name.
+/// The name of the element.
 pub const CLUSTER: &str = "Cluster";
 pub const CONTACT_POINT: &str = "ContactPoint";
 
-/// What the elements of `<Cluster>` set.
+/// The values of the elements of `<Cluster>`.
 #[derive(Debug, Default)]
 pub struct ClusterDraft {
     contact_points: Vec<String>,
@@ -40,14 +40,14 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "ContactPoints",
         ("", "hosts"),
         OWN,
-        "Holds `<ContactPoint>` elements: nodes to ask first, as `HOST` or `HOST:PORT`. The others are found through them. Required.",
+        "Contains `<ContactPoint>` elements: the nodes to connect to first, as `HOST` or `HOST:PORT`. They report the other nodes. Required.",
         Set::Children(read_contact_points),
     ),
     row(
         "LocalDataCenter",
-        ("that of the node that answers first", ""),
+        ("that of the first node that answers", ""),
         OWN,
-        "The data centre whose nodes are asked, and which LOCAL_QUORUM means.",
+        "The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM.",
         Set::Value(|draft, value| {
             draft.local_data_center = Some(value.text.to_owned());
             Ok(())
@@ -57,7 +57,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "User",
         ("", ""),
         OWN,
-        "Who the server is to the cluster, for all its clients. Needs `PasswordFile`.",
+        "The user with which the server logs in to the cluster, for all its clients. Needs `PasswordFile`.",
         Set::Value(|draft, value| {
             draft.user = Some(value.text.to_owned());
             Ok(())
@@ -77,14 +77,14 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "Password",
         ("", ""),
         OWN,
-        "Refused: clients may read the configuration, by `get_string_property`. `PasswordFile` takes its place.",
+        "Refused, because clients can read the configuration with `get_string_property`. Use `PasswordFile`.",
         Set::Value(|_, _| Err(Mistake::PasswordInSight)),
     ),
     row(
         "CertificateAuthorities",
         ("", "path"),
         OWN,
-        "Nodes are spoken to over TLS, and their certificates are signed by one of those in this file, in PEM. `any`: over TLS, to whoever answers.",
+        "The authorities that sign the nodes' certificates, as a PEM file. Enables TLS to the nodes. `any`: TLS without a check of certificates.",
         Set::Value(|draft, value| {
             draft.authorities = Some(authorities(value.text));
             Ok(())
@@ -94,7 +94,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "CertificateFile",
         ("", "path"),
         OWN,
-        "Our own certificate in PEM, where nodes ask for one, and after it those that lead to its authority.",
+        "The certificate of this server in PEM, followed by its intermediate certificates, if nodes require one.",
         Set::Value(|draft, value| {
             draft.certificate_file = Some(value.text.into());
             Ok(())
@@ -104,7 +104,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "KeyFile",
         ("", "path"),
         OWN,
-        "The private key of our certificate in PEM, without a password.",
+        "The private key of `CertificateFile` in PEM, without a password.",
         Set::Value(|draft, value| {
             draft.key_file = Some(value.text.into());
             Ok(())
@@ -114,7 +114,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "Replication",
         ("that of each keyspace", ""),
         OWN,
-        "How every keyspace that is made on the cluster is replicated: `SimpleStrategy:3`, or copies by data centre, `east:3,west:2`.",
+        "The replication of all keyspaces that the server creates on the cluster: `SimpleStrategy:3`, or copies by data centre, `east:3,west:2`.",
         Set::Value(|draft, value| {
             let found = replication(value.text);
             draft.replication = Some(found.map_err(|reason| Mistake::BadReplication { reason })?);
@@ -135,7 +135,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
         "MaxRequests",
         ("2048", "requests"),
         OWN,
-        "Requests that are with the cluster at one time. As many more wait; what comes then is refused.",
+        "Requests that the server sends to the cluster at the same time. As many more wait; further ones are refused.",
         Set::Value(|draft, value| {
             draft.requests_max = usize::try_from(value.at_least(1)?).ok();
             Ok(())
@@ -143,7 +143,7 @@ pub static CLUSTER_ELEMENTS: &[Element<ClusterDraft>] = &[
     ),
 ];
 
-/// Where the authorities of the nodes' certificates are; `None`: they are not looked at.
+/// Returns the file of the authorities of the nodes' certificates; `None` if certificates are not checked.
 pub fn authorities(text: &str) -> Option<PathBuf> {
     (text != "any").then(|| text.into())
 }
@@ -169,7 +169,7 @@ fn read_contact_points(draft: &mut ClusterDraft, node: &Node, reading: &mut Conf
 }
 
 impl ClusterDraft {
-    /// Checks the elements together. `None` when they are wrong.
+    /// Checks the elements together. Returns `None` if they are wrong.
     fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<Cluster> {
         if !self.has_contact_points {
             reading.error(node.name.span, Mistake::ClusterWithout { tag: "ContactPoints", with: None });

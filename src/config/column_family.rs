@@ -1,4 +1,4 @@
-//! `<ColumnFamily>`.
+//! `<ColumnFamily>`: a column family.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub const FAMILY: &str = "ColumnFamily";
 
 const COLUMN_TYPES: [&str; 2] = ["Standard", "Super"];
 
-/// A column family while it is read.
+/// The values of a `<ColumnFamily>` while it is read.
 #[derive(Debug, Default)]
 pub struct FamilyDraft {
     name: String,
@@ -83,7 +83,7 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "FlushPeriodInMinutes",
         ("0", "min"),
         IN_0_4,
-        "Shown by describe_keyspace to clients of 0.4; the storage engine decides when it flushes.",
+        "describe_keyspace returns it to clients of 0.4. It has no effect: the storage engine decides when it flushes.",
         Set::Value(|draft, value| {
             draft.flush_period_minutes = value.integer()?;
             Ok(())
@@ -116,26 +116,26 @@ pub static FAMILY_ATTRIBUTES: &[Element<FamilyDraft>] = &[
         "Comment",
         ("", ""),
         FROM_0_5,
-        "Never read by any release, though its sample file has it: the element of that name is.",
+        "In sample files, but never read by any release: they read the element `<Comment>`.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "ColumnSort",
         ("", ""),
         IN_0_4,
-        "Refused, as by every release since 0.4: CompareWith took its place.",
+        "Refused, as by every release since 0.4. Use CompareWith.",
         Set::Value(|_, _| Err(Mistake::ColumnSort)),
     ),
 ];
 
-const CACHES: &str = "The storage engine's cache is shared by all.";
+const CACHES: &str = "All column families share the storage engine's cache.";
 
 pub static FAMILY_ELEMENTS: &[Element<FamilyDraft>] = &[
     row(
         "Comment",
         ("", ""),
         FROM_0_5,
-        "What describe_keyspace shows as \"Desc\".",
+        "The text that describe_keyspace returns as \"Desc\".",
         Set::Value(|draft, value| {
             draft.comment = Some(value.raw.to_owned());
             Ok(())
@@ -167,7 +167,7 @@ pub static FAMILY_ELEMENTS: &[Element<FamilyDraft>] = &[
     }),
 ];
 
-/// A word of describe_keyspace's "Desc".
+/// Makes the row of a word in describe_keyspace's "Desc".
 const fn label_row(
     tag: &'static str,
     default: &'static str,
@@ -176,8 +176,8 @@ const fn label_row(
     row(tag, (default, ""), IN_0_4, "A word in describe_keyspace's \"Desc\".", Set::Value(set))
 }
 
-/// Reads one `<ColumnFamily>`; `None` when it has no usable name. A mistake leaves the default in place, so
-/// that it is reported once.
+/// Reads one `<ColumnFamily>`; `None` if it has no usable name. A mistake leaves the default value, so that it is
+/// reported once.
 pub fn read(keyspace: &str, node: &Node, reading: &mut ConfigReader<'_>) -> Option<CfDef> {
     let mut draft = FamilyDraft::default();
     let errors_before = reading.errors.len();
@@ -186,7 +186,7 @@ pub fn read(keyspace: &str, node: &Node, reading: &mut ConfigReader<'_>) -> Opti
     if node.attribute("Name").is_none() {
         reading.error(node.name.span, Mistake::FamilyWithoutName);
     }
-    // The name may stand behind the type.
+    // The name may follow the type.
     for error in &mut reading.errors[errors_before..] {
         if let Mistake::UnknownColumnType { name, .. } = &mut error.mistake {
             name.clone_from(&draft.name);

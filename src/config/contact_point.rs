@@ -1,12 +1,15 @@
-//! Where a node of a cluster is.
+//! Parses the address of a cluster's node.
 
 use std::net::Ipv6Addr;
 
-/// The port of the native protocol where none is said.
+/// The default port of the native protocol.
 const PORT: u16 = 9042;
 
-/// Reads `host`, `host:port`, `[address of IPv6]:port` or an address of IPv6 alone, and gives it a port. An error says
-/// what is wrong.
+/// Parses `host`, `host:port`, `[IPv6 address]:port` or an IPv6 address, and returns it with a port.
+///
+/// # Errors
+///
+/// What is wrong with the text.
 pub fn contact_point(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.parse::<Ipv6Addr>().is_ok() {
@@ -20,7 +23,7 @@ pub fn contact_point(text: &str) -> Result<String, String> {
         None => PORT,
         Some(port) => match port.parse() {
             Ok(port) if port > 0 => port,
-            _ => return Err(format!("{port:?} is no port of a node: one is between 1 and 65535")),
+            _ => return Err(format!("{port:?} is not a port of a node: use a number between 1 and 65535")),
         },
     };
     let is_ipv6 = host
@@ -30,7 +33,7 @@ pub fn contact_point(text: &str) -> Result<String, String> {
     let is_name =
         !host.is_empty() && host.chars().all(|letter| letter.is_alphanumeric() || ".-_".contains(letter));
     if !is_ipv6 && !is_name {
-        return Err(format!("{text:?} names no node of a cluster"));
+        return Err(format!("{text:?} is not the address of a node"));
     }
     Ok(format!("{host}:{port}"))
 }
@@ -40,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_gets_a_port() {
+    fn addresses_of_all_forms_get_a_port() {
         for (given, expected) in [
             ("node1.example.org", "node1.example.org:9042"),
             (" 10.0.0.1:9142 ", "10.0.0.1:9142"),
@@ -53,12 +56,12 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_node_is_refused() {
+    fn invalid_addresses_are_refused() {
         for wrong in
             ["", ":9042", "http://10.0.0.1", "a b", "[::1", "[::g]:9042", "::g", "user@host", "a/b:1"]
         {
             let error = contact_point(wrong).unwrap_err();
-            assert!(error.contains("no node") || error.contains("no port"), "{wrong}: {error}");
+            assert!(error.contains("not the address") || error.contains("not a port"), "{wrong}: {error}");
         }
         for wrong in ["host:0", "host:70000", "host:", "host:cql"] {
             assert!(contact_point(wrong).unwrap_err().contains("between 1 and 65535"), "{wrong}");

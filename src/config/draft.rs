@@ -1,4 +1,4 @@
-//! A configuration while it is read, and what is checked when all of it is known.
+//! A configuration while it is read, and the checks of several elements together.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,19 +12,19 @@ use super::xml::Node;
 use crate::partitioner::{PartitionerRef, RandomPartitioner};
 use crate::schema::Catalog;
 
-/// What CommitLogSync says.
+/// The value of CommitLogSync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncMode {
     Periodic,
     Batch,
 }
 
-/// What the elements of `<Storage>` set. `None` where a default depends on others or should be noted.
+/// The values of the elements of `<Storage>`. `None` if the default depends on other elements or is reported in a note.
 #[derive(Debug)]
 pub struct Draft {
     pub cluster_name: String,
     pub keyspaces: Vec<KeyspaceDraft>,
-    /// Where each keyspace was defined.
+    /// The line of each keyspace.
     pub keyspace_lines: BTreeMap<String, usize>,
     pub replication: Replication,
     pub partitioner: Option<PartitionerRef>,
@@ -43,9 +43,9 @@ pub struct Draft {
     pub native_transport: bool,
     pub native_address: Option<String>,
     pub native_port: u16,
-    /// The outer `None`: not given. The inner one: switched off, or wrong.
+    /// `None` if not given; `Some(None)` if disabled or wrong.
     pub encryption: Option<Option<ClientEncryption>>,
-    /// The outer `None`: not given. The inner one: wrong.
+    /// `None` if not given; `Some(None)` if wrong.
     pub cluster: Option<Option<Cluster>>,
     pub rpc_timeout_ms: Option<u64>,
     pub gc_grace_s: i32,
@@ -85,8 +85,8 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// Checks what concerns several elements and fills in what is missing. The old server refused to start
-    /// without a partitioner, directories and a sync mode; files that leave them out should just work.
+    /// Checks several elements together and sets defaults. Old servers did not start without a partitioner, directories
+    /// and a sync mode; this server uses defaults, and notes that.
     pub fn finish(self, storage: &Node, file: &str, reading: &mut ConfigReader<'_>) -> Config {
         let mut missing = Vec::new();
         self.check_places(storage, reading);
@@ -121,11 +121,11 @@ impl Draft {
             notes.push(format!("{file}: No keyspaces configured"));
         }
         if self.cluster.is_some() {
-            // The other defaults are about a place of our own.
+            // The other defaults are about local data.
             missing.retain(|name| name.starts_with("Partitioner"));
         }
         if !missing.is_empty() {
-            notes.push(format!("{file}: not given, so the default is taken: {}", missing.join(", ")));
+            notes.push(format!("{file}: not given, so defaults are used: {}", missing.join(", ")));
         }
         Config {
             cluster_name: self.cluster_name,
@@ -155,7 +155,7 @@ impl Draft {
         }
     }
 
-    /// The mode, from the element or, without one, from which of its two settings is there.
+    /// Returns the mode: from `CommitLogSync`, or else from which of its two settings is given.
     fn commit_log_sync(
         &self,
         storage: &Node,
@@ -175,11 +175,11 @@ impl Draft {
             }
             mode
         });
-        // A mode that is misspelt leaves open which of the two is too much.
-        let sure = self.sync_mode.is_some() || given(storage, "CommitLogSync").is_none();
+        // With a misspelt mode it is unknown which of the two settings is wrong.
+        let is_certain = self.sync_mode.is_some() || given(storage, "CommitLogSync").is_none();
         match mode {
             SyncMode::Periodic => {
-                if let (Some(window), true) = (window, sure) {
+                if let (Some(window), true) = (window, is_certain) {
                     reading.error(window.name.span, Mistake::WindowWithPeriodic);
                 }
                 if period.is_none() {
@@ -188,7 +188,7 @@ impl Draft {
                 CommitLogSync::Periodic { period_ms: self.sync_period_ms.unwrap_or(10_000) }
             }
             SyncMode::Batch => {
-                if let (Some(period), true) = (period, sure) {
+                if let (Some(period), true) = (period, is_certain) {
                     reading.error(period.name.span, Mistake::PeriodWithBatch);
                 }
                 if window.is_none() {
@@ -209,13 +209,13 @@ impl Draft {
         if let Some(node) = given(storage, "ListenAddress")
             && node.text.value.trim() == "0.0.0.0"
         {
-            let text = "ListenAddress 0.0.0.0 is accepted; 0.5 and later want a single interface";
+            let text = "ListenAddress 0.0.0.0 is accepted here; 0.5 and later require a single interface";
             reading.note(node.text.span, || text.to_owned());
         }
     }
 }
 
-/// A token must be one of the partitioner's. Not asked when the partitioner itself is wrong.
+/// Checks that the token is valid for the partitioner. Skipped if the partitioner itself is wrong.
 fn check_token(partitioner: &PartitionerRef, storage: &Node, reading: &mut ConfigReader<'_>) {
     let wrong = |error: &super::error::ConfigError| matches!(error.mistake, Mistake::UnknownPartitioner(_));
     let Some(node) = given(storage, "InitialToken") else { return };
@@ -229,7 +229,7 @@ fn check_token(partitioner: &PartitionerRef, storage: &Node, reading: &mut Confi
     }
 }
 
-/// The first element of that name that is not empty: the one that counts.
+/// Returns the first nonempty element with a name, which is the effective one.
 fn given<'n>(storage: &'n Node, name: &str) -> Option<&'n Node> {
     storage.children.iter().find(|child| child.name.value == name && !child.text.value.trim().is_empty())
 }

@@ -1,9 +1,9 @@
-//! One row of a table of elements or attributes, and how a table is applied to a node.
+//! A row of a table of elements or attributes, and the functions that apply a table to a node.
 
 use std::collections::BTreeMap;
 
 use super::characters::{CodePoint, is_invisible};
-use super::home::home_of;
+use super::home::parent_of;
 use super::mistake::Mistake;
 use super::nearest::nearest;
 use super::reading::ConfigReader;
@@ -11,28 +11,28 @@ use super::releases::Releases;
 use super::value::Value;
 use super::xml::{Node, Text};
 
-/// An element or attribute that is understood. `T` is what its value is put into.
+/// A known element or attribute. `T` has its value.
 pub struct Element<T> {
     pub tag: &'static str,
-    /// Used when it is absent; empty where there is nothing to use.
+    /// The default value; empty if there is none.
     pub default: &'static str,
     pub unit: &'static str,
-    /// The first and the last release whose files have it; `None`: only thriftstore's have.
+    /// The first and the last release whose files have it; `None` if it is an extension of thriftstore.
     pub releases: Releases,
     pub meaning: &'static str,
     pub set: Set<T>,
 }
 
-/// The element and the attribute whose text is for people: it may have any character.
+/// The element and attribute with text for people, which may have any character.
 const FREE_TEXT: &str = "Comment";
 
-/// What becomes of an element.
+/// What an element or attribute does.
 pub enum Set<T> {
-    /// Its text is a value.
+    /// Sets a value.
     Value(fn(&mut T, &Value<'_>) -> Result<(), Mistake>),
-    /// It holds other elements.
+    /// Contains other elements.
     Children(fn(&mut T, &Node, &mut ConfigReader<'_>)),
-    /// Its text must be right, and means nothing here.
+    /// Has no effect, but its text is checked.
     Nothing(fn(&Value<'_>) -> Result<(), Mistake>),
 }
 
@@ -42,8 +42,8 @@ impl<T> Set<T> {
     }
 }
 
-/// Sets everything that the node's children say. As in the old server the first of several equal elements
-/// counts, and an empty one is as good as none.
+/// Applies all children of a node. As in old servers, the first of several equal elements counts, and an empty element
+/// is ignored.
 pub fn apply_children<T>(
     rows: &[Element<T>],
     others: &[&str],
@@ -83,7 +83,7 @@ pub fn apply_children<T>(
     }
 }
 
-/// Sets everything that the node's attributes say.
+/// Applies all attributes of a node.
 pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, reading: &mut ConfigReader<'_>) {
     for attribute in &node.attributes {
         match rows.iter().find(|row| row.tag == attribute.name.value) {
@@ -96,7 +96,7 @@ pub fn apply_attributes<T>(rows: &[Element<T>], target: &mut T, node: &Node, rea
     }
 }
 
-/// Whether a value has a character that nobody sees, which is a mistake.
+/// Reports an invisible character in a value. Returns whether there is one.
 pub fn has_invisible(tag: &str, text: &Text, reading: &mut ConfigReader<'_>) -> bool {
     let Some(character) = text.value.chars().find(|character| is_invisible(*character)) else { return false };
     let mistake = Mistake::InvisibleCharacter { tag: tag.to_owned(), character: CodePoint(character) };
@@ -123,7 +123,7 @@ fn apply<T>(row: &Element<T>, target: &mut T, name: &Text, text: &Text, reading:
     }
 }
 
-/// Notes what nobody knows: ignored, as ever, but not silently.
+/// Notes an unknown element or attribute. It is ignored as in old servers, but not silently.
 pub fn unknown<'k>(
     name: &Text,
     what: &str,
@@ -132,8 +132,8 @@ pub fn unknown<'k>(
 ) {
     let given = &name.value;
     reading.note(name.span, || {
-        let hint = match (nearest(given, known), home_of(given)) {
-            (_, Some(home)) => format!("; it belongs {home}"),
+        let hint = match (nearest(given, known), parent_of(given)) {
+            (_, Some(parent)) => format!("; it belongs {parent}"),
             (Some(meant), None) => format!("; did you mean {meant}?"),
             (None, None) => String::new(),
         };

@@ -1,4 +1,4 @@
-//! The elements of `<Storage>`, one row each: what they are called, what they mean and what becomes of them.
+//! The elements of `<Storage>`, one row each: name, meaning and effect.
 
 use super::cluster::{self, CLUSTER};
 use super::draft::{Draft, SyncMode};
@@ -12,14 +12,14 @@ use super::settings::{Authenticator, Authority};
 use super::value::Value;
 use crate::partitioner;
 
-/// Authority and Authorizer are one: the later of the two counts.
+/// Sets the authority. Authority and Authorizer are the same setting; the later one counts.
 fn set_authority(draft: &mut Draft, value: &Value<'_>) -> Result<(), Mistake> {
     let found = Authority::resolve(value.text);
     draft.authority = Some(found.ok_or_else(|| Mistake::UnknownAuthority(value.choice(Authority::CLASSES)))?);
     Ok(())
 }
 
-/// Makes a row: tag, default, unit, releases, meaning, and what becomes of it.
+/// Makes a row: tag, default, unit, releases, meaning and effect.
 pub(super) const fn row<T>(
     tag: &'static str,
     (default, unit): (&'static str, &'static str),
@@ -30,14 +30,14 @@ pub(super) const fn row<T>(
     Element { tag, default, unit, releases, meaning, set }
 }
 
-/// Every element that may stand in `<Storage>`.
+/// All elements of `<Storage>`.
 pub static ELEMENTS: &[Element<Draft>] = &[
-    // What there is.
+    // Names, keyspaces and access.
     row(
         "ClusterName",
         ("Test Cluster", ""),
         ALL,
-        "The name that describe_cluster_name answers.",
+        "The name that describe_cluster_name returns.",
         Set::Value(|draft, value| {
             draft.cluster_name = value.text.to_owned();
             Ok(())
@@ -47,14 +47,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Keyspaces",
         ("", ""),
         ALL,
-        "Holds the `<Keyspace>` elements. None is accepted, and leaves nothing to serve.",
+        "Contains the `<Keyspace>` elements. May be empty; then clients create the keyspaces.",
         Set::Children(keyspace::read_keyspaces),
     ),
     row(
         "Partitioner",
         ("RandomPartitioner", "class"),
         ALL,
-        "The order of row keys. It is stored with the data and cannot change afterwards.",
+        "The order of row keys. It is stored with the data and cannot be changed later.",
         Set::Value(|draft, value| {
             let names = partitioner::PARTITIONERS.iter().map(|(name, _)| *name);
             let found = partitioner::resolve(value.text);
@@ -66,7 +66,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "InitialToken",
         ("random", "token"),
         ALL,
-        "The token that describe_ring and \"token map\" answer, taken at the first start.",
+        "The token that describe_ring and \"token map\" return. Read at the first start only.",
         Set::Value(|draft, value| {
             draft.initial_token = Some(value.text.to_owned());
             Ok(())
@@ -76,8 +76,8 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Authenticator",
         ("AllowAllAuthenticator", "class"),
         IN_0_6,
-        "Who may log in: everybody, with SimpleAuthenticator those in the password file, with \
-         PasswordAuthenticator the users that CREATE USER made.",
+        "Who may log in. AllowAllAuthenticator: everybody; SimpleAuthenticator: the users in the password file; \
+         PasswordAuthenticator: the users that CREATE USER created.",
         Set::Value(|draft, value| {
             draft.authenticator = Authenticator::resolve(value.text)
                 .ok_or_else(|| Mistake::UnknownAuthenticator(value.choice(Authenticator::CLASSES)))?;
@@ -88,52 +88,46 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Authority",
         ("SimpleAuthority", "class"),
         FROM_0_7,
-        "With SimpleAuthenticator: who may do what once logged in: SimpleAuthority asks the access file, \
-         AllowAllAuthority lets everybody do everything.",
+        "The rights of users with SimpleAuthenticator. SimpleAuthority reads them from the access file, \
+         AllowAllAuthority permits everything.",
         Set::Value(set_authority),
     ),
     row(
         "Authorizer",
         ("AllowAllAuthorizer", "class"),
         FROM_1_2,
-        "With PasswordAuthenticator: who may do what once logged in: CassandraAuthorizer asks the permissions that \
-         were granted, AllowAllAuthorizer lets everybody do everything. The same as Authority.",
+        "The rights of users with PasswordAuthenticator. CassandraAuthorizer checks granted permissions, \
+         AllowAllAuthorizer permits everything. The same setting as Authority.",
         Set::Value(set_authority),
     ),
-    // How keyspaces that do not say so themselves are replicated. 0.6 moved these into `<Keyspace>`.
+    // Replication of keyspaces without settings of their own. 0.6 moved these into `<Keyspace>`.
     row(
         "ReplicaPlacementStrategy",
         ("RackUnawareStrategy", "class"),
         TO_0_5,
-        "Shown to clients for keyspaces that have none of their own; one server places nothing.",
+        "The strategy of keyspaces without one of their own. Only shown to clients: one server has no replicas to place.",
         Set::Value(|draft, value| {
             draft.replication.strategy_class = Some(keyspace::strategy(value)?);
             Ok(())
         }),
     ),
-    row(
-        "EndPointSnitch",
-        ("", "class"),
-        TO_0_5,
-        "There are no other nodes to be near to.",
-        Set::Nothing(|_| Ok(())),
-    ),
+    row("EndPointSnitch", ("", "class"), TO_0_5, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "ReplicationFactor",
         ("1", "copies"),
         TO_0_5,
-        "For keyspaces that have none of their own: consistency levels are checked against it.",
+        "The factor of keyspaces without one of their own. Consistency levels are checked against it.",
         Set::Value(|draft, value| {
             draft.replication.factor = Some(value.at_least(0)?);
             Ok(())
         }),
     ),
-    // Where the data are.
+    // Where data is stored.
     row(
         "CommitLogDirectory",
         ("data/commitlog", "path"),
         ALL,
-        "Checked, not used: the log lies with the data.",
+        "Checked, but not used: the commit log is stored in the data directory.",
         Set::Value(|draft, value| {
             draft.commit_log_directory = Some(value.text.into());
             Ok(())
@@ -143,37 +137,31 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "DataFileDirectories",
         ("data/data", "paths"),
         ALL,
-        "Holds `<DataFileDirectory>` elements. The first is where data and log are; others are not used.",
+        "Contains `<DataFileDirectory>` elements. Data and commit log are stored in the first; others are not used.",
         Set::Children(lists::read_data_directories),
     ),
     row("SavedCachesDirectory", ("", "path"), IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
-    row(
-        "BootstrapFileDirectory",
-        ("", "path"),
-        IN_0_4,
-        "No data are streamed between nodes.",
-        Set::Nothing(|_| Ok(())),
-    ),
+    row("BootstrapFileDirectory", ("", "path"), IN_0_4, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "CalloutLocation",
         ("", "path"),
         TO_0_5,
-        "In sample files, never read by any release.",
+        "In sample files, but never read by any release.",
         Set::Nothing(|_| Ok(())),
     ),
     row(
         "StagingFileDirectory",
         ("", "path"),
         TO_0_5,
-        "In sample files, never read by any release.",
+        "In sample files, but never read by any release.",
         Set::Nothing(|_| Ok(())),
     ),
-    // When a write is safe.
+    // Durability.
     row(
         "CommitLogSync",
         ("periodic", "word"),
         ALL,
-        "`batch`: a write is on the disk before it is answered. `periodic`: soon afterwards.",
+        "`batch`: a write is synced to disk before it is acknowledged. `periodic`: soon afterwards.",
         Set::Value(|draft, value| {
             let words = ["periodic", "batch"];
             let word = value.word(&words, "CommitLogSync must be either 'periodic' or 'batch'")?;
@@ -185,7 +173,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "CommitLogSyncPeriodInMS",
         ("10000", "ms"),
         ALL,
-        "With `periodic`: how often the log is synced. So much may be lost when the machine, not the server, dies.",
+        "With `periodic`: time between syncs of the log. A power failure or a crash of the machine loses at most the writes of this time; a crash of the server loses none.",
         Set::Value(|draft, value| {
             draft.sync_period_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
             Ok(())
@@ -209,22 +197,22 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "CommitLogRotationThresholdInMB",
         ("", "MB"),
         ALL,
-        "The storage engine rotates its log itself.",
+        "The storage engine decides when it starts a new segment of its log.",
         Set::Nothing(|value| value.integer().map(drop)),
     ),
     row(
         CLUSTER,
         ("", ""),
         OWN,
-        "Where the data are instead: on a cluster of Cassandra or ScyllaDB, see below. Without it they are in a directory.",
+        "A cluster of Cassandra or ScyllaDB that stores the data instead of a directory, see below.",
         Set::Children(cluster::read_cluster),
     ),
-    // Where clients connect.
+    // Addresses and ports.
     row(
         "ListenAddress",
         ("127.0.0.1", "host"),
         ALL,
-        "The address of this node. Clients connect here unless ThriftAddress says otherwise.",
+        "The address of this node, and the default of ThriftAddress.",
         Set::Value(|draft, value| {
             draft.listen_address = Some(value.text.to_owned());
             Ok(())
@@ -234,7 +222,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "ThriftAddress",
         ("ListenAddress", "host"),
         ALL,
-        "Where clients connect. 0.0.0.0 is every interface.",
+        "The address that Thrift clients connect to. 0.0.0.0 is every interface.",
         Set::Value(|draft, value| {
             draft.thrift_address = Some(value.text.to_owned());
             Ok(())
@@ -244,7 +232,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "ThriftPort",
         ("9160", "port"),
         ALL,
-        "Where clients connect. 0 picks a free one.",
+        "The port that Thrift clients connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
             draft.thrift_port = value.port()?;
             Ok(())
@@ -254,7 +242,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "ThriftFramedTransport",
         ("false", "boolean"),
         ALL,
-        "What clients are expected to use. Framed and unframed clients are told apart and both served.",
+        "The transport that clients are expected to use. No effect: the server detects framed and unframed clients.",
         Set::Value(|draft, value| {
             draft.thrift_framed = value.boolean()?;
             Ok(())
@@ -264,7 +252,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "StartNativeTransport",
         ("true", "boolean"),
         FROM_1_2,
-        "Whether clients of CQL's native protocol are served.",
+        "Whether the server accepts clients of the CQL native protocol.",
         Set::Value(|draft, value| {
             draft.native_transport = value.boolean()?;
             Ok(())
@@ -274,7 +262,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "NativeTransportAddress",
         ("ThriftAddress", "host"),
         FROM_1_2,
-        "Where clients of the native protocol connect. cassandra.yaml has one rpc_address for both protocols.",
+        "The address that clients of the native protocol connect to. cassandra.yaml has one rpc_address for both protocols.",
         Set::Value(|draft, value| {
             draft.native_address = Some(value.text.to_owned());
             Ok(())
@@ -284,7 +272,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "NativeTransportPort",
         ("9042", "port"),
         FROM_1_2,
-        "Where clients of the native protocol connect. 0 picks a free one.",
+        "The port that clients of the native protocol connect to. 0 picks a free one.",
         Set::Value(|draft, value| {
             draft.native_port = value.port()?;
             Ok(())
@@ -294,14 +282,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         ENCRYPTION,
         ("", ""),
         FROM_1_2,
-        "TLS for the connections of clients, on every port: see below. Without it there is none.",
+        "Enables TLS for the connections of clients, on all ports; see below.",
         Set::Children(encryption::read_encryption),
     ),
     row(
         "RpcTimeoutInMillis",
         ("", "ms"),
         ALL,
-        "Reads, scans and writes that take longer end with TimedOutException; a write may be applied all the same. Not given: no limit.",
+        "Reads, scans and writes that take longer fail with TimedOutException; such a write may still be applied. Default: no limit.",
         Set::Value(|draft, value| {
             draft.rpc_timeout_ms = Some(u64::from(value.at_least(1)?.unsigned_abs()));
             Ok(())
@@ -311,25 +299,25 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "Seeds",
         ("", "hosts"),
         ALL,
-        "Holds `<Seed>` elements: nodes to meet the others by. There are no others.",
+        "Contains `<Seed>` elements. No effect: there are no other nodes.",
         Set::Children(lists::read_seeds),
     ),
     row(
         "GCGraceSeconds",
         ("864000", "s"),
         ALL,
-        "How long deletions are remembered.",
+        "gc_grace: how long tombstones are kept.",
         Set::Value(|draft, value| {
             draft.gc_grace_s = value.at_least(0)?;
             Ok(())
         }),
     ),
-    // What belongs to a cluster.
+    // Settings that only matter in a cluster.
     row(
         "StoragePort",
         ("", "port"),
         ALL,
-        "No other node connects.",
+        "There are no other nodes.",
         Set::Nothing(|value| value.port().map(drop)),
     ),
     row(
@@ -343,7 +331,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "PhiConvictThreshold",
         ("", ""),
         IN_0_6,
-        "There are no other nodes to suspect.",
+        "There are no other nodes.",
         Set::Nothing(|value| match value.integer()? {
             5..=16 => Ok(()),
             _ => Err(value.out_of_bounds(value.tag, "between 5 and 16")),
@@ -360,31 +348,31 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "HintedHandoffEnabled",
         ("", "boolean"),
         IN_0_6,
-        "There are no other nodes to keep hints for.",
+        "There are no other nodes.",
         Set::Nothing(|value| value.boolean_called("HintedHandoff").map(drop)),
     ),
     row(
         "DoConsistencyChecksBoolean",
         ("", "boolean"),
         ALL,
-        "There are no other copies to repair.",
+        "There are no other replicas.",
         Set::Nothing(|_| Ok(())),
     ),
     row("JobTrackerHost", ("", "host"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
     row("JobJarFileLocation", ("", "path"), ALL, "Never used by any release.", Set::Nothing(|_| Ok(()))),
-    // How the old server used memory, disk and threads.
+    // Memory, disk and threads of old servers.
     row(
         "SnapshotBeforeCompaction",
         ("", "boolean"),
         ALL,
-        "The storage engine compacts by itself.",
+        "The storage engine makes no snapshots before compactions.",
         Set::Nothing(|value| value.boolean().map(drop)),
     ),
     row(
         "DiskAccessMode",
         ("", "word"),
         IN_0_6,
-        "The storage engine reads its files its own way.",
+        "The storage engine chooses how it reads its files.",
         Set::Nothing(|value| {
             let words = ["auto", "mmap", "mmap_index_only", "standard"];
             let text = "DiskAccessMode must be either 'auto', 'mmap', 'mmap_index_only', or 'standard'";
@@ -395,14 +383,14 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         "ConcurrentReads",
         ("", "threads"),
         ALL,
-        "Threads are not counted here.",
+        "The server chooses the number of its threads.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
     row(
         "ConcurrentWrites",
         ("", "threads"),
         ALL,
-        "Threads are not counted here.",
+        "The server chooses the number of its threads.",
         Set::Nothing(|value| value.at_least(1).map(drop)),
     ),
     row("MemtableSizeInMB", ("", "MB"), TO_0_5, FLUSHES, Set::Nothing(|value| value.integer().map(drop))),
@@ -478,7 +466,7 @@ pub static ELEMENTS: &[Element<Draft>] = &[
 ];
 
 const FLUSHES: &str = "The storage engine decides when it flushes.";
-const BUFFERS: &str = "The storage engine sizes its blocks and buffers itself.";
+const BUFFERS: &str = "The storage engine sets the sizes of its blocks and buffers.";
 
 fn object_count(value: &super::value::Value<'_>) -> Result<(), Mistake> {
     if value.double()? > 0.0 {

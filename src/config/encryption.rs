@@ -11,10 +11,10 @@ use super::releases::FROM_1_2;
 use super::settings::ClientEncryption;
 use super::xml::Node;
 
-/// The element's own name.
+/// The name of the element.
 pub const ENCRYPTION: &str = "ClientEncryptionOptions";
 
-/// What the elements of `<ClientEncryptionOptions>` set.
+/// The values of the elements of `<ClientEncryptionOptions>`.
 #[derive(Debug, Default)]
 pub struct EncryptionDraft {
     enabled: Option<bool>,
@@ -30,7 +30,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "Enabled",
         ("true", "boolean"),
         FROM_1_2,
-        "Whether clients may speak TLS. In cassandra.yaml it is false unless it is given.",
+        "Whether TLS is enabled. The default in cassandra.yaml is false.",
         Set::Value(|draft, value| {
             draft.enabled = Some(value.boolean()?);
             Ok(())
@@ -40,7 +40,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "Optional",
         ("false", "boolean"),
         FROM_1_2,
-        "Clients that do not speak TLS are served too, on the same port. Otherwise they are closed.",
+        "Whether clients without TLS are accepted too, on the same port.",
         Set::Value(|draft, value| {
             draft.optional = value.boolean()?;
             Ok(())
@@ -50,7 +50,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "CertificateFile",
         ("", "path"),
         FROM_1_2,
-        "The server's certificate in PEM, and after it those that lead to its authority. Required.",
+        "The server's certificate in PEM, followed by its intermediate certificates. Required.",
         Set::Value(|draft, value| {
             draft.certificate_file = Some(value.text.into());
             Ok(())
@@ -70,7 +70,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "ClientCertificateAuthorities",
         ("", "path"),
         FROM_1_2,
-        "The certificates of those who sign clients' certificates, in PEM. With it clients are asked for theirs.",
+        "The authorities that sign clients' certificates, in PEM. With it the server requests a certificate from clients.",
         Set::Value(|draft, value| {
             draft.client_authorities = Some(value.text.into());
             Ok(())
@@ -80,7 +80,7 @@ pub static ENCRYPTION_ELEMENTS: &[Element<EncryptionDraft>] = &[
         "RequireClientAuth",
         ("true with ClientCertificateAuthorities", "boolean"),
         FROM_1_2,
-        "`false`: a client without a certificate is served. One that shows a wrong one never is. `true` goes with `Optional` false only: a client without TLS shows none.",
+        "`false`: clients without a certificate are accepted, but none with an invalid one. `true` requires that `Optional` is false, because a client without TLS has no certificate.",
         Set::Value(|draft, value| {
             draft.require_client_auth = Some(value.boolean()?);
             Ok(())
@@ -99,7 +99,7 @@ pub fn read_encryption(draft: &mut Draft, node: &Node, reading: &mut ConfigReade
 }
 
 impl EncryptionDraft {
-    /// Checks the options together. `None` when they are switched off, or wrong.
+    /// Checks the options together. Returns `None` if TLS is disabled or an option is wrong.
     fn finish(self, node: &Node, reading: &mut ConfigReader<'_>) -> Option<ClientEncryption> {
         if let (None, Some(true)) = (&self.client_authorities, self.require_client_auth)
             && let Some(asks) = node.child("RequireClientAuth")

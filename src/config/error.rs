@@ -1,4 +1,4 @@
-//! Mistakes with their places, and how they are shown.
+//! Mistakes with their positions, and how they are displayed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, So
 use super::mistake::Mistake;
 use super::source::{Location, Source, Span};
 
-/// So many mistakes are shown; the rest is counted.
+/// Maximum number of displayed mistakes; further ones are counted.
 const SHOWN_MAX: usize = 20;
 
-/// One mistake and where it stands.
+/// A mistake and its position.
 #[derive(Debug, Clone)]
 pub struct ConfigError {
     pub mistake: Mistake,
     span: Span,
-    /// `None` when there is no text to show: the file could not be read.
+    /// `None` if there is no text to show, because the file could not be read.
     source: Option<Arc<Source>>,
 }
 
@@ -58,7 +58,7 @@ impl Diagnostic for ConfigError {
     }
 }
 
-/// Everything that was found wrong, in the order of the file; at least one.
+/// All mistakes in a file, in its order; at least one.
 #[derive(Debug, Clone)]
 pub struct ConfigErrors {
     pub errors: Vec<ConfigError>,
@@ -70,7 +70,7 @@ impl ConfigErrors {
         ConfigErrors { errors }
     }
 
-    /// The text for a terminal, with colours and lines, or for a file, without.
+    /// Returns the text of the errors: with colours and lines for a terminal, without for a file.
     pub fn render(&self, terminal: bool) -> String {
         let theme = if terminal { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
         let handler = GraphicalReportHandler::new_themed(theme)
@@ -84,7 +84,7 @@ impl ConfigErrors {
             if index > 0 {
                 text.push('\n');
             }
-            // Writing to a string does not fail; a diagnostic that cannot be drawn is at least said.
+            // Writing to a `String` cannot fail. A diagnostic that cannot be drawn is printed as plain text.
             if handler.render_report(&mut text, error).is_err() {
                 text.push_str(&format!("{error}\n"));
             }

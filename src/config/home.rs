@@ -1,4 +1,4 @@
-//! Where an element or attribute belongs that was found in the wrong place.
+//! Finds the parent of an element or attribute that is in the wrong place.
 
 use super::cluster::{CLUSTER_ELEMENTS, CONTACT_POINT};
 use super::column_family::{FAMILY_ATTRIBUTES, FAMILY_ELEMENTS};
@@ -8,8 +8,8 @@ use super::encryption::ENCRYPTION_ELEMENTS;
 use super::keyspace::{KEYSPACE_ATTRIBUTES, KEYSPACE_ELEMENTS};
 use super::lists;
 
-/// Where a name that was found elsewhere would be understood.
-pub fn home_of(name: &str) -> Option<&'static str> {
+/// Returns the place where an element or attribute with a name is known.
+pub fn parent_of(name: &str) -> Option<&'static str> {
     fn has<T>(rows: &[Element<T>], name: &str) -> bool {
         rows.iter().any(|row| row.tag == name)
     }
@@ -19,7 +19,7 @@ pub fn home_of(name: &str) -> Option<&'static str> {
         lists::DATA_DIRECTORY => Some("in <DataFileDirectories>"),
         lists::SEED => Some("in <Seeds>"),
         CONTACT_POINT => Some("in <ContactPoints>, which belongs in <Cluster>"),
-        // Keyspaces and column families both have a name: no hint.
+        // Keyspaces and column families both have a name, so there is no hint.
         _ if has(KEYSPACE_ATTRIBUTES, name) => None,
         _ if has(FAMILY_ATTRIBUTES, name) => Some("in a <ColumnFamily> tag, as an attribute"),
         _ if has(FAMILY_ELEMENTS, name) => Some("in <ColumnFamily>"),

@@ -1,4 +1,4 @@
-//! `<Keyspaces>` and `<Keyspace>`.
+//! `<Keyspaces>` and `<Keyspace>`: the keyspaces.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ pub const KEYSPACE: &str = "Keyspace";
 /// The package of replica placement strategies.
 const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
 
-/// The strategies of all releases. They only appear in descriptions: one server places nothing.
+/// The strategies of all releases. They are only shown to clients: one server has no replicas to place.
 const STRATEGIES: &[&str] = &[
     "RackUnawareStrategy",
     "RackAwareStrategy",
     "DatacenterShardStrategy",
-    // Misspelt by its authors, so that is what files say.
+    // Misspelt in a release, and so in its files.
     "DatacenterShardStategy",
     "SimpleStrategy",
     "OldNetworkTopologyStrategy",
@@ -33,14 +33,14 @@ const STRATEGIES: &[&str] = &[
     "LocalStrategy",
 ];
 
-/// How a keyspace is replicated, as far as it says so.
+/// The replication settings of a keyspace, as far as they are given.
 #[derive(Debug, Clone, Default)]
 pub struct Replication {
     pub strategy_class: Option<String>,
     pub factor: Option<i32>,
 }
 
-/// A keyspace while it is read.
+/// The values of a `<Keyspace>` while it is read.
 #[derive(Debug, Default)]
 pub struct KeyspaceDraft {
     pub name: String,
@@ -68,7 +68,7 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "ReplicaPlacementStrategy",
         ("that of Storage", "class"),
         IN_0_6,
-        "Shown to clients; one server places nothing.",
+        "Only shown to clients: one server has no replicas to place.",
         Set::Value(|draft, value| {
             draft.replication.strategy_class = Some(strategy(value)?);
             Ok(())
@@ -84,18 +84,12 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
             Ok(())
         }),
     ),
-    row(
-        "EndPointSnitch",
-        ("", "class"),
-        IN_0_6,
-        "There are no other nodes to be near to.",
-        Set::Nothing(|_| Ok(())),
-    ),
+    row("EndPointSnitch", ("", "class"), IN_0_6, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
     row(
         "RowKey",
         ("ROW_KEY", ""),
         IN_0_4,
-        "What describe_keyspace calls row keys.",
+        "The name of row keys in describe_keyspace.",
         Set::Value(|draft, value| {
             draft.row_key_label = Some(value.text.to_owned());
             Ok(())
@@ -105,12 +99,12 @@ pub static KEYSPACE_ELEMENTS: &[Element<KeyspaceDraft>] = &[
         "KeysCachedFraction",
         ("", "fraction"),
         IN_0_5,
-        "The storage engine's cache is shared by all.",
+        "All column families share the storage engine's cache.",
         Set::Nothing(|value| value.double().map(drop)),
     ),
 ];
 
-/// The full class name of a replica placement strategy: one of Cassandra's, or anybody's from another package.
+/// Returns the full class name of a replica placement strategy: one of Cassandra's, or a class of another package.
 pub fn strategy(value: &Value<'_>) -> Result<String, Mistake> {
     let short = value.text.strip_prefix(STRATEGY_PACKAGE).unwrap_or(value.text);
     if STRATEGIES.contains(&short) {
@@ -122,7 +116,7 @@ pub fn strategy(value: &Value<'_>) -> Result<String, Mistake> {
     Err(Mistake::UnknownStrategy(UnknownName::new(value.text, STRATEGIES.iter().copied())))
 }
 
-/// `<Keyspaces>`: there may be several, as ever.
+/// Reads a `<Keyspaces>` element. As in old servers there may be several.
 pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     for child in &node.children {
         if child.name.value == KEYSPACE {
@@ -133,7 +127,7 @@ pub fn read_keyspaces(draft: &mut Draft, node: &Node, reading: &mut ConfigReader
     }
 }
 
-/// One `<Keyspace>`. The old server made one of two equal-named ones; that is rarely what was meant.
+/// Reads one `<Keyspace>`. Two keyspaces with one name are an error; old servers merged them silently.
 pub fn read_keyspace(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>) {
     let mut keyspace = KeyspaceDraft::default();
     apply_attributes(KEYSPACE_ATTRIBUTES, &mut keyspace, node, reading);
@@ -181,13 +175,13 @@ fn add(draft: &mut Draft, keyspace: KeyspaceDraft, span: Span, reading: &mut Con
 
 fn note_factor_of_zero(keyspace: &KeyspaceDraft, node: &Node, reading: &mut ConfigReader<'_>) {
     if let (Some(0), Some(factor)) = (keyspace.replication.factor, node.child("ReplicationFactor")) {
-        let text = "with no copies every read and write is answered UnavailableException";
+        let text = "with 0 copies every read and write fails with UnavailableException";
         reading.note(factor.text.span, || text.to_owned());
     }
 }
 
 impl KeyspaceDraft {
-    /// Fills in what `<Storage>` says for all.
+    /// Sets defaults from `<Storage>`.
     pub fn finish(self, shared: &Replication, gc_grace_s: i32) -> KeyspaceDef {
         let mut keyspace = KeyspaceDef::new(&self.name);
         keyspace.is_configured = true;

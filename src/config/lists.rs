@@ -1,4 +1,4 @@
-//! Elements that hold a list of equal ones: data directories and seeds.
+//! Elements with a list of equal elements: data directories and seeds.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,12 @@ pub fn read_seeds(draft: &mut Draft, node: &Node, reading: &mut ConfigReader<'_>
     draft.seeds.extend(texts(node, SEED, reading));
 }
 
-/// The texts of all children of one name. An empty one was a crash; now it is a mistake.
+/// Returns the texts of all children with a name. An empty one, which made old servers crash, is a mistake.
 fn texts(node: &Node, tag: &str, reading: &mut ConfigReader<'_>) -> Vec<String> {
     nodes(node, tag, reading).into_iter().map(|child| child.text.value.trim().to_owned()).collect()
 }
 
-/// All children of one name that have a text.
+/// Returns all children with a name that have a text.
 pub(super) fn nodes<'n>(node: &'n Node, tag: &str, reading: &mut ConfigReader<'_>) -> Vec<&'n Node> {
     let mut found = Vec::new();
     for child in &node.children {

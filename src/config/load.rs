@@ -1,4 +1,4 @@
-//! From a file to a configuration.
+//! Loads a configuration from a file or text.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,17 +18,17 @@ use super::xml::{Node, Text, XmlMistake};
 use super::xml_reader::{self, FILE_BYTES_MAX};
 use crate::marshal::Types;
 
-/// The configuration of a server that was given none: the sample file.
+/// The configuration of a server without a file: the sample file.
 pub const DEFAULT: &str = include_str!("../../storage-conf.xml");
 
-/// What `DEFAULT` is called in messages.
+/// The name of `DEFAULT` in messages.
 pub const DEFAULT_NAME: &str = "built-in storage-conf.xml";
 
-/// The file that is looked for where the server is started.
+/// The file that is read in the current directory.
 const FILE_NAME: &str = "storage-conf.xml";
 
-/// The configuration of a server: the file that it was told to use, else the one in the current directory,
-/// else the built-in one.
+/// Returns the configuration of a server: of the given file, else of the file in the current directory, else the
+/// built-in one.
 pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, ConfigErrors> {
     match path {
         Some(path) => load(path, types),
@@ -37,11 +37,11 @@ pub fn load_or_default(path: Option<&Path>, types: &Types) -> Result<Config, Con
     }
 }
 
-/// Reads a file.
+/// Loads a file.
 pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
-    // One byte more than is allowed, so that a file that never ends is found out.
+    // Read one byte more than allowed, to detect a longer file without reading all of it.
     let limit = FILE_BYTES_MAX as u64 + 1;
     match File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
         Ok(_) => parse_bytes(&bytes, &name, types),
@@ -52,11 +52,11 @@ pub fn load(path: &Path, types: &Types) -> Result<Config, ConfigErrors> {
     }
 }
 
-/// Reads the bytes of a file, which need not be text.
+/// Parses the bytes of a file, which may be invalid UTF-8.
 pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, file_name, types),
-        // Cut in the middle of a character by the limit.
+        // The limit may have cut a character.
         Err(_) if bytes.len() > FILE_BYTES_MAX => {
             let source = Arc::new(Source::new(file_name, ""));
             Err(ConfigErrors::new(vec![ConfigError::new(
@@ -75,7 +75,7 @@ pub fn parse_bytes(bytes: &[u8], file_name: &str, types: &Types) -> Result<Confi
     }
 }
 
-/// Reads a text; `file_name` is what messages call it.
+/// Parses a text; `file_name` is its name in messages.
 pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, ConfigErrors> {
     let source = Arc::new(Source::new(file_name, text));
     let mut reading = ConfigReader::new(&source, types);
@@ -89,7 +89,7 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
     };
     let mut draft = Draft::default();
     apply_children(ELEMENTS, &[KEYSPACE], &mut draft, &storage, &mut reading);
-    // The old server looked for keyspaces in <Keyspaces> only; articles often leave that out.
+    // Old servers read keyspaces in <Keyspaces> only; articles often omit that element.
     for node in storage.children.iter().filter(|child| child.name.value == KEYSPACE) {
         keyspace::read_keyspace(&mut draft, node, &mut reading);
     }
@@ -102,8 +102,8 @@ pub fn parse(text: &str, file_name: &str, types: &Types) -> Result<Config, Confi
     Ok(config)
 }
 
-/// The `<Storage>` of a file; what would stand in one is put into one, so that the fragments that articles
-/// print are configurations too.
+/// Returns the `<Storage>` of a file. Elements that belong in one are wrapped in one, so that the fragments in articles
+/// are configurations too.
 fn storage_of(mut roots: Vec<Node>, reading: &mut ConfigReader<'_>) -> Node {
     let is_storage = |node: &Node| node.name.value == "Storage";
     if let Some(at) = roots.iter().position(is_storage) {

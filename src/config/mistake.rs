@@ -1,10 +1,10 @@
-//! Everything that can be wrong with a configuration. The texts are the old server's where it has one.
+//! The mistakes in configurations. The texts are those of old servers if they have one.
 
 use super::characters::{CodePoint, HELP};
 use super::nearest::nearest;
 use super::xml::XmlMistake;
 
-/// A name that is not one of those that are allowed.
+/// A name that is not allowed, and those that are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     pub given: String,
@@ -16,8 +16,8 @@ impl UnknownName {
         UnknownName { given: given.to_owned(), allowed: allowed.into_iter().map(Into::into).collect() }
     }
 
-    /// What is allowed, the likeliest first. Packages do not count: `UTF8Typ` and
-    /// `org.apache.cassandra.db.marshal.UTF8Typ` both mean `UTF8Type`.
+    /// Returns the likeliest correct name and all allowed names. Packages are ignored: `UTF8Typ` and
+    /// `org.apache.cassandra.db.marshal.UTF8Typ` both suggest `UTF8Type`.
     fn help(&self) -> String {
         let allowed = format!("allowed: {}", self.allowed.join(", "));
         let short = self.given.rsplit('.').next().unwrap_or_default();
@@ -31,7 +31,7 @@ impl UnknownName {
     }
 }
 
-/// What is wrong in one place.
+/// A mistake in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Mistake {
     #[error(transparent)]
@@ -55,7 +55,7 @@ pub enum Mistake {
     OutOfBounds { tag: String, bound: String, given: String },
     #[error("{tag} must not be empty")]
     EmptyValue { tag: String },
-    #[error("{tag} has a character that cannot be seen: {character}")]
+    #[error("{tag} has an invisible character: {character}")]
     InvisibleCharacter { tag: String, character: CodePoint },
     #[error("{0}")]
     UnknownWord(String, UnknownName),
@@ -70,7 +70,7 @@ pub enum Mistake {
     UnknownStrategy(UnknownName),
     #[error("Unable to load class {} for {attribute} attribute", .class.given)]
     UnknownComparator { attribute: String, class: UnknownName },
-    #[error("InitialToken {given:?} is no token of the partitioner: {reason}")]
+    #[error("InitialToken {given:?} is not a token of the partitioner: {reason}")]
     BadToken { given: String, reason: String },
 
     #[error(
@@ -86,12 +86,12 @@ pub enum Mistake {
 
     #[error("ClientEncryptionOptions has no {tag}")]
     EncryptionWithout { tag: String },
-    #[error("RequireClientAuth needs ClientCertificateAuthorities, to know whose certificates are right")]
+    #[error("RequireClientAuth needs ClientCertificateAuthorities, which certificates are checked with")]
     ClientAuthWithoutAuthorities,
 
-    #[error("Cluster has no {tag}{}", .with.map(|other| format!(" beside its {other}")).unwrap_or_default())]
+    #[error("Cluster has no {tag}{}", .with.map(|other| format!(", which {other} needs")).unwrap_or_default())]
     ClusterWithout { tag: &'static str, with: Option<&'static str> },
-    #[error("a password must not stand in the configuration, which clients may read")]
+    #[error("a password must not be in the configuration, because clients can read it")]
     PasswordInSight,
     #[error("{reason}")]
     BadContactPoint { reason: String },
@@ -121,23 +121,23 @@ pub enum Mistake {
 }
 
 impl Mistake {
-    /// What to do about it.
+    /// Returns what to do about the mistake.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Mistake::Xml(mistake) => return mistake.help(),
             Mistake::Unreadable { .. } | Mistake::BadToken { .. } => return None,
             Mistake::InvisibleCharacter { .. } => HELP.to_owned(),
             Mistake::EmptyValue { .. } => "give it a value".to_owned(),
-            Mistake::KeyspaceTwice { .. } => "give it another name, or make one of the two".to_owned(),
+            Mistake::KeyspaceTwice { .. } => "rename one of them, or merge them".to_owned(),
             Mistake::WrongRoot { .. } => {
-                "a configuration is a <Storage>; a bare <Keyspaces> or <Keyspace> will do".to_owned()
+                "a configuration is a <Storage>; a <Keyspaces> or <Keyspace> alone is accepted, too".to_owned()
             }
             Mistake::SecondRoot { .. } => "an XML file has one root element: move this into it".to_owned(),
-            Mistake::NotAnInteger { given, .. } => format!("{given:?} is no whole number that fits 32 bits"),
-            Mistake::NotADouble { given, .. } => format!("{given:?} is no number like 1 or 0.5"),
+            Mistake::NotAnInteger { given, .. } => format!("{given:?} is not a 32-bit integer"),
+            Mistake::NotADouble { given, .. } => format!("{given:?} is not a number like 1 or 0.5"),
             Mistake::NotABoolean { given, .. } => format!("{given:?} is neither"),
             Mistake::NotACacheSize { given, .. } => {
-                format!("{given:?} is none of: a count like 10000, a fraction like 0.01, a share like 50%")
+                format!("{given:?} is not a count like 10000, a fraction like 0.01, or a percentage like 50%")
             }
             Mistake::OutOfBounds { given, .. } => format!("it is {given}"),
             Mistake::UnknownWord(_, choice)
@@ -150,50 +150,49 @@ impl Mistake {
                 format!("{}\na class of your own is accepted under its own package", choice.help())
             }
             Mistake::PeriodWithBatch => {
-                "remove this element, or make CommitLogSync periodic: it then counts".to_owned()
+                "remove this element, or set CommitLogSync to periodic to use it".to_owned()
             }
             Mistake::WindowWithPeriodic => {
-                "remove this element, or make CommitLogSync batch: it then counts".to_owned()
+                "remove this element, or set CommitLogSync to batch to use it".to_owned()
             }
             Mistake::LogAmongData => "give the commit log a directory of its own".to_owned(),
             Mistake::EncryptionWithout { tag } => format!(
-                "write <{tag}>...</{tag}> in it: the path of a file in PEM, which openssl makes of a Java keystore too\n\
-                 or switch it off: <Enabled>false</Enabled>"
+                "write <{tag}>...</{tag}> in it: the path of a PEM file; openssl converts a Java keystore\n\
+                 or disable TLS: <Enabled>false</Enabled>"
             ),
             Mistake::ClientAuthWithoutAuthorities => {
-                "write <ClientCertificateAuthorities>...</ClientCertificateAuthorities> beside it: the path of a file in PEM"
+                "write <ClientCertificateAuthorities>...</ClientCertificateAuthorities> beside it: the path of a PEM file"
                     .to_owned()
             }
             Mistake::ClusterWithout { tag: "ContactPoints", .. } => {
-                "write <ContactPoints><ContactPoint>HOST</ContactPoint></ContactPoints> in it: nodes to ask first; the others \
-                 are found through them"
+                "write <ContactPoints><ContactPoint>HOST</ContactPoint></ContactPoints> in it: the nodes to connect to first"
                     .to_owned()
             }
             Mistake::ClusterWithout { tag, .. } => format!("write <{tag}>...</{tag}> in it"),
             Mistake::PasswordInSight => {
-                "put it into a file of its own, and name that: <PasswordFile>...</PasswordFile>".to_owned()
+                "put it in a file and set <PasswordFile>...</PasswordFile>".to_owned()
             }
-            Mistake::BadContactPoint { .. } => "like node1.example.org, 10.0.0.1:9042 or [::1]:9042".to_owned(),
-            Mistake::BadReplication { .. } => "like SimpleStrategy:3, or by data centre: east:3,west:2".to_owned(),
+            Mistake::BadContactPoint { .. } => "use an address like node1.example.org, 10.0.0.1:9042 or [::1]:9042".to_owned(),
+            Mistake::BadReplication { .. } => "use a value like SimpleStrategy:3, or by data centre: east:3,west:2".to_owned(),
             Mistake::KeyspaceWithoutName => "write <Keyspace Name=\"...\">".to_owned(),
             Mistake::ReservedKeyspace => "choose another name".to_owned(),
             Mistake::FamilyWithoutName => "write <ColumnFamily Name=\"...\"/>".to_owned(),
-            Mistake::Hyphen { name } => format!("an underscore will do: {}", name.replace('-', "_")),
+            Mistake::Hyphen { name } => format!("use underscores: {}", name.replace('-', "_")),
             Mistake::FamilyTwice { .. } => {
-                "remove one of them; the old server took the later one without a word".to_owned()
+                "remove one of them; Cassandra silently used the later one".to_owned()
             }
             Mistake::SubcomparatorOnStandard { .. } => {
-                "remove it, or add ColumnType=\"Super\" if the columns hold columns".to_owned()
+                "remove it, or add ColumnType=\"Super\" if the columns are super columns".to_owned()
             }
             Mistake::ColumnSort => {
-                "columns sort by their names; to sort by time, name them by UUIDs and use TimeUUIDType"
+                "columns are sorted by name; to sort by time, use UUIDs as names and TimeUUIDType"
                     .to_owned()
             }
         };
         Some(help)
     }
 
-    /// Whether the caret belongs under the name of the attribute or element and not under its value.
+    /// Returns whether the caret is drawn under the name of the attribute or element instead of its value.
     pub fn is_about_the_name(&self) -> bool {
         matches!(self, Mistake::ColumnSort | Mistake::PasswordInSight)
     }
@@ -204,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_do_not_hide_a_misspelling() {
+    fn suggestions_ignore_packages() {
         let choice = UnknownName::new("org.apache.cassandra.db.marshal.UTF8Typ", ["BytesType", "UTF8Type"]);
         assert_eq!(choice.help(), "did you mean UTF8Type?\nallowed: BytesType, UTF8Type");
         let own = UnknownName::new("com.example.DateTyp", ["BytesType", "com.example.DateType"]);

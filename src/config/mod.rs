@@ -1,8 +1,8 @@
-//! storage-conf.xml, as 0.4, 0.5 and 0.6 wrote it: read with places, checked with help.
+//! Reads storage-conf.xml as 0.4, 0.5 and 0.6 define it, and reports mistakes with their positions and help.
 //!
-//! `load` finds the text, `xml_reader` makes positioned nodes of it, the tables (`elements`, `keyspace`,
-//! `column_family`) say what each element means, `draft` checks what concerns several of them, and what comes
-//! out is a `Config` or the list of all mistakes, each pointing at its place.
+//! `load` finds the text, and `xml_reader` parses it into nodes with positions. The tables (`elements`, `keyspace`,
+//! `column_family`) define the elements, and `draft` checks what concerns several elements. The result is a `Config`,
+//! or the list of all mistakes with their positions.
 
 mod characters;
 mod cluster;

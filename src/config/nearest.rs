@@ -1,10 +1,10 @@
-//! Did you mean ...?
+//! Suggests the name that was probably meant.
 
-/// Longer names are not compared: the work grows with the square of the length.
+/// Longer names are not compared, because comparison takes quadratic time.
 const NAME_BYTES_MAX: usize = 128;
 
-/// The candidate that `given` most looks like a misspelling of: at most one letter in three is wrong, left out,
-/// added or swapped with its neighbour. Letter case does not count.
+/// Returns the candidate of which `given` is most likely a misspelling: at most one letter in three is wrong, missing,
+/// added or swapped with its neighbour. Letter case is ignored.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if given.len() > NAME_BYTES_MAX {
         return None;
@@ -20,7 +20,7 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// Edits from one text to the other, a swap of neighbours being one edit (optimal string alignment).
+/// Returns the edit distance of two texts; a swap of neighbours is one edit (optimal string alignment).
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before_last = vec![0; right.len() + 1];
     let mut last: Vec<usize> = (0..=right.len()).collect();
@@ -43,7 +43,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn misspellings_find_their_word_and_other_words_find_none() {
+    fn misspellings_have_a_suggestion_and_other_words_have_none() {
         let types = ["AsciiType", "BytesType", "LongType", "UTF8Type"];
         for (given, meant) in [
             ("UTF8Typ", Some("UTF8Type")),

@@ -1,4 +1,4 @@
-//! What is gathered while a file is read: mistakes, notes, and the release that it was written for.
+//! Collects mistakes and notes while a file is read, and detects the release that it was written for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::source::{Source, Span};
 use crate::marshal::Types;
 use crate::util::Release;
 
-/// So many notes about single places are kept; the rest is counted.
+/// Maximum number of notes about single places; further ones are counted.
 const NOTES_MAX: usize = 50;
 
-/// So many mistakes are kept: more than anybody reads, less than fills the memory.
+/// Maximum number of collected mistakes, to bound memory.
 const ERRORS_MAX: usize = 1000;
 
 /// The state of one reading.
@@ -22,12 +22,12 @@ pub struct ConfigReader<'a> {
     pub types: &'a Types,
     source: &'a Arc<Source>,
     pub errors: Vec<ConfigError>,
-    /// By offset, so that they come out in the order of the file.
+    /// Notes with their offsets, to sort them in the order of the file.
     notes: Vec<(usize, String)>,
     notes_left_out: usize,
-    /// Elements and attributes that were accepted and mean nothing, with their lines.
+    /// Accepted elements and attributes without effect, with their lines.
     inert: BTreeMap<&'static str, Vec<usize>>,
-    /// The releases that know every element seen so far.
+    /// The releases that have every element seen so far.
     releases: crate::compat::Span,
 }
 
@@ -50,7 +50,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// Keeps a note; the text is only made if it will be shown.
+    /// Adds a note. The text is only made if the note is kept.
     pub fn note(&mut self, span: Span, text: impl FnOnce() -> String) {
         if self.notes.len() >= NOTES_MAX {
             self.notes_left_out += 1;
@@ -60,6 +60,7 @@ impl<'a> ConfigReader<'a> {
         self.notes.push((span.start, format!("{place}: {}", text())));
     }
 
+    /// Records an element or attribute without effect.
     pub fn inert(&mut self, tag: &'static str, span: Span) {
         let line = self.line(span);
         let lines = self.inert.entry(tag).or_default();
@@ -68,15 +69,15 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// Takes note of an element that only some releases have.
+    /// Records the releases that have an element in the file.
     pub fn seen(&mut self, releases: Releases) {
         if let Some(releases) = releases {
             self.releases = self.releases.and(releases);
         }
     }
 
-    /// Where a character stands in a stretch of the text or in the blanks at its ends; all of the stretch where the character
-    /// was written as a reference.
+    /// Returns the position of a character in a span or in the blanks around it; the whole span if the character is
+    /// written as a reference.
     pub fn place_of(&self, character: char, within: Span) -> Span {
         let is_blank = |letter: &char| letter.is_whitespace() || is_invisible(*letter);
         let text = |from: usize, to: usize| self.source.text.get(from..to).unwrap_or_default();
@@ -94,12 +95,13 @@ impl<'a> ConfigReader<'a> {
         self.source.line(span.start)
     }
 
-    /// The one release that knows every element of the file; `None` when several or none do.
+    /// Returns the only release that has all elements of the file; `None` if several or none have.
     pub fn release_hint(&self) -> Option<Release> {
         self.releases.only_release()
     }
 
-    /// Ready sentences: places in the order of the file, then one line of what means nothing here.
+    /// Returns the notes as sentences: those with positions in the order of the file, then one line about elements
+    /// without effect.
     pub fn into_notes(mut self) -> Vec<String> {
         self.notes.sort();
         let mut notes: Vec<String> = self.notes.into_iter().map(|(_, note)| note).collect();
@@ -108,13 +110,13 @@ impl<'a> ConfigReader<'a> {
         }
         if !self.inert.is_empty() {
             let named: Vec<String> = self.inert.iter().map(|(tag, lines)| with_lines(tag, lines)).collect();
-            notes.push(format!("{}: accepted, without meaning here: {}", self.source.file, named.join(", ")));
+            notes.push(format!("{}: accepted, without effect here: {}", self.source.file, named.join(", ")));
         }
         notes
     }
 }
 
-/// `StoragePort (line 7)`, `KeysCached (lines 8, 9, 12 and 31 more)`.
+/// Returns a text like `StoragePort (line 7)` or `KeysCached (lines 8, 9, 12 and 31 more)`.
 fn with_lines(tag: &str, lines: &[usize]) -> String {
     let shown: Vec<String> = lines.iter().take(3).map(usize::to_string).collect();
     let more = if lines.len() > 3 { format!(" and {} more", lines.len() - 3) } else { String::new() };

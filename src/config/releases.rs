@@ -1,9 +1,9 @@
-//! Which releases' files have an element.
+//! The releases whose configuration files have an element.
 
 use crate::compat::{Span, only};
 use crate::util::Release;
 
-/// The releases; `None` for what only thriftstore has.
+/// The releases; `None` for extensions of thriftstore.
 pub type Releases = Option<Span>;
 pub const OWN: Releases = None;
 /// The releases that are configured by storage-conf.xml.
@@ -14,6 +14,6 @@ pub const TO_0_5: Releases = Some(Span::between(Release::V0_4, Release::V0_5));
 pub const IN_0_5: Releases = Some(only(Release::V0_5));
 pub const FROM_0_5: Releases = Some(Span::between(Release::V0_5, Release::V0_6));
 pub const IN_0_6: Releases = Some(only(Release::V0_6));
-/// In the YAML file of those releases.
+/// Settings of cassandra.yaml in those releases.
 pub const FROM_0_7: Releases = Some(Span::between(Release::V0_7, Release::V1_1));
 pub const FROM_1_2: Releases = Some(Span::between(Release::V1_2, Release::V2_1));

@@ -1,15 +1,19 @@
-//! How the keyspaces of a cluster are replicated, in one short text.
+//! Parses the replication of a cluster's keyspaces from a short text.
 
 use std::collections::BTreeMap;
 
-/// The key of the strategy's class in what CQL calls `replication`, and that of its number of copies.
+/// The keys of the strategy's class and of its number of copies in CQL's `replication`.
 const CLASS: &str = "class";
 const FACTOR: &str = "replication_factor";
 const SIMPLE: &str = "SimpleStrategy";
 const BY_DATA_CENTER: &str = "NetworkTopologyStrategy";
 
-/// Reads `SimpleStrategy:3`, `NetworkTopologyStrategy:3` (so many copies in each data centre) or copies by data centre,
-/// `east:3,west:2`: what CQL calls `replication`. An error says what is wrong.
+/// Parses `SimpleStrategy:3`, `NetworkTopologyStrategy:3` (3 copies in each data centre) or copies by data centre,
+/// `east:3,west:2`. Returns the map of CQL's `replication`.
+///
+/// # Errors
+///
+/// What is wrong with the text.
 pub fn replication(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut found = BTreeMap::new();
     let mut class = BY_DATA_CENTER;
@@ -19,27 +23,27 @@ pub fn replication(text: &str) -> Result<BTreeMap<String, String>, String> {
             .rsplit_once(':')
             .map(|(name, copies)| (name.trim(), copies.trim()))
             .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| format!("{part:?} says not what is replicated and how often"))?;
+            .ok_or_else(|| format!("{part:?} is not a name and a number of copies"))?;
         let copies: u16 =
-            copies.parse().map_err(|_| format!("{copies:?} in {part:?} is no number of copies"))?;
+            copies.parse().map_err(|_| format!("{copies:?} in {part:?} is not a number of copies"))?;
         let key = match name {
             SIMPLE | BY_DATA_CENTER if parts.len() > 1 => {
-                return Err(format!("{name} stands alone, or copies by data centre without it"));
+                return Err(format!("{name} cannot be combined with other parts"));
             }
             SIMPLE => {
                 class = SIMPLE;
                 FACTOR
             }
             BY_DATA_CENTER => FACTOR,
-            CLASS | FACTOR => return Err(format!("{name:?} is no name of a data centre")),
+            CLASS | FACTOR => return Err(format!("{name:?} cannot be the name of a data centre")),
             name => name,
         };
         if found.insert(key.to_owned(), copies.to_string()).is_some() {
-            return Err(format!("the data centre {name} stands twice"));
+            return Err(format!("the data centre {name} is given twice"));
         }
     }
     if found.values().all(|copies| copies == "0") {
-        return Err("there has to be one copy at least".to_owned());
+        return Err("at least one copy is required".to_owned());
     }
     found.insert(CLASS.to_owned(), class.to_owned());
     Ok(found)
@@ -67,21 +71,21 @@ mod tests {
     }
 
     #[test]
-    fn what_says_no_replication_is_refused() {
+    fn invalid_replications_are_refused() {
         for (wrong, why) in [
-            ("", "says not"),
-            ("3", "says not"),
-            (":3", "says not"),
-            ("SimpleStrategy", "says not"),
-            ("SimpleStrategy:0", "one copy"),
-            ("east:0,west:0", "one copy"),
-            ("SimpleStrategy:many", "no number"),
-            ("east:-1", "no number"),
-            ("east:3,", "says not"),
-            ("SimpleStrategy:3,east:2", "stands alone"),
-            ("east:1,NetworkTopologyStrategy:2", "stands alone"),
+            ("", "is not a name and a number"),
+            ("3", "is not a name and a number"),
+            (":3", "is not a name and a number"),
+            ("SimpleStrategy", "is not a name and a number"),
+            ("SimpleStrategy:0", "at least one copy"),
+            ("east:0,west:0", "at least one copy"),
+            ("SimpleStrategy:many", "not a number"),
+            ("east:-1", "not a number"),
+            ("east:3,", "is not a name and a number"),
+            ("SimpleStrategy:3,east:2", "cannot be combined"),
+            ("east:1,NetworkTopologyStrategy:2", "cannot be combined"),
             ("east:3,east:2", "twice"),
-            ("class:3", "no name of a data centre"),
+            ("class:3", "cannot be the name of a data centre"),
         ] {
             let error = replication(wrong).unwrap_err();
             assert!(error.contains(why), "{wrong}: {error}");

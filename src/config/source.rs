@@ -1,20 +1,20 @@
-//! The text of a configuration file, and places in it.
+//! The text of a configuration file, and positions in it.
 
 use std::fmt;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-/// So much of a very long line is shown on either side of a mistake, in bytes.
+/// Bytes of a very long line that are shown on each side of a mistake.
 const SHOWN_AROUND: usize = 120;
 
-/// A stretch of the text, in byte offsets.
+/// A range of the text, in byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     pub start: usize,
     pub end: usize,
 }
 
-/// Where something stands, as editors and people count: from 1, in characters. Shown as `file:line:column`.
+/// A position as editors count: from 1, in characters. Displayed as `file:line:column`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     pub file: String,
@@ -28,12 +28,12 @@ impl fmt::Display for Location {
     }
 }
 
-/// A named text that finds its lines.
+/// A named text with an index of its lines.
 #[derive(Debug)]
 pub struct Source {
     pub file: String,
     pub text: String,
-    /// Offsets at which lines begin.
+    /// Offsets of the starts of lines.
     line_starts: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Source {
         Source { file: file.to_owned(), text: text.to_owned(), line_starts }
     }
 
-    /// The line of an offset, counted from 1.
+    /// Returns the line of an offset, counted from 1.
     pub fn line(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset)
     }
@@ -54,7 +54,7 @@ impl Source {
         Location { file: self.file.clone(), line, column: before.chars().count() + 1 }
     }
 
-    /// The part of a span that a caret can underline: inside the text, of one line, not too long.
+    /// Returns the part of a span that a caret can underline: within the text, in one line, not too long.
     pub fn underlined(&self, span: Span) -> Span {
         let start = floor(&self.text, span.start);
         let end = span.end.min(self.line_end(start)).min(start + SHOWN_AROUND);
@@ -66,7 +66,7 @@ impl Source {
     }
 }
 
-/// The nearest character boundary at or below an offset.
+/// Returns the last character boundary at or before an offset.
 fn floor(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
     while !text.is_char_boundary(at) {
@@ -75,7 +75,7 @@ fn floor(text: &str, offset: usize) -> usize {
     at
 }
 
-/// Gives the diagnostic renderer the lines of a span, without the far ends of endless lines.
+/// Returns the lines of a span to the diagnostic renderer, without the ends of very long lines.
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,

@@ -1,12 +1,12 @@
-//! The text of an element or attribute, read as what it should be.
+//! Parses the text of an element or attribute.
 
 use super::mistake::{Mistake, UnknownName};
 use crate::marshal::{self, TypeRef, Types};
 
-/// A given text. The old server did not trim, and died of ` 9160 `; we do.
+/// A given text. Old servers did not trim it, and failed to start with ` 9160 `; this server trims it.
 pub struct Value<'a> {
     pub tag: &'static str,
-    /// As it stands in the file.
+    /// As in the file, not trimmed.
     pub raw: &'a str,
     pub text: &'a str,
     pub types: &'a Types,
@@ -26,7 +26,7 @@ impl Value<'_> {
             .map_err(|_| Mistake::NotAnInteger { tag: self.tag.to_owned(), given: self.text.to_owned() })
     }
 
-    /// A whole number that is not below `least`.
+    /// Parses an integer that is at least `least`.
     pub fn at_least(&self, least: i32) -> Result<i32, Mistake> {
         let number = self.integer()?;
         if number < least {
@@ -50,7 +50,7 @@ impl Value<'_> {
         self.boolean_called(self.tag)
     }
 
-    /// A boolean whose error text names it otherwise.
+    /// Parses a boolean. The error text names it `tag`.
     pub fn boolean_called(&self, tag: &str) -> Result<bool, Mistake> {
         if self.text.eq_ignore_ascii_case("true") {
             Ok(true)
@@ -61,7 +61,7 @@ impl Value<'_> {
         }
     }
 
-    /// A count, a fraction up to 1, or a percentage.
+    /// Parses a count, a fraction up to 1, or a percentage.
     pub fn cache_size(&self) -> Result<f64, Mistake> {
         let number = self.text.strip_suffix('%').unwrap_or(self.text).trim_end();
         match number.parse::<f64>() {
@@ -70,7 +70,7 @@ impl Value<'_> {
         }
     }
 
-    /// One of some words, letter case and all.
+    /// Parses one of several words, case-sensitively. Returns its index.
     pub fn word(&self, allowed: &[&str], error: &str) -> Result<usize, Mistake> {
         allowed
             .iter()
@@ -79,7 +79,7 @@ impl Value<'_> {
     }
 
     pub fn comparator(&self) -> Result<TypeRef, Mistake> {
-        // Later releases read no text at all as BytesType; those with this file did not.
+        // Later releases read an empty text as BytesType; the releases with this file did not.
         let named = (!self.text.is_empty()).then_some(self.text);
         named.and_then(|text| self.types.resolve(text)).ok_or_else(|| {
             let full = if self.text.contains('.') {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_booleans_are_what_java_reads() {
+    fn numbers_and_booleans_are_parsed_as_java_does() {
         let types = Types::builtin();
         let value = |text| Value { tag: "X", raw: text, text, types: &types };
         assert_eq!(value("-7").integer(), Ok(-7));

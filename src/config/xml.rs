@@ -1,14 +1,14 @@
-//! What a parsed XML file is made of, every piece with its place in the text.
+//! The nodes of a parsed XML file, with their positions in the text.
 
 use super::characters::{CodePoint, HELP};
 use super::source::Span;
 
-/// Text and where it stands.
+/// Text and its position.
 #[derive(Debug, Clone, Default)]
 pub struct Text {
-    /// With character references and the five predefined entities replaced.
+    /// The text, with character references and the five predefined entities replaced.
     pub value: String,
-    /// Of an element's text: from its first to its last visible character.
+    /// Position in the file. For the text of an element: from its first to its last visible character.
     pub span: Span,
 }
 
@@ -24,12 +24,12 @@ pub struct Node {
     pub name: Text,
     pub attributes: Vec<Attribute>,
     pub children: Vec<Node>,
-    /// Its own text, without that of its children.
+    /// The text of the element, without that of its children.
     pub text: Text,
 }
 
 impl Node {
-    /// The first child of that name.
+    /// Returns the first child with a name.
     pub fn child(&self, name: &str) -> Option<&Node> {
         self.children.iter().find(|child| child.name.value == name)
     }
@@ -39,33 +39,33 @@ impl Node {
     }
 }
 
-/// Why a file is not the XML that is read here.
+/// Why a file is not valid XML, or uses XML that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum XmlMistake {
     #[error("the file is empty")]
     Empty,
     #[error("the file has more than {} bytes", super::xml_reader::FILE_BYTES_MAX)]
     TooLarge,
-    #[error("the file is not UTF-8: byte {byte:#04x} begins no character")]
+    #[error("the file is not UTF-8: invalid byte {byte:#04x}")]
     NotUtf8 { byte: u8 },
-    #[error("the file says that it is encoded in {encoding}; only UTF-8 is read")]
+    #[error("the file declares the encoding {encoding}; only UTF-8 is supported")]
     OtherEncoding { encoding: String },
     #[error("{0}")]
     Syntax(String),
     #[error("text outside of the root element")]
     TextOutsideRoot,
-    #[error("a DOCTYPE is not accepted")]
+    #[error("a DOCTYPE is not supported")]
     Doctype,
     #[error("unknown entity &{name};")]
     UnknownEntity { name: String },
     #[error("a bare & in the text")]
     BareAmpersand,
-    #[error("&{reference}; is no character")]
+    #[error("&{reference}; is not a character")]
     BadCharacter { reference: String },
-    #[error("{0} in the file: XML does not have this character")]
+    #[error("{0} in the file: XML does not allow this character")]
     ForbiddenCharacter(CodePoint),
     #[error(
-        "{0} in a tag: XML allows blanks, tabs and line ends between names, and nothing like this in a name"
+        "{0} in a tag: XML allows only blanks, tabs and line ends between names, and does not allow this in a name"
     )]
     StrayCharacter(CodePoint),
     #[error("attribute {name} is given twice, first on line {first_line}")]
@@ -90,10 +90,10 @@ impl XmlMistake {
             XmlMistake::NotUtf8 { byte: 0xfe | 0xff } => "this looks like UTF-16: save the file as UTF-8",
             XmlMistake::NotUtf8 { .. } | XmlMistake::OtherEncoding { .. } => "save the file as UTF-8",
             XmlMistake::Doctype => {
-                "remove it: entities of one's own are never expanded and other files never read"
+                "remove it: custom entities are never expanded, and other files are never read"
             }
             XmlMistake::UnknownEntity { .. } => {
-                "only &amp; &lt; &gt; &quot; &apos; and &#...; are known; entities of one's own are never expanded"
+                "only &amp; &lt; &gt; &quot; &apos; and &#...; are known; custom entities are never expanded"
             }
             XmlMistake::BareAmpersand => "write &amp; for &",
             XmlMistake::LessThanInAttribute { .. } => {
@@ -101,7 +101,7 @@ impl XmlMistake {
             }
             XmlMistake::ForbiddenCharacter(_) => "remove it",
             XmlMistake::StrayCharacter(CodePoint('“' | '”' | '„' | '‘' | '’' | '«' | '»')) => {
-                "write \" for a quote; the curly ones come with text that was copied from a web page"
+                "use straight quotes (\"); text that was copied from a web page often has curly ones"
             }
             XmlMistake::StrayCharacter(_) => HELP,
             XmlMistake::EndMisspelt { expected, .. } => return Some(format!("did you mean </{expected}>?")),

@@ -1,4 +1,4 @@
-//! Reads XML into nodes that know their places. Mistakes are collected as far as it can go on.
+//! Parses XML into nodes with positions. Collects as many mistakes as possible.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use super::nearest::nearest;
 use super::source::{Source, Span};
 use super::xml::{Attribute, Node, Text, XmlMistake};
 
-/// Largest file that is read, in bytes. A schema of a thousand column families has a tenth of it; the nodes of
-/// the worst file of this size take 40 MB.
+/// Largest accepted file, in bytes. A schema of a thousand column families has a tenth of it; the nodes of the worst
+/// file of this size take 40 MB.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Deepest nesting of elements; a storage-conf.xml has five. Nodes are dropped by recursion.
+/// Deepest nesting of elements; a storage-conf.xml has five levels. Nodes are dropped recursively.
 pub const NESTING_MAX: usize = 64;
 
-/// So many mistakes of one file are reported.
+/// Maximum number of reported mistakes of a file.
 const MISTAKES_MAX: usize = 20;
 
-/// Reads a file's top-level elements; a whole one has exactly one.
+/// Returns a file's top-level elements; a valid XML file has exactly one.
 pub fn read(source: &Source) -> Result<Vec<Node>, Vec<(Span, XmlMistake)>> {
     if source.text.len() > FILE_BYTES_MAX {
         return Err(vec![(Span::default(), XmlMistake::TooLarge)]);
@@ -42,7 +42,7 @@ pub fn read(source: &Source) -> Result<Vec<Node>, Vec<(Span, XmlMistake)>> {
 struct XmlReader<'a> {
     source: &'a Source,
     text: &'a str,
-    /// Elements whose end tag is still to come, the innermost last.
+    /// Open elements, the innermost last.
     open: Vec<Node>,
     roots: Vec<Node>,
     mistakes: Vec<(Span, XmlMistake)>,
@@ -53,7 +53,7 @@ impl XmlReader<'_> {
         let body = self.text.trim_start_matches('\u{feff}');
         let skipped = self.text.len() - body.len();
         let mut events = Reader::from_str(body);
-        // We match end tags ourselves, to say where the element was opened and to go on.
+        // This reader matches end tags itself, to report where the element was opened and to continue.
         events.config_mut().check_end_names = false;
         events.config_mut().allow_unmatched_ends = true;
         while self.mistakes.len() < MISTAKES_MAX {
@@ -78,7 +78,7 @@ impl XmlReader<'_> {
         }
     }
 
-    /// Points at characters that no XML file has.
+    /// Reports characters that XML does not allow.
     fn check_characters(&mut self) {
         let text = self.text;
         let forbidden = text.char_indices().filter(|(_, character)| !is_of_xml(*character));
@@ -91,7 +91,7 @@ impl XmlReader<'_> {
         self.mistakes.push((span, mistake));
     }
 
-    /// Takes one event in; false when reading on makes no sense.
+    /// Handles one event. Returns false if reading must stop.
     fn event(&mut self, event: Event<'_>, span: Span) -> bool {
         match event {
             Event::Start(tag) => {
@@ -117,7 +117,7 @@ impl XmlReader<'_> {
         true
     }
 
-    /// Where a piece that the event reader borrowed from the text stands in it.
+    /// Returns the position of a piece that the event reader borrowed from the text.
     fn span_of(&self, piece: &str, within: Span) -> Span {
         let start = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let end = start.wrapping_add(piece.len());
@@ -128,7 +128,7 @@ impl XmlReader<'_> {
         let name = tag.name().0;
         let name_span = self.span_of(name, span);
         let strays = self.strays(span);
-        // A tag with strays has other names than somebody meant: what else is wrong with them would only confuse.
+        // In a tag with stray characters the names are wrong: further errors about them would only confuse.
         let attributes = match strays.is_empty() {
             true => self.attributes(tag, span, name_span.start),
             false => Vec::new(),
@@ -144,8 +144,8 @@ impl XmlReader<'_> {
         }
     }
 
-    /// The characters of a tag that are neither in quotes nor allowed outside of them. Those of ASCII are left to those who
-    /// look at names and values, which say more about them.
+    /// Returns the characters of a tag that are neither in quotes nor allowed outside of them. ASCII characters are
+    /// left to the checks of names and values, whose errors are better.
     fn strays(&self, tag: Span) -> Vec<(Span, XmlMistake)> {
         let text = self.text.get(tag.start..tag.end).unwrap_or_default();
         let mut strays = Vec::new();
@@ -168,7 +168,7 @@ impl XmlReader<'_> {
 
     fn attributes(&mut self, tag: &BytesStart<'_>, span: Span, tag_start: usize) -> Vec<Attribute> {
         let mut attributes = Vec::new();
-        // The reader's own search for duplicates takes quadratic time.
+        // The library's search for duplicates takes quadratic time.
         let mut first_spans = BTreeMap::new();
         for attribute in tag.attributes().with_checks(false) {
             let attribute = match attribute {
@@ -209,16 +209,16 @@ impl XmlReader<'_> {
         let (at, text) = match error {
             AttrError::ExpectedEq(at) => (at, "an attribute's name must be followed by ="),
             AttrError::ExpectedValue(at) => (at, "an attribute's = must be followed by a value"),
-            AttrError::UnquotedValue(at) => (at, "an attribute's value must stand in quotes"),
+            AttrError::UnquotedValue(at) => (at, "an attribute's value must be in quotes"),
             AttrError::ExpectedQuote(at, _) => (at, "an attribute's value must end with its quote"),
-            // Not searched for by the reader.
+            // The library's search for these is off.
             AttrError::Duplicated(at, _) => (at, "an attribute is given twice"),
         };
         let start = (tag_start + at).min(tag_end);
         self.mistake(Span { start, end: start + 1 }, XmlMistake::Syntax(text.to_owned()));
     }
 
-    /// A reference in an attribute's value that stands for nothing.
+    /// Reports an invalid reference in an attribute's value.
     fn bad_value(&mut self, error: Error, value: Span) {
         let inside = |range: std::ops::Range<usize>| Span {
             start: value.start + range.start,
@@ -250,7 +250,7 @@ impl XmlReader<'_> {
         }
     }
 
-    /// A declared encoding matters only where there is more than ASCII.
+    /// Checks the declared encoding, which only matters if the file is not ASCII.
     fn declaration(&mut self, declaration: &BytesDecl<'_>, span: Span) {
         if let Some(Ok(encoding)) = declaration.encoding()
             && !encoding.eq_ignore_ascii_case("utf-8")
@@ -261,7 +261,7 @@ impl XmlReader<'_> {
         }
     }
 
-    /// Text of the innermost open element.
+    /// Appends text to the innermost open element.
     fn append(&mut self, text: &str, span: Span) {
         let blank = text.trim().is_empty();
         let Some(node) = self.open.last_mut() else {
@@ -302,7 +302,8 @@ impl XmlReader<'_> {
         }
     }
 
-    /// An end tag of a name that is not open: that of the innermost element, misspelt, or one too many.
+    /// Handles an end tag without an open element of its name: it is either a misspelling of the innermost element's
+    /// end tag, or superfluous.
     fn stray_end(&mut self, found: &str, span: Span) {
         let found = found.to_owned();
         match self.open.pop() {
@@ -321,7 +322,7 @@ impl XmlReader<'_> {
         }
     }
 
-    /// Hangs a complete node in its place.
+    /// Adds a complete node to its parent.
     fn close(&mut self, node: Node) {
         match self.open.last_mut() {
             Some(parent) => parent.children.push(node),
@@ -336,12 +337,12 @@ impl XmlReader<'_> {
     }
 }
 
-/// Where a character stands.
+/// Returns the position of a character.
 fn place(start: usize, character: char) -> Span {
     Span { start, end: start + character.len_utf8() }
 }
 
-/// A name up to its first character that cannot be seen: what somebody meant who did not see it.
+/// Returns a name up to its first invisible character: probably the intended name.
 fn before_stray(name: &str) -> &str {
     name.split(is_invisible).next().unwrap_or(name)
 }
@@ -350,7 +351,7 @@ fn offset(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
 
-/// A span without the blanks at its ends.
+/// Returns a span without the blanks at its ends.
 fn trimmed(text: &str, span: Span) -> Span {
     let part = text.get(span.start..span.end).unwrap_or_default();
     let start = span.start + (part.len() - part.trim_start().len());
@@ -362,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_piece_knows_its_place() {
+    fn every_piece_has_its_position() {
         let text = "<?xml version=\"1.0\"?>\n<a b = 'c&amp;d'>  x &#65; <![CDATA[<y>]]> <e/></a>";
         let source = Source::new("a.xml", text);
         let roots = read(&source).unwrap();
