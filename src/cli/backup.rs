@@ -1,4 +1,4 @@
-//! `thriftstore backup`: copies a data directory, whether a server is serving it or not.
+//! `thriftstore backup`: copies a data directory, whether a server is running on it or not.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,16 +13,17 @@ use crate::storage::{self, BackupOptions, BackupSummary};
 
 #[derive(Debug, Args)]
 pub struct BackupArgs {
-    /// The directory to create. On the file system of the data directory the tables are not copied but hard-linked
+    /// The directory to create. If it is on the same file system as the data directory, tables are hard-linked instead
+    /// of copied
     #[arg(value_name = "TARGET")]
     target: PathBuf,
-    /// The configuration of the server whose data are backed up [default: as for `serve`]
+    /// The configuration of the server to back up [default: as for `serve`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The data directory, instead of the configuration's DataFileDirectory. A server may be serving it
+    /// The data directory, instead of the configuration's DataFileDirectory. A server may be running on it
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Do not read all tables to compare their checksums. The log and the lists of tables are verified anyway
+    /// Do not read the tables to verify their checksums. The log and the manifest are always verified
     #[arg(long)]
     no_verify: bool,
 }

@@ -1,4 +1,4 @@
-//! `thriftstore cells`: a stored row, as rows of CQL and as cells.
+//! `thriftstore cells`: shows a stored row, as CQL rows and as cells.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ pub struct CellsArgs {
     keyspace_name: String,
     /// The table or column family
     table: String,
-    /// The row key as its type writes it: `theo`, `103`, with several columns `theo:v` as cassandra-cli has it; or its
+    /// The row key as text of its type: `theo`, `103`, or with several columns `theo:v` as in cassandra-cli; or its
     /// bytes as 0x...
     key: String,
     #[command(flatten)]
@@ -26,9 +26,9 @@ pub struct CellsArgs {
 pub fn cells(args: &CellsArgs, types: &Types) -> Result<(), String> {
     data::run(async {
         let data = Data::open(&args.data, types).await?;
-        let told = row_of(args, &data).await;
+        let text = row_of(args, &data).await;
         data.close().await?;
-        std::io::stdout().write_all(told?.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+        std::io::stdout().write_all(text?.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
     })
 }
 

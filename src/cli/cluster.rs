@@ -1,4 +1,4 @@
-//! What the command line says about a cluster behind the server.
+//! The options of a cluster behind the server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,41 +10,41 @@ use crate::config::{self, Cluster, ClusterEncryption, ClusterLogin};
 use crate::storage::cluster::{ClusterOptions, ClusterTls};
 use crate::util::password_of;
 
-/// The value of `--cluster` with which there is none.
+/// The value of `--cluster` for a server without a cluster.
 const OFF: &str = "off";
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct ClusterArgs {
-    /// Data are on a cluster of Cassandra 4 or 5 or ScyllaDB: nodes to ask first; the others are found through them.
-    /// `off`: in a directory, whatever the configuration says
+    /// Store data on a cluster of Cassandra 4 or 5 or ScyllaDB: the nodes to connect to first; they report the others.
+    /// `off`: store data in a directory even if the configuration has a <Cluster>
     #[arg(long = "cluster", value_name = "HOST[:PORT],...")]
     contact_points: Option<String>,
-    /// The data centre whose nodes are asked, and which LOCAL_QUORUM means
+    /// The data centre of the nodes that requests are sent to, and of LOCAL_QUORUM
     #[arg(long = "cluster-dc", value_name = "NAME")]
     data_center: Option<String>,
-    /// Who the server is to the cluster, for all its clients
+    /// The user with which the server logs in to the cluster, for all its clients
     #[arg(long = "cluster-user", value_name = "NAME", requires = "password_file")]
     user: Option<String>,
-    /// A file whose first line is that user's password
+    /// A file whose first line is the password of that user
     #[arg(long = "cluster-password-file", value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Nodes are spoken to over TLS, and their certificates are signed by one of those in this PEM file; `any`: over
-    /// TLS, to whoever answers
+    /// Use TLS to the nodes; this PEM file has the authorities that sign their certificates; `any`: do not check
+    /// certificates
     #[arg(long = "cluster-ca", value_name = "FILE")]
     authorities: Option<String>,
-    /// Our own certificate, where nodes ask for one, in PEM
+    /// The server's certificate in PEM, if nodes require one
     #[arg(long = "cluster-cert", value_name = "FILE", requires = "own_key")]
     own_certificate: Option<PathBuf>,
-    /// The private key of that certificate, in PEM and without a password
+    /// The private key of that certificate in PEM, without a password
     #[arg(long = "cluster-key", value_name = "FILE", requires = "own_certificate")]
     own_key: Option<PathBuf>,
-    /// How every keyspace that is made on the cluster is replicated, instead of what the schema says: SimpleStrategy:3,
-    /// or copies by data centre, east:3,west:2
+    /// The replication of all keyspaces that the server creates on the cluster, instead of that in the schema:
+    /// SimpleStrategy:3, or copies by data centre, east:3,west:2
     #[arg(long = "cluster-replication", value_name = "TEXT", value_parser = replication)]
     replication: Option<Replication>,
 }
 
-/// What CQL calls `replication`.
+/// The map of CQL's `replication`.
 type Replication = BTreeMap<String, String>;
 
 fn replication(text: &str) -> Result<Replication, String> {
@@ -52,8 +52,11 @@ fn replication(text: &str) -> Result<Replication, String> {
 }
 
 impl ClusterArgs {
-    /// The cluster to serve from: each argument takes the place of what is configured. `None`: there is none. An error
-    /// says what is missing or wrong.
+    /// Returns the cluster: options override the configuration. `None` if there is no cluster.
+    ///
+    /// # Errors
+    ///
+    /// Which options are missing or contradict each other.
     pub fn over(&self, configured: Option<Cluster>) -> Result<Option<Cluster>, String> {
         let mut cluster = match (self.contact_points.as_deref(), configured) {
             (Some(OFF), _) => None,
@@ -69,7 +72,7 @@ impl ClusterArgs {
         let Some(found) = &mut cluster else {
             return match self.first_detail() {
                 Some(flag) => Err(format!(
-                    "{flag} is about a cluster, and there is none: say with --cluster HOST where it is"
+                    "{flag} is for a cluster, and there is none: set its nodes with --cluster HOST"
                 )),
                 None => Ok(None),
             };
@@ -85,23 +88,25 @@ impl ClusterArgs {
         Ok(cluster)
     }
 
-    /// A cluster whose nodes may be said elsewhere on the command line, in the form of `--cluster`.
+    /// Returns a cluster whose nodes another option may set, in the form of `--cluster`.
     pub fn at(&self, nodes: Option<&str>, configured: Option<Cluster>) -> Result<Cluster, String> {
-        let said = ClusterArgs {
+        let args = ClusterArgs {
             contact_points: nodes.map(str::to_owned).or_else(|| self.contact_points.clone()),
             ..self.clone()
         };
-        let missing =
-            || "which cluster? Say cluster:HOST:PORT,HOST:PORT, or have it in the configuration".to_owned();
-        said.over(configured)?.ok_or_else(missing)
+        let missing = || {
+            "no cluster is given: write cluster:HOST:PORT,HOST:PORT, or set <Cluster> in the configuration"
+                .to_owned()
+        };
+        args.over(configured)?.ok_or_else(missing)
     }
 
-    /// Whether the command line says where a cluster is.
+    /// Returns whether the command line sets the nodes of a cluster.
     pub fn names_nodes(&self) -> bool {
         self.contact_points.as_deref().is_some_and(|list| list != OFF)
     }
 
-    /// The first argument that says something about the cluster, but not which.
+    /// Returns the first option that is for a cluster but does not set its nodes.
     fn first_detail(&self) -> Option<&'static str> {
         let given = [
             (self.data_center.is_some(), "--cluster-dc"),
@@ -122,9 +127,7 @@ impl ClusterArgs {
             (None, Some(file), Some(configured)) => {
                 Ok(Some(ClusterLogin { password_file: file.clone(), ..configured }))
             }
-            (None, Some(_), None) => {
-                Err("--cluster-password-file needs --cluster-user: whose password is it?".to_owned())
-            }
+            (None, Some(_), None) => Err("--cluster-password-file needs --cluster-user".to_owned()),
             (_, None, configured) => Ok(configured),
         }
     }
@@ -143,7 +146,7 @@ impl ClusterArgs {
             (None, None) if identity.is_none() => return Ok(None),
             (None, None) => {
                 return Err(
-                    "--cluster-cert is for TLS: say with --cluster-ca FILE who signs the nodes' certificates"
+                    "--cluster-cert needs TLS: set the authorities of the nodes' certificates with --cluster-ca FILE"
                         .to_owned(),
                 );
             }
@@ -155,13 +158,13 @@ impl ClusterArgs {
     }
 }
 
-/// Reads `host:port,host`.
+/// Parses `host:port,host`.
 fn contact_points(list: &str) -> Result<Vec<String>, String> {
     let read = |text| config::contact_point(text).map_err(|error| format!("--cluster: {error}"));
     list.split(',').map(read).collect()
 }
 
-/// What the store is opened with. Reads the password's file.
+/// Returns the options to open the store with. Reads the password file.
 pub fn options(cluster: &Cluster) -> Result<ClusterOptions, String> {
     let credentials = match &cluster.login {
         None => None,
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_as_configured() {
+    fn options_that_are_not_given_are_as_configured() {
         assert_eq!(args("").over(None), Ok(None));
         assert_eq!(args("").over(Some(configured())), Ok(Some(configured())));
         let expected =
@@ -232,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn each_argument_takes_the_place_of_what_is_configured() {
-        let said = "--cluster-dc west --cluster-user me --cluster-password-file b.txt --cluster-ca b.pem \
+    fn each_option_overrides_the_configuration() {
+        let given = "--cluster-dc west --cluster-user me --cluster-password-file b.txt --cluster-ca b.pem \
                     --cluster-cert b.crt --cluster-key b.key --cluster-replication west:2";
         let expected = Cluster {
             local_data_center: Some("west".to_owned()),
@@ -245,7 +248,7 @@ mod tests {
             replication: Some(replication("west:2").unwrap()),
             ..configured()
         };
-        assert_eq!(args(said).over(Some(configured())), Ok(Some(expected)));
+        assert_eq!(args(given).over(Some(configured())), Ok(Some(expected)));
         let other_file =
             args("--cluster-password-file b.txt").over(Some(configured())).unwrap().unwrap().login.unwrap();
         assert_eq!((other_file.user.as_str(), other_file.password_file), ("front", "b.txt".into()));
@@ -254,17 +257,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_incomplete_or_wrong_is_refused() {
-        for (said, why) in [
-            ("--cluster-dc east", "--cluster-dc is about a cluster, and there is none"),
-            ("--cluster off --cluster-ca any", "--cluster-ca is about a cluster, and there is none"),
+    fn incomplete_or_wrong_options_are_refused() {
+        for (given, why) in [
+            ("--cluster-dc east", "--cluster-dc is for a cluster, and there is none"),
+            ("--cluster off --cluster-ca any", "--cluster-ca is for a cluster, and there is none"),
             ("--cluster a --cluster-password-file b.txt", "needs --cluster-user"),
             ("--cluster a --cluster-cert b.crt --cluster-key b.key", "--cluster-ca FILE"),
-            ("--cluster a,", "names no node"),
-            ("--cluster a:0", "no port"),
+            ("--cluster a,", "is not the address of a node"),
+            ("--cluster a:0", "is not a port"),
         ] {
-            let error = args(said).over(None).unwrap_err();
-            assert!(error.contains(why), "{said}: {error}");
+            let error = args(given).over(None).unwrap_err();
+            assert!(error.contains(why), "{given}: {error}");
         }
         for wrong in [
             "--cluster a --cluster-user me",
@@ -298,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_configured_is_the_stores_own() {
+    fn settings_that_are_not_configured_have_the_defaults_of_the_store() {
         let cluster = args("--cluster a").over(None).unwrap().unwrap();
         let found = options(&cluster).unwrap();
         assert_eq!(found.contact_points, ["a:9042"]);

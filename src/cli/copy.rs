@@ -1,4 +1,4 @@
-//! `thriftstore copy`: moves column families from one store to another, and compares both.
+//! `thriftstore copy`: copies column families from one store to another, and compares both.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::util::Clock;
 
 #[derive(Debug, Args)]
 pub struct CopyArgs {
-    /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any server of the Thrift API,
-    /// for which `?framed`, `?unframed` and `?version=0.6` may follow) or
-    /// `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is the configuration's
+    /// The source: `data:DIRECTORY` (its server must not be running), `thrift:HOST:PORT` (any Thrift server; `?framed`,
+    /// `?unframed` and `?version=0.6` may follow) or `cluster:HOST:PORT,HOST:PORT`; `cluster` alone is that of the
+    /// configuration
     #[arg(long, value_name = "WHERE")]
     from: Place,
-    /// The target: `data:DIRECTORY`, which is made if it is not there, or `cluster:HOST:PORT,HOST:PORT`
+    /// The target: `data:DIRECTORY`, which is created if it does not exist, or `cluster:HOST:PORT,HOST:PORT`
     #[arg(long, value_name = "WHERE")]
     to: Place,
     /// The configuration of both sides: its column families and, for a data directory, its Partitioner [default: as for
     /// `serve`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The configuration of the target, where it is another
+    /// The configuration of the target, if it has another
     #[arg(long, value_name = "FILE")]
     to_config: Option<PathBuf>,
     /// Only this keyspace [default: all]
@@ -38,22 +38,22 @@ pub struct CopyArgs {
     column_family: Option<String>,
     #[command(flatten)]
     cluster: ClusterArgs,
-    /// Leave out tables that CQL has made, where the target is a cluster: it cannot take them
+    /// Skip tables created by CQL if the target is a cluster, which cannot store them
     #[arg(long)]
     skip_cql_tables: bool,
-    /// Note here how far the copy has come; the same command with the same file goes on there
+    /// Record the progress in this file; the same command with the same file continues there
     #[arg(long, value_name = "FILE", conflicts_with = "verify_only")]
     progress_file: Option<PathBuf>,
-    /// Compare both sides when all is copied
+    /// Compare both sides after copying
     #[arg(long)]
     verify: bool,
     /// Copy nothing, only compare both sides
     #[arg(long, conflicts_with = "verify")]
     verify_only: bool,
-    /// Most rows that a page asks a Thrift server or a cluster for; fewer where rows are large
+    /// Maximum number of rows of a page from a Thrift server or a cluster; fewer if rows are large
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(2..=10_000))]
     rows_at_a_time: u16,
-    /// Pieces of about 128 KiB that are written, or looked up, at the same time
+    /// Pieces of about 128 KiB that are written or looked up concurrently
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
 }
@@ -95,7 +95,7 @@ async fn copy_between(
         parallel: args.parallel.into(),
         interruption,
     };
-    let told = |error: CopyError| error.to_string();
+    let message = |error: CopyError| error.to_string();
     let creates = options.task != Task::Verify;
     let (from_cluster, to_cluster) =
         (cluster_of(args, &args.from, config)?, cluster_of(args, &args.to, to_config)?);
@@ -107,7 +107,7 @@ async fn copy_between(
         keyspace: args.keyspace.as_deref(),
         creates,
     };
-    let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(told)?;
+    let from = copy::open(&args.from, &open(config, from_cluster.as_ref(), false)).await.map_err(message)?;
     let from = Arc::new(from);
     let to = match copy::open(&args.to, &open(to_config, to_cluster.as_ref(), creates)).await {
         Ok(to) => Arc::new(to),
@@ -118,11 +118,11 @@ async fn copy_between(
     };
     let outcome = copy::run(from.clone(), to.clone(), clock.clone(), &options).await;
     let closed = close(&[&to, &from]).await;
-    outcome.map_err(told)?;
+    outcome.map_err(message)?;
     closed
 }
 
-/// How a side is reached that is a cluster.
+/// Returns the options to connect to a side that is a cluster.
 fn cluster_of(args: &CopyArgs, place: &Place, config: &Config) -> Result<Option<ClusterOptions>, String> {
     let Place::Cluster(nodes) = place else { return Ok(None) };
     let cluster = args.cluster.at(nodes.as_deref(), config.cluster.clone())?;
@@ -137,7 +137,7 @@ async fn close(sides: &[&Side]) -> Result<(), String> {
     outcome
 }
 
-/// The first Ctrl-C ends the copy in order; the second ends the program.
+/// Makes the first Ctrl-C stop the copy cleanly, and the second end the program.
 fn stop_at_signals() -> Result<Interruption, String> {
     use tokio::signal::unix::{SignalKind, signal};
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
@@ -153,7 +153,7 @@ fn stop_at_signals() -> Result<Interruption, String> {
             if stop.is_stopped() {
                 std::process::exit(1);
             }
-            eprintln!("stopping, as soon as what is under way is written");
+            eprintln!("stopping as soon as the current pieces are written");
             stop.stop();
         }
     });

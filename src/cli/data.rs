@@ -1,4 +1,4 @@
-//! The data that a tool looks at: those of a server that is not running, or of a script in memory.
+//! Opens the data of a tool: of a server that is not running, or of a CQL script in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::partitioner::PartitionerRef;
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
 use crate::util::{Clock, Release};
 
-/// Memory for data blocks, in bytes: a tool reads little.
+/// Cache for data blocks in bytes: a tool reads little.
 const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug, Args)]
 pub struct DataArgs {
-    /// The configuration of the server whose data are looked at [default: as for `serve`]
+    /// The configuration of the server [default: as for `serve`]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where the data are, instead of the configuration's DataFileDirectory. The server must not be running
+    /// The data directory, instead of the configuration's DataFileDirectory. The server must not be running
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Look at no data of a server: run this file's CQL statements in memory, and look at what they make
+    /// Run the CQL statements of this file in memory, and use their data instead of that of a server
     #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "data_dir"])]
     schema: Option<PathBuf>,
-    /// The keyspace to use, where the statement names none
+    /// The keyspace of names without one
     #[arg(long, value_name = "NAME")]
     keyspace: Option<String>,
-    /// Whose behaviour and words apply
+    /// The release whose behaviour and texts apply
     #[arg(long, value_name = "VERSION", default_value = "2.1")]
     compat: Release,
 }
 
-/// Opened data.
+/// An open database.
 pub struct Data {
     pub database: Arc<Database>,
     pub behaviour: &'static Behaviour,
@@ -60,7 +60,7 @@ impl Data {
         Ok(data)
     }
 
-    /// Everybody's rights: who can read the files can read the data.
+    /// Returns the state of queries, with all rights: users that can read the files can read the data.
     pub fn state(&self) -> QueryState<'_> {
         QueryState {
             database: &self.database,
@@ -92,7 +92,7 @@ impl Data {
         let directory = directory(args.data_dir.as_deref(), &config);
         if !directory.is_dir() {
             return Err(format!(
-                "there are no data at {}: say with --data-dir where they are, or with --schema which statements to run in memory",
+                "no data directory at {}: set it with --data-dir DIR, or run statements in memory with --schema FILE",
                 directory.display()
             ));
         }
@@ -131,7 +131,7 @@ impl Data {
         Data { database, behaviour: Behaviour::of(args.compat), keyspace: None }
     }
 
-    /// Runs the statements of a file; USE holds for those after it.
+    /// Runs the statements of a file. USE applies to the statements after it.
     async fn run_script(&mut self, file: &Path) -> Result<(), String> {
         let script = std::fs::read_to_string(file);
         let script = script.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
@@ -141,8 +141,8 @@ impl Data {
                 Ok(Outcome::Keyspace(keyspace)) => self.keyspace = Some(keyspace),
                 Ok(_) => {}
                 Err(error) => {
-                    let told = told(&error, statement);
-                    return Err(format!("{}: the statement at line {line}: {told}", file.display()));
+                    let message = message(&error, statement);
+                    return Err(format!("{}: the statement at line {line}: {message}", file.display()));
                 }
             }
         }
@@ -150,20 +150,20 @@ impl Data {
     }
 }
 
-/// The data directory by the command line, and then by the configuration.
+/// Returns the data directory: of the command line, else of the configuration.
 pub fn directory(given: Option<&Path>, config: &config::Config) -> PathBuf {
     let configured = config.data_directories.first().map(PathBuf::as_path);
     given.or(configured).unwrap_or(Path::new("data")).to_owned()
 }
 
-/// The configuration of data that only a script makes.
+/// The configuration of data that a script creates.
 const EMPTY: &str = "<Storage>
   <ClusterName>script</ClusterName>
   <Partitioner>org.apache.cassandra.dht.Murmur3Partitioner</Partitioner>
 </Storage>";
 
-/// An error, with the place in the statement where it has one.
-pub fn told(error: &CqlError, statement: &str) -> String {
+/// Returns the text of an error, with its position in the statement if it has one.
+pub fn message(error: &CqlError, statement: &str) -> String {
     match error {
         CqlError::Syntax { message, place } => {
             let hint = cql::syntax::hint(statement, *place).map_or(String::new(), |hint| format!("\n{hint}"));
@@ -173,7 +173,7 @@ pub fn told(error: &CqlError, statement: &str) -> String {
     }
 }
 
-/// Runs a tool's work to its end.
+/// Runs a tool until it is done.
 pub fn run(work: impl Future<Output = Result<(), String>>) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.map_err(|error| format!("cannot start: {error}"))?.block_on(work)

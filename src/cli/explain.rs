@@ -1,4 +1,4 @@
-//! `thriftstore explain`: what a statement reads and writes.
+//! `thriftstore explain`: shows what a statement reads and writes.
 
 use std::io::Write;
 
@@ -19,9 +19,9 @@ pub struct ExplainArgs {
 pub fn explain(args: &ExplainArgs, types: &Types) -> Result<(), String> {
     data::run(async {
         let data = Data::open(&args.data, types).await?;
-        let told = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
+        let text = cql::explain(&data.state(), &args.statement, &QueryOptions::default()).await;
         data.close().await?;
-        let told = told.map_err(|error| data::told(&error, &args.statement))?;
-        std::io::stdout().write_all(told.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
+        let text = text.map_err(|error| data::message(&error, &args.statement))?;
+        std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot print it: {error}"))
     })
 }

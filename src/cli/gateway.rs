@@ -1,4 +1,4 @@
-//! A server without data of its own: a gateway of a cluster.
+//! Opens the store of a gateway: a server that stores its data on a cluster.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
 use crate::storage::{Store, StoreError};
 use crate::util::Clock;
 
-/// How long to wait for a cluster that was not reached before the next try.
+/// Pause between two attempts to reach the cluster.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Opens the cluster. One that does not answer is tried again for ever, and the log says so; what would not pass by
-/// itself is an error at once.
+/// Opens the cluster. If the cluster cannot be reached, tries again forever and logs that; other errors are returned at
+/// once.
 pub async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Result<OpenStore, String> {
     let options = cluster::options(cluster)?;
     if options.tls.as_ref().is_some_and(|tls| tls.authorities.is_none()) {
         tracing::warn!(
-            "the certificates of the cluster's nodes are not looked at: somebody in between could read and write"
+            "the certificates of the cluster's nodes are not checked: an attacker in between could read and change data"
         );
     }
     let nodes = options.contact_points.join(", ");
@@ -31,7 +31,7 @@ pub async fn open(cluster: &Cluster, config: &Config, clock: Arc<Clock>) -> Resu
     opened.map_err(|error| format!("cannot serve from the cluster at {nodes}: {error}"))
 }
 
-/// One try.
+/// Makes one attempt.
 async fn open_once(
     options: &ClusterOptions,
     config: &Config,
@@ -44,26 +44,26 @@ async fn open_once(
     let store = ClusterStore::open(link, options, partitioner.clone(), clock).await?;
     if let Some(name) = config.catalog.keyspaces.keys().find(|name| is_reserved(store.capabilities(), name)) {
         return Err(StoreError::Mismatch(format!(
-            "the configuration defines the keyspace {name}, which is the cluster's or the gateways' own: give it another name"
+            "the configuration defines the keyspace {name}, which is reserved by the cluster or by gateways: rename it"
         )));
     }
     if let Some(note) = choice.note {
         tracing::info!("{note}");
     }
-    // The configuration's own may be one of another partitioner.
+    // The token in the configuration may be of another partitioner.
     let token = random_token(&partitioner);
     Ok(OpenStore { store: Arc::new(store), partitioner, token })
 }
 
-/// Reads the schema that gateways share, and makes its tables, once the cluster has enough nodes for it.
+/// Loads the schema that gateways share, and creates its tables, once enough nodes are up.
 pub async fn load_schema(database: &Arc<Database>) -> Result<(), db::Error> {
     until_reached(PAUSE, may_load_later, async || database.stored_schema().load().await).await
 }
 
-/// Tries until it works, or until it fails for a reason that does not pass by itself.
+/// Repeats an attempt until it succeeds, or fails with an error that will not pass.
 async fn until_reached<T, E: Display>(
     pause: Duration,
-    passes: fn(&E) -> bool,
+    is_temporary: fn(&E) -> bool,
     mut attempt: impl AsyncFnMut() -> Result<T, E>,
 ) -> Result<T, E> {
     let mut was_missing = false;
@@ -75,9 +75,9 @@ async fn until_reached<T, E: Display>(
                 }
                 return Ok(found);
             }
-            Err(error) if passes(&error) => {
+            Err(error) if is_temporary(&error) => {
                 was_missing = true;
-                tracing::warn!("the cluster is not there yet: {error}; next try in {pause:?}");
+                tracing::warn!("cannot reach the cluster: {error}; next try in {pause:?}");
                 tokio::time::sleep(pause).await;
             }
             Err(error) => return Err(error),
@@ -85,7 +85,7 @@ async fn until_reached<T, E: Display>(
     }
 }
 
-/// Whether the store may be opened at another try.
+/// Returns whether another attempt may open the store.
 fn may_open_later(error: &StoreError) -> bool {
     match error {
         StoreError::Io(_)
@@ -100,7 +100,7 @@ fn may_open_later(error: &StoreError) -> bool {
     }
 }
 
-/// Whether the schema may be there at another try.
+/// Returns whether another attempt may load the schema.
 fn may_load_later(error: &db::Error) -> bool {
     use db::Error::{Overloaded, SchemaDisagreement, TimedOut, Unavailable};
     matches!(error, Unavailable { .. } | TimedOut(_) | Overloaded(_) | SchemaDisagreement(_))
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_pass_is_told_at_once() {
+    async fn permanent_errors_are_returned_at_once() {
         let mut tries = 0;
         let found: Result<(), _> = until_reached(Duration::from_millis(1), may_open_later, async || {
             tries += 1;

@@ -1,4 +1,4 @@
-//! What requests may hold and how long they may take: options of `serve`, and what the configuration says.
+//! The memory and time limits of requests: options of `serve`, and the configuration.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use crate::util::process_memory;
 
 const MIB: u64 = 1024 * 1024;
 
-/// What requests may hold and how long they may take.
+/// The memory and time limits of requests.
 #[derive(Debug, Default, Args)]
 pub struct LimitArgs {
-    /// Memory for what all requests together hold (arguments, rows, results), in megabytes; one request may hold a quarter of
-    /// it [default: half of what the process may use beside its cache, at most 2048]
+    /// Memory of all requests together (arguments, rows, results), in megabytes; one request may use a quarter of it
+    /// [default: half of what the process may use beside its cache, at most 2048]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     request_memory_mb: Option<u64>,
-    /// How long a read of rows by their keys may take, in milliseconds; 0: as long as it takes [default: the configuration's
-    /// RpcTimeoutInMillis, else 0]
+    /// Time limit of reads of rows by key, in milliseconds; 0: none [default: the configuration's RpcTimeoutInMillis,
+    /// else 0]
     #[arg(long, value_name = "MS")]
     read_timeout_ms: Option<u64>,
-    /// The same of scans and reads by an index
+    /// Time limit of scans and reads by an index
     #[arg(long, value_name = "MS")]
     range_timeout_ms: Option<u64>,
-    /// The same of writes; what has begun may be applied all the same
+    /// Time limit of writes; a write that has begun may still be applied
     #[arg(long, value_name = "MS")]
     write_timeout_ms: Option<u64>,
-    /// The same of truncate [default: 0]
+    /// Time limit of truncate [default: 0]
     #[arg(long, value_name = "MS")]
     truncate_timeout_ms: Option<u64>,
 }
 
 impl LimitArgs {
-    /// The limits of all ports' requests, beside a cache of so many bytes.
+    /// Returns the limits of the requests of all ports, beside a cache of `cache_bytes`.
     pub fn limits(&self, config: &Config, cache_bytes: u64) -> RequestLimits {
         let bytes = match self.request_memory_mb {
             Some(megabytes) => usize::try_from(megabytes.saturating_mul(MIB)).unwrap_or(usize::MAX),
@@ -50,7 +50,7 @@ impl LimitArgs {
             read_ms: over(self.read_timeout_ms),
             range_ms: over(self.range_timeout_ms),
             write_ms: over(self.write_timeout_ms),
-            // A truncate waits for memory to be written; RpcTimeoutInMillis was never meant for it.
+            // A truncate waits for a flush; RpcTimeoutInMillis does not apply to it.
             truncate_ms: self.truncate_timeout_ms.and_then(NonZeroU64::new),
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_and_then_the_configuration_say_how_long_requests_may_take() {
+    fn time_limits_are_of_the_command_line_and_then_of_the_configuration() {
         let ms = |limit: Option<NonZeroU64>| limit.map_or(0, NonZeroU64::get);
         let all = |line: &str, elements: &str| {
             let times = limits(line, elements).times;

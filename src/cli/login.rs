@@ -1,4 +1,4 @@
-//! The options of logins, and what they and the configuration say together.
+//! The options of logins, combined with the configuration.
 
 use std::path::PathBuf;
 
@@ -10,32 +10,36 @@ use crate::util::limits::LOGIN_FAILURES_MAX;
 
 #[derive(Debug, Default, Args)]
 pub struct LoginArgs {
-    /// SimpleAuthenticator's users: lines of user=password
+    /// The users of SimpleAuthenticator: a file with lines of user=password
     #[arg(long, value_name = "FILE")]
     passwd: Option<PathBuf>,
-    /// SimpleAuthority's rights: lines of `keyspace=user,user` or `keyspace.columnfamily.<rw>=user,user`
+    /// The rights of SimpleAuthority: a file with lines of `keyspace=user,user` or
+    /// `keyspace.columnfamily.<rw>=user,user`
     #[arg(long, value_name = "FILE")]
     access: Option<PathBuf>,
-    /// The form of the passwords in the passwd file: PLAIN or MD5 [default: PLAIN]
+    /// The format of the passwords in the passwd file: PLAIN or MD5 [default: PLAIN]
     #[arg(long, value_name = "MODE")]
     passwd_mode: Option<PasswordMode>,
-    /// Failed logins in a row of one user from one address before logins of that user from there are refused, for 15
-    /// seconds at first and 15 minutes at most; 0: never refuse [default: 10]
+    /// Consecutive failed logins of a user from an address before further ones are refused, for 15 seconds at first and
+    /// 15 minutes at most; 0: never refuse [default: 10]
     #[arg(long, value_name = "COUNT")]
     login_failures: Option<u32>,
 }
 
 impl LoginArgs {
-    /// Who may log in, by the configuration and its options. SimpleAuthenticator's files are checked. An error names the
-    /// options that contradict the configuration or would have no effect.
+    /// Returns the authenticator of the configuration and the options. Checks the files of SimpleAuthenticator.
+    ///
+    /// # Errors
+    ///
+    /// Which options contradict the configuration or would have no effect.
     pub fn authenticator(&self, config: &Config) -> Result<Authenticator, String> {
         use config::Authenticator as Login;
         check_authority(config)?;
         match config.authenticator {
             Login::AllowAll => match self.first_option() {
                 Some(option) => Err(format!(
-                    "{option} has no effect: the configuration has AllowAllAuthenticator, which asks nobody for a password; \
-                     leave it away, or write <Authenticator>SimpleAuthenticator</Authenticator> (for --login-failures also \
+                    "{option} has no effect: the configuration has AllowAllAuthenticator, which checks no passwords; \
+                     remove it, or write <Authenticator>SimpleAuthenticator</Authenticator> (for --login-failures also \
                      PasswordAuthenticator)"
                 )),
                 None => Ok(Authenticator::AllowAll),
@@ -47,7 +51,7 @@ impl LoginArgs {
             }
             Login::Password => match self.first_option().filter(|option| *option != LOGIN_FAILURES) {
                 Some(option) => Err(format!(
-                    "{option} is for SimpleAuthenticator; the users of PasswordAuthenticator are made with CREATE USER"
+                    "{option} is for SimpleAuthenticator; create the users of PasswordAuthenticator with CREATE USER"
                 )),
                 None => {
                     let are_permissions_enforced = config.authority == Some(Authority::Roles);
@@ -57,12 +61,12 @@ impl LoginArgs {
         }
     }
 
-    /// What limits failed logins.
+    /// Returns the guard that limits failed logins.
     pub fn guard(&self) -> LoginGuard {
         LoginGuard::new(self.login_failures.unwrap_or(LOGIN_FAILURES_MAX))
     }
 
-    /// The first option that is given.
+    /// Returns the first given option.
     fn first_option(&self) -> Option<&'static str> {
         let given = [
             (self.passwd.is_some(), "--passwd"),
@@ -76,21 +80,22 @@ impl LoginArgs {
     fn simple_authenticator(&self, asks_rights: bool) -> Result<SimpleAuthenticator, String> {
         if asks_rights && self.access.is_none() {
             return Err(
-                "the configuration asks for SimpleAuthenticator: say with --passwd FILE and --access FILE where its users \
-                 and rights are; with AllowAllAuthority as Authority the rights are not needed"
+                "the configuration has SimpleAuthenticator: set its users with --passwd FILE and its rights with --access \
+                 FILE; with AllowAllAuthority as Authority the rights are not needed"
                     .to_owned(),
             );
         }
         if !asks_rights && self.access.is_some() {
             return Err(
-                "--access has no effect: with AllowAllAuthority everybody who has logged in may do everything; leave it \
-                 away, or write <Authority>SimpleAuthority</Authority>"
+                "--access has no effect: with AllowAllAuthority all users have all rights; remove it, or write \
+                 <Authority>SimpleAuthority</Authority>"
                     .to_owned(),
             );
         }
-        let passwd_file = self.passwd.clone().ok_or(
-            "the configuration asks for SimpleAuthenticator: say with --passwd FILE where its users are",
-        )?;
+        let passwd_file = self
+            .passwd
+            .clone()
+            .ok_or("the configuration has SimpleAuthenticator: set its users with --passwd FILE")?;
         let mode = self.passwd_mode.unwrap_or(PasswordMode::Plain);
         Ok(SimpleAuthenticator { passwd_file, access_file: self.access.clone(), mode })
     }
@@ -98,20 +103,20 @@ impl LoginArgs {
 
 const LOGIN_FAILURES: &str = "--login-failures";
 
-/// Whether the authority goes with the authenticator.
+/// Checks that the authority is compatible with the authenticator.
 fn check_authority(config: &Config) -> Result<(), String> {
     use config::Authenticator as Login;
     let why = match (config.authenticator, config.authority) {
         (Login::AllowAll, Some(Authority::Simple)) => {
-            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator: without a login there is \
-             no user whose rights could be looked up"
+            "the configuration has SimpleAuthority, which needs SimpleAuthenticator: without a login there is no user \
+             whose rights could be checked"
         }
         (Login::AllowAll | Login::Simple, Some(Authority::Roles)) => {
-            "the configuration asks for CassandraAuthorizer, which needs PasswordAuthenticator: permissions are \
-             granted to the users that it knows"
+            "the configuration has CassandraAuthorizer, which needs PasswordAuthenticator: permissions are granted to \
+             its users"
         }
         (Login::Password, Some(Authority::Simple)) => {
-            "the configuration asks for SimpleAuthority, which needs SimpleAuthenticator; with \
+            "the configuration has SimpleAuthority, which needs SimpleAuthenticator; with \
              PasswordAuthenticator the Authority is CassandraAuthorizer or AllowAllAuthorizer"
         }
         _ => return Ok(()),
@@ -132,7 +137,7 @@ mod tests {
         login: LoginArgs,
     }
 
-    /// What the options and the configuration come to: whether a login is required, or why not.
+    /// Returns whether a login is required, or why the options are refused.
     fn outcome(line: &str, elements: &str) -> Result<bool, String> {
         let words = ["serve"].into_iter().chain(line.split_whitespace());
         let args = Command::try_parse_from(words).unwrap().login;

@@ -1,4 +1,4 @@
-//! The command line. A program of your own calls [`run`] with comparators of its own.
+//! The command line. Programs with their own comparators call [`run`] with them.
 
 mod backup;
 mod cells;
@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use crate::marshal::Types;
 
-/// A home for applications written for the Thrift-era Cassandra.
+/// A server for applications written for Thrift-era Cassandra.
 #[derive(Debug, Parser)]
 #[command(name = "thriftstore", version, about)]
 struct Cli {
@@ -36,17 +36,17 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     /// Show what a CQL statement reads and writes, cell by cell, without doing it.
     Explain(explain::ExplainArgs),
-    /// Show a stored row, as CQL has it and as its cells.
+    /// Show a stored row, as CQL rows and as cells.
     Cells(cells::CellsArgs),
     /// Copy column families to another data directory or a cluster, or compare both.
     Copy(copy::CopyArgs),
-    /// Copy a data directory to another, while a server is serving it or not.
+    /// Back up a data directory, whether a server is running on it or not.
     Backup(backup::BackupArgs),
     /// Load a Thrift server and measure it.
     Stress(crate::stress::StressArgs),
 }
 
-/// Runs the program with the comparators that a schema may name.
+/// Runs the program. `types` are the comparators that schemas may use.
 pub fn run(types: &Types) -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::serve(&args, types),

@@ -1,4 +1,4 @@
-//! What the command line says about the native protocol.
+//! The options of the native protocol.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -7,37 +7,41 @@ use clap::Args;
 use crate::compat::features::Claim;
 use crate::config::Config;
 
-/// The release that drivers of today take for one they know, and whose schema tables they then read.
+/// The default reported version: current drivers support it, and read its schema tables.
 const CLAIM: &str = "4.0.11";
 
-/// The value of `--cql` with which there is no native protocol.
+/// The value of `--cql` that disables the native protocol.
 const OFF: &str = "off";
 
 #[derive(Debug, Args)]
 pub struct NativeArgs {
-    /// Where clients of CQL's native protocol are served, instead of the configuration's NativeTransportAddress and
-    /// NativeTransportPort; port 0 picks a free one; `off` serves none [default: port 9042 where Thrift clients are
-    /// served, or a free one if theirs is]
+    /// The address of the native protocol, instead of the configuration's NativeTransportAddress and
+    /// NativeTransportPort; port 0 picks a free one; `off` disables the protocol [default: port 9042 at the address of
+    /// Thrift, or a free port if Thrift has one]
     #[arg(long, value_name = "HOST:PORT")]
     cql: Option<String>,
-    /// The release that the native protocol says the server is: drivers choose by it what they ask for [default: 4.0.11]
+    /// The version that the native protocol reports: drivers choose features by it [default: 4.0.11]
     #[arg(long, value_name = "VERSION", value_parser = Claim::new)]
     claim: Option<Claim>,
 }
 
 impl NativeArgs {
-    /// Whether somebody has said where the native protocol is served.
+    /// Returns whether an option or the configuration sets the address of the native protocol.
     pub fn is_asked_for(&self, config: &Config) -> bool {
         self.cql.is_some() || config.native_address.is_some()
     }
 
-    /// The release that the native protocol reports.
+    /// Returns the reported version.
     pub fn claim(&self) -> Claim {
         self.claim.clone().or_else(|| Claim::new(CLAIM).ok()).unwrap_or_default()
     }
 
-    /// Where the native protocol is served; `None`: nowhere. `thrift` is the `--thrift` of the command line: it moves
-    /// the native protocol along, but for its port. A gateway of a cluster serves none, and to ask for it is an error.
+    /// Returns the address of the native protocol; `None` if it is disabled. `thrift` is the `--thrift` option: its
+    /// host applies to the native protocol, too. A gateway does not serve the native protocol.
+    ///
+    /// # Errors
+    ///
+    /// If options contradict each other, or enable the protocol on a gateway.
     pub fn address(
         &self,
         config: &Config,
@@ -46,10 +50,8 @@ impl NativeArgs {
     ) -> Result<Option<String>, String> {
         let address = self.address_of_protocol(config, thrift, is_gateway)?;
         if address.is_none() && self.claim.is_some() {
-            return Err(
-                "--claim has no effect: it is for the native protocol, which is not served; leave it away"
-                    .to_owned(),
-            );
+            return Err("--claim has no effect: it is for the native protocol, which is disabled; remove it"
+                .to_owned());
         }
         Ok(address)
     }
@@ -63,8 +65,8 @@ impl NativeArgs {
         match self.cql.as_deref() {
             Some(OFF) => return Ok(None),
             Some(_) if is_gateway => {
-                return Err("--cql: a gateway of a cluster does not serve the native protocol; applications that speak CQL \
-                            find the same tables on the cluster itself"
+                return Err("--cql: a gateway of a cluster does not serve the native protocol; CQL applications can use the \
+                            same tables on the cluster itself"
                     .to_owned());
             }
             None if is_gateway => return Ok(None),
@@ -77,14 +79,14 @@ impl NativeArgs {
             (None, Some((host, _))) => host,
             _ => config.native_host(),
         };
-        // Where the Thrift port does not matter, several servers run side by side.
+        // If the Thrift port is a free one, several servers may run on this machine.
         let is_any = moved.map_or(config.thrift_port == 0, |(_, port)| port == "0");
         let port = if is_any { 0 } else { config.native_port };
         Ok(Some(socket_address(host, port)))
     }
 }
 
-/// `host:port`, with the brackets that an address of IPv6 needs.
+/// Returns `host:port`, with brackets around an IPv6 address.
 fn socket_address(host: &str, port: u16) -> String {
     match host.parse::<Ipv6Addr>() {
         Ok(address) => SocketAddr::from((address, port)).to_string(),
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_without_the_protocol_is_refused() {
+    fn a_reported_version_without_the_native_protocol_is_refused() {
         let config = config::parse(config::DEFAULT, "a.xml", &Types::builtin()).unwrap();
         let args = |cql: &str| NativeArgs { cql: Some(cql.to_owned()), claim: Claim::new("3.11.0").ok() };
         assert!(args("off").address(&config, None, false).unwrap_err().contains("--claim has no effect"));
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_native_protocol_is_where_thrift_is() {
+    fn the_native_protocol_has_the_host_of_thrift() {
         let own = "<NativeTransportAddress>::1</NativeTransportAddress><NativeTransportPort>9</NativeTransportPort>";
         for (cql, thrift, elements, expected) in [
             (None, None, "", Some("127.0.0.1:9042")),

@@ -1,4 +1,4 @@
-//! Where clients come to.
+//! Binds and serves the ports of clients.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -7,26 +7,26 @@ use crate::native::NativeService;
 use crate::server::{Admission, Listener, Shutdown, ShutdownSignal, StatusService};
 use crate::thrift::Service;
 
-/// What is bound to what.
+/// The addresses of the ports.
 #[derive(Debug)]
 pub struct Addresses {
     pub thrift: String,
-    /// `None`: nowhere.
+    /// `None`: disabled.
     pub native: Option<String>,
-    /// Whether somebody has asked for the native protocol.
+    /// Whether a failure to bind the native protocol's address is an error: an option or the configuration sets it.
     pub must_be_native: bool,
-    /// `None`: nowhere.
+    /// `None`: disabled.
     pub status: Option<String>,
 }
 
-/// The ports, bound.
+/// The bound ports.
 pub struct Ports {
     thrift: Listener,
     native: Option<Listener>,
     status: Option<Listener>,
 }
 
-/// Who answers at them.
+/// The services of the ports.
 pub struct Services {
     pub thrift: Service,
     pub native: NativeService,
@@ -43,7 +43,8 @@ impl Ports {
         })
     }
 
-    /// Serves until the end, and prints where. `admission` makes what the ports that clients use let in.
+    /// Starts to serve all ports until shutdown, and prints their addresses. `admission` makes what client connections
+    /// share.
     pub fn serve(
         self,
         services: Services,
@@ -68,20 +69,23 @@ impl Ports {
     }
 }
 
-/// The native protocol's port. Where nobody has asked for it, a port that is taken is no reason not to start.
+/// Binds the port of the native protocol. If nothing sets its address and the port is taken, the server starts without
+/// it.
 fn native_listener(addresses: &Addresses) -> Result<Option<Listener>, String> {
     let Some(address) = &addresses.native else { return Ok(None) };
     match Listener::bind(address) {
         Ok(listener) => Ok(Some(listener)),
         Err(error) if addresses.must_be_native => Err(error.to_string()),
         Err(error) => {
-            tracing::warn!("{error}: the native protocol is not served; say with --cql HOST:PORT where else");
+            tracing::warn!(
+                "{error}: the native protocol is disabled; set another address with --cql HOST:PORT"
+            );
             Ok(None)
         }
     }
 }
 
-/// Tells that clients are served. Whoever started the server may have stopped listening to it; its clients have not.
+/// Logs and prints the address of a port. Standard output may be closed, which must not end the server.
 fn announce(protocol: &str, address: SocketAddr) {
     tracing::info!("listening for {protocol} clients on {address}");
     if let Err(error) = writeln!(std::io::stdout(), "listening for {protocol} clients on {address}") {

@@ -1,4 +1,4 @@
-//! `thriftstore serve`: from a configuration to a running server, and to its end.
+//! `thriftstore serve`: starts a server from a configuration, and shuts it down.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -27,11 +27,11 @@ use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
 use crate::util::{Clock, Release, process_memory};
 
-/// What is logged unless THRIFTSTORE_LOG says otherwise. Of the driver to a cluster only what an operator can act on; why it
-/// cannot connect is said by ourselves.
+/// The default log filter, without THRIFTSTORE_LOG. Of the driver to a cluster only warnings; connection errors are
+/// logged by the gateway itself.
 const LOG: &str = "info,scylla=warn,scylla::cluster::metadata::cc_establisher=off";
-/// How long connections may take to finish what they are answering when the server ends.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long connections may take to finish their requests at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -40,12 +40,11 @@ pub struct ServeArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     store: StoreArgs,
-    /// Where Thrift clients are served, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks
-    /// a free one
+    /// The address of Thrift, instead of the configuration's ThriftAddress and ThriftPort; port 0 picks a free one
     #[arg(long, value_name = "HOST:PORT")]
     thrift: Option<String>,
-    /// Whose behaviour applies where a call does not tell: 0.4, 0.5, 0.6 for calls that carry a keyspace, 0.7 to
-    /// 2.1 for calls after set_keyspace; may be given once for each [default: 0.6 and 2.1]
+    /// The release whose behaviour calls get: 0.4, 0.5 or 0.6 for calls with a keyspace argument, 0.7 to 2.1 for calls
+    /// after set_keyspace; may be given once for each [default: 0.6 and 2.1]
     #[arg(long, value_name = "VERSION", value_parser = compat_level)]
     compat: Vec<Release>,
     #[command(flatten)]
@@ -58,21 +57,20 @@ pub struct ServeArgs {
     limits: LimitArgs,
     #[command(flatten)]
     status: StatusArgs,
-    /// Close a connection whose client has been silent for so long between two requests; clients that wait for events
-    /// of the native protocol are not closed [default: never]
+    /// Close a connection whose client was silent for this time between two requests; clients that wait for events of
+    /// the native protocol stay connected [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     idle_timeout: Option<u64>,
-    /// Let processors sleep between requests that follow each other within 50 microseconds, instead of keeping two awake
-    /// for the next
+    /// Let processors sleep between requests that arrive within 50 microseconds, instead of polling on two of them
     #[arg(long)]
     no_busy_poll: bool,
 }
 
-/// Reads a level of `--compat`. 0.3 is none: there is no other release with its calls.
+/// Parses a release of `--compat`. 0.3 is refused: no other release has its calls.
 fn compat_level(text: &str) -> Result<Release, String> {
     match text.parse()? {
         release if Family::of_release(release) == Family::WithTextPaths => {
-            Err("the calls of 0.3 always get the behaviour of 0.3; a level is 0.4 or later".to_owned())
+            Err("calls of 0.3 always get the behaviour of 0.3; use 0.4 or later".to_owned())
         }
         release => Ok(release),
     }
@@ -102,17 +100,17 @@ fn start_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("THRIFTSTORE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(LOG));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A second subscriber is an embedding program's own.
+    // An embedding program may have set its own subscriber.
     let _ = log.with_ansi(std::io::stderr().is_terminal()).try_init();
 }
 
-/// One thread a processor, and two at least: more only wait for each other at the engine's log, measured at 4
-/// on two processors.
+/// Returns one thread per processor, at least two. More threads only wait for each other at the commit log, as measured
+/// with 4 threads on two processors.
 fn worker_threads() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from).max(2)
 }
 
-/// Thousands of connections need as many descriptors; the usual limit is 1024.
+/// Raises the limit of file descriptors, usually 1024: thousands of connections need as many.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -134,7 +132,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let limits = args.limits.limits(&config, cache_bytes);
     let message_memory = process_memory::for_messages(usize::try_from(cache_bytes).unwrap_or(usize::MAX));
     tracing::info!(
-        "requests may hold {} MB, messages and replies on their way {} MB",
+        "memory for requests: {} MB, for messages and replies: {} MB",
         limits.memory.total() >> 20,
         message_memory >> 20
     );
@@ -144,7 +142,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
         opened = args.store.open(place, &config, clock.clone()) => opened?,
         () = stop.wait() => return Ok(()),
     };
-    tracing::info!("data are {described}");
+    tracing::info!("data is stored {described}");
     let store = opened.store.clone();
     let database = Database::new(DatabaseParts {
         catalog: Arc::new(config.catalog),
@@ -161,7 +159,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     let database = Arc::new(database.with_login_guard(args.login.guard()));
     tokio::select! {
         loaded = load_schema(&database, is_gateway) => loaded?,
-        // A store of our own is not left in the middle of it.
+        // An embedded store finishes loading before the server stops.
         () = stop.wait(), if is_gateway => return Ok(()),
     }
     log_schema(&database);
@@ -182,7 +180,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     ports.serve(services(args, compat, &database, (status, &limits)), admission, &shutdown);
     stop.wait().await;
     tracing::info!("stopping");
-    if !shutdown.end(PATIENCE).await {
+    if !shutdown.end(SHUTDOWN_TIMEOUT).await {
         tracing::warn!("some connections did not finish in time");
     }
     if let Some(watching) = watching {
@@ -191,7 +189,7 @@ async fn serve_config(args: &ServeArgs, compat: Compat, config: Config, types: T
     store.close().await.map_err(|error| format!("the store did not close cleanly: {error}"))
 }
 
-/// Where clients come to.
+/// Returns the addresses of the ports.
 fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addresses, String> {
     Ok(Addresses {
         thrift: args.thrift.clone().unwrap_or_else(|| configured_address(config)),
@@ -204,11 +202,10 @@ fn addresses(args: &ServeArgs, config: &Config, is_gateway: bool) -> Result<Addr
 async fn load_schema(database: &Arc<Database>, is_gateway: bool) -> Result<(), String> {
     let loaded =
         if is_gateway { gateway::load_schema(database).await } else { database.stored_schema().load().await };
-    loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))
+    loaded.map_err(|error| format!("cannot read the schema that clients created: {error}"))
 }
 
-/// Logs which keyspaces are served, and which data are not. Only the whole schema tells: that of the configuration and that
-/// which clients made.
+/// Logs the keyspaces, and data without a definition. Needs the whole schema: of the configuration and of clients.
 fn log_schema(database: &Database) {
     let catalog = database.catalog();
     let names: Vec<&str> = catalog.keyspaces.keys().map(String::as_str).collect();
@@ -218,20 +215,20 @@ fn log_schema(database: &Database) {
     let undefined = database.store().status().undefined;
     if !undefined.is_empty() {
         tracing::warn!(
-            "data exist of column families that neither the configuration nor a client has defined: {}",
+            "there is data of column families that neither the configuration nor a client has defined: {}",
             undefined.join(", ")
         );
     }
 }
 
-/// The behaviour that `--compat` asks for. Each generation of calls has one.
+/// Returns the behaviour that `--compat` selects. Each API generation has one release.
 fn compat(releases: &[Release]) -> Result<Compat, String> {
     let is_old = |release: &Release| Family::of_release(*release) != Family::AfterSetKeyspace;
-    for (which, calls) in [(true, "calls that carry a keyspace"), (false, "calls after set_keyspace")] {
+    for (which, calls) in [(true, "calls with a keyspace argument"), (false, "calls after set_keyspace")] {
         let mut of_generation = releases.iter().filter(|release| is_old(release) == which);
         if let (Some(first), Some(second)) = (of_generation.next(), of_generation.next()) {
             return Err(format!(
-                "--compat {first} and --compat {second} are both for {calls}, which have one behaviour: leave one away"
+                "--compat {first} and --compat {second} are both for {calls}, which have one release: remove one of them"
             ));
         }
     }
@@ -240,7 +237,7 @@ fn compat(releases: &[Release]) -> Result<Compat, String> {
     Ok(compat)
 }
 
-/// Who answers clients.
+/// Makes the services of the ports.
 fn services(
     args: &ServeArgs,
     compat: Compat,
@@ -252,19 +249,19 @@ fn services(
     Services { thrift, native: native.with_limits(limits.clone()), status }
 }
 
-/// TLS, if there shall be any.
+/// Opens TLS if it is enabled.
 fn encryption(args: &ServeArgs, config: &Config) -> Result<Option<Arc<Encryption>>, String> {
     let Some(options) = args.tls.over(config.client_encryption.clone())? else { return Ok(None) };
     let encryption = Encryption::open(options).map_err(|error| error.to_string())?;
     Ok(Some(Arc::new(encryption)))
 }
 
-/// Takes new certificates whenever an operator says that there are some.
+/// Reads the certificates again at each SIGHUP.
 async fn reload_at_hangup(mut hangup: Signal, encryption: Arc<Encryption>) {
     while hangup.recv().await.is_some() {
         match encryption.reload() {
             Ok(()) => tracing::info!("certificates read again: new connections use them"),
-            Err(error) => tracing::error!("the former certificates stay: {error}"),
+            Err(error) => tracing::error!("the former certificates stay in use: {error}"),
         }
     }
 }
@@ -305,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_generation_has_one_level() {
+    fn each_api_generation_has_one_release() {
         let both = compat(&[Release::V0_5, Release::V1_2]).unwrap();
         assert_eq!((both.with_keyspace, both.after_set_keyspace), (Release::V0_5, Release::V1_2));
         for two in

@@ -10,18 +10,17 @@ use crate::util::{Password, password_of};
 
 #[derive(Debug, Default, Args)]
 pub struct StatusArgs {
-    /// Where the server's status is shown over HTTP: GET / to read, GET /health for probes; port 0 picks a free one. An
-    /// address that is not loopback needs --status-token-file [default: nowhere]
+    /// The address of the status port: HTTP with GET / for people and GET /health for probes; port 0 picks a free one.
+    /// An address that is not loopback needs --status-token-file [default: disabled]
     #[arg(long = "status", value_name = "HOST:PORT")]
     pub address: Option<String>,
-    /// A file whose first line is the token that requests to the status port have to carry, as in `Authorization: Bearer
-    /// TOKEN`
+    /// A file whose first line is the token of requests to the status port, as in `Authorization: Bearer TOKEN`
     #[arg(long = "status-token-file", value_name = "FILE", requires = "address")]
     token_file: Option<PathBuf>,
 }
 
 impl StatusArgs {
-    /// The token that requests have to carry; `None`: everybody on this machine may ask.
+    /// Returns the token that requests must have; `None` if all requests from this machine are accepted.
     pub fn token(&self) -> Result<Option<Password>, String> {
         match (&self.token_file, &self.address) {
             (Some(file), _) => {
@@ -29,23 +28,24 @@ impl StatusArgs {
                 let is_one = token.reveal().bytes().all(|byte| byte.is_ascii_graphic());
                 if !is_one || token.reveal().len() < STATUS_TOKEN_BYTES_MIN {
                     return Err(format!(
-                        "{}: the token of the status port is at least {STATUS_TOKEN_BYTES_MIN} letters, digits and signs of \
-                         ASCII without blanks, as `openssl rand -hex 16` prints them",
+                        "{}: the token of the status port must have at least {STATUS_TOKEN_BYTES_MIN} letters, digits and \
+                         ASCII signs without blanks; `openssl rand -hex 16` prints one",
                         file.display()
                     ));
                 }
                 Ok(Some(token))
             }
             (None, Some(address)) if !is_loopback(address) => Err(format!(
-                "--status {address} can be reached from other machines: give it a token with --status-token-file FILE, or an \
-                 address of this machine alone, like 127.0.0.1"
+                "--status {address} can be reached from other machines: set a token with --status-token-file FILE, or use a \
+                 loopback address like 127.0.0.1"
             )),
             (None, _) => Ok(None),
         }
     }
 }
 
-/// Whether only this machine reaches an address. One that cannot be found is an error later, when it is listened on.
+/// Returns whether only this machine reaches an address. An address that cannot be resolved is an error later, when it
+/// is bound.
 fn is_loopback(address: &str) -> bool {
     let Ok(mut found) = address.to_socket_addrs() else { return true };
     found.all(|address| address.ip().to_canonical().is_loopback())
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_one_word_of_some_length() {
+    fn a_token_must_be_long_and_without_blanks() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("token");
         let token = || args("0.0.0.0:1", Some(file.clone())).token();

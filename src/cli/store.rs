@@ -1,4 +1,4 @@
-//! Where a server's data are, and how they are opened.
+//! Opens the store of a server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,29 +15,29 @@ use crate::partitioner::PartitionerRef;
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, SyncMode, check_not_foreign};
 use crate::util::{Clock, process_memory};
 
-/// Data blocks that are kept in memory, in bytes, unless the command line says otherwise.
+/// The default size of the block cache in megabytes.
 const CACHE_MB: u64 = 256;
 
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Where data are kept, instead of the configuration's DataFileDirectory
+    /// The data directory, instead of the configuration's DataFileDirectory
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Keep everything in memory and touch no disk: for tests
+    /// Store data in memory only, for tests
     #[arg(long)]
     ephemeral: bool,
-    /// Use the data directory although it looks like that of another program, or has one of thriftstore's in it
+    /// Use the data directory even if it looks like that of another program, or contains a data directory
     #[arg(long)]
     any_data_dir: bool,
-    /// Data that are kept in memory for reads, in megabytes [default: 256, or a quarter of the memory that the process may
-    /// use if that is less]
+    /// Size of the cache, in megabytes [default: 256, or a quarter of the memory that the process may use if that is
+    /// less]
     #[arg(long, value_name = "MB")]
     cache_mb: Option<u64>,
     #[command(flatten)]
     cluster: ClusterArgs,
 }
 
-/// Where data are.
+/// Where data is stored.
 #[derive(Debug, PartialEq)]
 pub enum Place {
     Memory,
@@ -55,7 +55,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A store that is open, and what it decides.
+/// An open store, with its partitioner and token.
 pub struct OpenStore {
     pub store: Arc<dyn Store>,
     pub partitioner: PartitionerRef,
@@ -64,29 +64,35 @@ pub struct OpenStore {
 }
 
 impl StoreArgs {
-    /// Bytes of data that are kept in memory for reads.
+    /// Returns the size of the cache in bytes.
     pub fn cache_bytes(&self) -> u64 {
         let bytes = |megabytes: u64| megabytes.saturating_mul(1024 * 1024);
         let quarter = || process_memory::limit().map_or(u64::MAX, |limit| limit as u64 / 4);
         self.cache_mb.map_or_else(|| bytes(CACHE_MB).min(quarter()), bytes)
     }
 
-    /// Where data are, by the command line and then by the configuration. An error says which two contradict.
+    /// Returns where data is stored: by the command line, else by the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Which options contradict each other or have no effect.
     pub fn place(&self, config: &Config) -> Result<Place, String> {
         if self.ephemeral && self.data_dir.is_some() {
-            return Err("--ephemeral touches no disk, and --data-dir says where on the disk data are: leave one of the two away"
-                .to_owned());
+            return Err(
+                "--ephemeral stores data in memory, and --data-dir in a directory: remove one of them"
+                    .to_owned(),
+            );
         }
         let place = self.place_of_data(config)?;
         if let (Some(option), false) = (self.first_of_directory(), matches!(place, Place::Directory(_))) {
             return Err(format!(
-                "{option} has no effect: it is for a data directory, and data are {place}; leave it away"
+                "{option} has no effect: it is for a data directory, and data is stored {place}; remove it"
             ));
         }
         Ok(place)
     }
 
-    /// The first option that only matters to a data directory.
+    /// Returns the first given option that is for data directories only.
     fn first_of_directory(&self) -> Option<&'static str> {
         let given = [(self.cache_mb.is_some(), "--cache-mb"), (self.any_data_dir, "--any-data-dir")];
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
@@ -100,11 +106,11 @@ impl StoreArgs {
         };
         match (self.cluster.over(config.cluster.clone())?, local) {
             (Some(_), Some(flag)) if self.cluster.names_nodes() => Err(format!(
-                "--cluster keeps data on a cluster, and {flag} keeps them here: leave one of the two away"
+                "--cluster stores data on a cluster, and {flag} on this machine: remove one of them"
             )),
             (Some(_), Some(flag)) => Err(format!(
-                "the configuration's <Cluster> keeps data on a cluster, and {flag} keeps them here: leave {flag} away, or \
-                 add --cluster off"
+                "the configuration's <Cluster> stores data on a cluster, and {flag} on this machine: remove {flag}, or add \
+                 --cluster off"
             )),
             (Some(cluster), None) => Ok(Place::Cluster(Box::new(cluster))),
             (None, _) if self.ephemeral => Ok(Place::Memory),
@@ -143,7 +149,7 @@ impl StoreArgs {
     }
 }
 
-/// The text of a token for a node that was given none.
+/// Returns a random token as text.
 pub fn random_token(partitioner: &PartitionerRef) -> String {
     let chance = uuid::Uuid::new_v4().as_u128();
     partitioner.token_text(&partitioner.random_token(chance))
@@ -152,7 +158,7 @@ pub fn random_token(partitioner: &PartitionerRef) -> String {
 fn sync_mode(configured: CommitLogSync) -> SyncMode {
     match configured {
         CommitLogSync::Periodic { period_ms } => SyncMode::Periodic(Duration::from_millis(period_ms)),
-        // The store syncs at once: writers share syncs without waiting for a window to pass.
+        // The store syncs at once: writers share syncs without waiting for the window.
         CommitLogSync::Batch { .. } => SyncMode::Batch,
     }
 }
@@ -181,7 +187,7 @@ mod tests {
     const CLUSTER: &str = "<Cluster><ContactPoints><ContactPoint>a</ContactPoint></ContactPoints></Cluster>";
 
     #[test]
-    fn the_command_line_and_then_the_configuration_say_where_data_are() {
+    fn the_place_of_data_is_of_the_command_line_and_then_of_the_configuration() {
         let directories =
             "<DataFileDirectories><DataFileDirectory>d</DataFileDirectory></DataFileDirectories>";
         assert_eq!(place("", directories), Ok(Place::Directory("d".into())));
@@ -201,21 +207,21 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_and_a_place_of_our_own_contradict_each_other() {
+    fn a_cluster_and_a_local_place_contradict_each_other() {
         for (line, elements, why) in [
             (
                 "--cluster a --ephemeral",
                 "",
-                "--cluster keeps data on a cluster, and --ephemeral keeps them here",
+                "--cluster stores data on a cluster, and --ephemeral on this machine",
             ),
-            ("--cluster a --data-dir e", CLUSTER, "--cluster keeps data on a cluster, and --data-dir"),
-            ("--data-dir e", CLUSTER, "<Cluster> keeps data on a cluster, and --data-dir"),
+            ("--cluster a --data-dir e", CLUSTER, "--cluster stores data on a cluster, and --data-dir"),
+            ("--data-dir e", CLUSTER, "<Cluster> stores data on a cluster, and --data-dir"),
             ("--ephemeral", CLUSTER, "add --cluster off"),
-            ("--ephemeral --data-dir e", "", "--ephemeral touches no disk, and --data-dir"),
+            ("--ephemeral --data-dir e", "", "--ephemeral stores data in memory, and --data-dir"),
             (
                 "--ephemeral --cache-mb 9",
                 "",
-                "--cache-mb has no effect: it is for a data directory, and data are in memory",
+                "--cache-mb has no effect: it is for a data directory, and data is stored in memory",
             ),
             ("--cluster a --cache-mb 9", "", "--cache-mb has no effect"),
             ("--ephemeral --any-data-dir", "", "--any-data-dir has no effect"),

@@ -1,4 +1,4 @@
-//! What the command line says about TLS.
+//! The options of TLS.
 
 use std::path::PathBuf;
 
@@ -6,41 +6,45 @@ use clap::{Args, ValueEnum};
 
 use crate::config::ClientEncryption;
 
-/// Which clients are served.
+/// Which clients the server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
-    /// Those that speak TLS
+    /// Only clients with TLS
     Required,
-    /// Those that speak TLS and those that do not, on the same port
+    /// Clients with and without TLS, on the same port
     Optional,
-    /// Those that do not speak TLS, whatever the configuration says
+    /// Only clients without TLS, whatever the configuration says
     Off,
 }
 
 #[derive(Debug, Default, Args)]
 pub struct TlsArgs {
-    /// Clients speak TLS: the server's certificate, and those that lead to its authority, in PEM. It is read again at
-    /// SIGHUP. Takes the place of the configuration's ClientEncryptionOptions, as do all these
+    /// Enable TLS with this certificate of the server, followed by its intermediate certificates, in PEM. SIGHUP reads
+    /// it again. This and the following options override the configuration's ClientEncryptionOptions
     #[arg(long = "tls-certificate", value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
-    /// The private key of the certificate, in PEM and without a password
+    /// The private key of the certificate in PEM, without a password
     #[arg(long = "tls-key", value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
-    /// Only clients with a certificate that one of these has signed are served
+    /// Accept only clients with a certificate that an authority in this file has signed
     #[arg(long = "tls-client-ca", value_name = "FILE")]
     client_ca: Option<PathBuf>,
-    /// Which clients are served [default: required where there is a certificate]
+    /// Which clients the server accepts [default: required if there is a certificate]
     #[arg(long = "tls", value_name = "MODE")]
     mode: Option<TlsMode>,
 }
 
 impl TlsArgs {
-    /// The options to serve with: each argument takes the place of what is configured. An error says which is missing.
+    /// Returns the TLS settings: options override the configuration.
+    ///
+    /// # Errors
+    ///
+    /// Which options are missing or contradict each other.
     pub fn over(&self, configured: Option<ClientEncryption>) -> Result<Option<ClientEncryption>, String> {
         if self.mode == Some(TlsMode::Off) {
             return match self.certificate.is_some() || self.client_ca.is_some() {
-                true => Err("--tls off serves nobody over TLS, and --tls-certificate, --tls-key and --tls-client-ca say how to: \
-                             leave --tls off or the others away"
+                true => Err("--tls off disables TLS, so --tls-certificate, --tls-key and --tls-client-ca would have no effect: \
+                             remove --tls off or the others"
                     .to_owned()),
                 false => Ok(None),
             };
@@ -64,8 +68,7 @@ impl TlsArgs {
             (None, None) if self.client_ca.is_none() && self.mode.is_none() => return Ok(None),
             (None, None) => {
                 return Err(
-                    "TLS needs a certificate: say with --tls-certificate FILE and --tls-key FILE where it is"
-                        .to_owned(),
+                    "TLS needs a certificate: set --tls-certificate FILE and --tls-key FILE".to_owned()
                 );
             }
         };
@@ -78,8 +81,8 @@ impl TlsArgs {
         }
         if options.optional && options.require_client_auth {
             return Err(
-                "clients' certificates are required, and TLS is optional: whoever comes without TLS would need none; \
-                 make TLS required, or certificates not (RequireClientAuth)"
+                "clients' certificates are required, but TLS is optional, and clients without TLS have no certificate; \
+                 require TLS, or set RequireClientAuth to false"
                     .to_owned(),
             );
         }
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_as_configured() {
+    fn options_that_are_not_given_are_as_configured() {
         assert_eq!(TlsArgs::default().over(None), Ok(None));
         assert_eq!(TlsArgs::default().over(Some(configured())), Ok(Some(configured())));
         let args =
@@ -115,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn modes_and_authorities_take_the_place_of_what_is_configured() {
+    fn modes_and_authorities_override_the_configuration() {
         let mode = |mode| TlsArgs { mode: Some(mode), ..TlsArgs::default() };
         assert_eq!(mode(TlsMode::Off).over(Some(configured())), Ok(None));
         assert!(!mode(TlsMode::Required).over(Some(configured())).unwrap().unwrap().optional);
         assert!(mode(TlsMode::Optional).over(Some(configured())).unwrap().unwrap().optional);
         let args = TlsArgs { client_ca: Some("others.pem".into()), ..TlsArgs::default() };
         let refused = args.over(Some(configured())).unwrap_err();
-        assert!(refused.contains("TLS is optional"), "certificates that nobody needs to show: {refused}");
+        assert!(refused.contains("TLS is optional"), "required certificates with optional TLS: {refused}");
         let args = TlsArgs { mode: Some(TlsMode::Required), ..args };
         let options = args.over(Some(configured())).unwrap().unwrap();
         assert_eq!(
@@ -135,7 +138,7 @@ mod tests {
     fn off_and_a_certificate_contradict_each_other() {
         let off = TlsArgs { mode: Some(TlsMode::Off), ..TlsArgs::default() };
         let certificate = TlsArgs { certificate: Some("a.pem".into()), key: Some("a.key".into()), ..off };
-        assert!(certificate.over(None).unwrap_err().contains("--tls off serves nobody over TLS"));
+        assert!(certificate.over(None).unwrap_err().contains("--tls off disables TLS"));
         let authority =
             TlsArgs { mode: Some(TlsMode::Off), client_ca: Some("a.pem".into()), ..TlsArgs::default() };
         assert!(authority.over(Some(configured())).is_err());

@@ -22,7 +22,7 @@ pub enum TlsError {
     Unreadable { file: PathBuf, reason: std::io::Error },
     #[error("{} has more than {PEM_BYTES_MAX} bytes: it is not a certificate or key", file.display())]
     TooLong { file: PathBuf },
-    #[error("{} is no PEM file with {wanted}: {reason}", file.display())]
+    #[error("{} is not a PEM file with {wanted}: {reason}", file.display())]
     NotPem { file: PathBuf, wanted: &'static str, reason: String },
     #[error("the certificate in {} cannot be used with the key in {}: {reason}", certificate.display(), key.display())]
     Pair { certificate: PathBuf, key: PathBuf, reason: rustls::Error },

@@ -430,12 +430,12 @@ fn fronts_outlive_their_contact_points() {
         // One that waits ends when it is told to.
         std::fs::write(ended.path().join("storage-conf.xml"), gateway::config(&nodes[..2], "")).unwrap();
         let mut hopeless = Server::spawn_silent(ended.path(), &["--cluster", &nodes[..2].join(",")]);
-        wait_for_log(ended.path(), "the cluster is not there yet");
+        wait_for_log(ended.path(), "cannot reach the cluster");
         let pid = rustix::process::Pid::from_raw(hopeless.id().try_into().unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let status = eventually("it ends", Duration::from_secs(10), || hopeless.try_wait().unwrap());
         assert!(status.success(), "{status}");
-        wait_for_log(waiting.path(), "the cluster is not there yet");
+        wait_for_log(waiting.path(), "cannot reach the cluster");
         ring(&["heal"]);
         assert_eq!(late.join().unwrap().as_deref(), Some("after"));
     });

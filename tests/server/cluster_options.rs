@@ -39,7 +39,7 @@ fn a_cluster_that_is_down_is_waited_for() {
     // Bound and free again: nobody listens there.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
-    wait_for_log(directory.path(), "the cluster is not there yet");
+    wait_for_log(directory.path(), "cannot reach the cluster");
     assert!(server.try_wait().unwrap().is_none(), "it has ended");
     kill_process(Pid::from_raw(server.id().try_into().unwrap()).unwrap(), Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());
@@ -53,7 +53,7 @@ fn one_that_hangs_up_may_speak_tls() {
     let directory = prepared();
     let address = node_that_says(b"");
     let mut server = Server::spawn_silent(directory.path(), &["--cluster", &address]);
-    wait_for_log(directory.path(), "the cluster is not there yet");
+    wait_for_log(directory.path(), "cannot reach the cluster");
     let log = logged(directory.path());
     assert!(log.contains("--cluster-ca"), "{log}");
     server.kill().unwrap();
@@ -67,21 +67,21 @@ fn one_that_does_not_speak_tls_is_told_at_once() {
     let (status, log) = Server::fail(directory.path(), &["--cluster", &address, "--cluster-ca", "any"]);
     assert!(!status.success());
     assert!(log.contains("cannot serve from the cluster at") && log.contains("does not speak TLS"), "{log}");
-    assert!(log.contains("certificates of the cluster's nodes are not looked at"), "{log}");
+    assert!(log.contains("certificates of the cluster's nodes are not checked"), "{log}");
 }
 
 #[test]
 fn what_contradicts_itself_is_told_at_once() {
     let directory = prepared();
     for (more, why) in [
-        (&["--cluster", "a", "--ephemeral"][..], "--ephemeral keeps them here"),
-        (&["--cluster", "a", "--data-dir", "d"], "--data-dir keeps them here"),
+        (&["--cluster", "a", "--ephemeral"][..], "--ephemeral on this machine"),
+        (&["--cluster", "a", "--data-dir", "d"], "--data-dir on this machine"),
         (&["--cluster", "a", "--cql", "127.0.0.1:0"], "does not serve the native protocol"),
-        (&["--cluster", "a,b:x"], "\"x\" is no port"),
-        (&["--cluster-dc", "east"], "--cluster-dc is about a cluster"),
+        (&["--cluster", "a,b:x"], "\"x\" is not a port"),
+        (&["--cluster-dc", "east"], "--cluster-dc is for a cluster"),
         (&["--cluster", "a", "--cluster-user", "b", "--cluster-password-file", "none"], "cannot read"),
         (&["--cluster", "a", "--cluster-ca", "none.pem"], "cannot read none.pem"),
-        (&["--cluster", "a", "--cluster-replication", "3"], "says not what is replicated"),
+        (&["--cluster", "a", "--cluster-replication", "3"], "is not a name and a number"),
     ] {
         let (status, log) = Server::fail(directory.path(), more);
         assert!(!status.success());

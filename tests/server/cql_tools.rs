@@ -72,5 +72,5 @@ fn mistakes_are_shown_in_their_place() {
 
     let nowhere = ["cells", "library", "books", "austen", "--data-dir", "nowhere"];
     let (is_content, text) = said(directory.path(), &nowhere);
-    assert!(!is_content && text.starts_with("there are no data at nowhere"), "{text}");
+    assert!(!is_content && text.starts_with("no data directory at nowhere"), "{text}");
 }

@@ -32,18 +32,18 @@ fn options_that_contradict_each_other_or_do_nothing_are_refused() {
     let directory = directory.path();
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
     let cases: [(&[&str], &str); 18] = [
-        (&["--ephemeral", "--data-dir", "d"], "--ephemeral touches no disk, and --data-dir says where"),
+        (&["--ephemeral", "--data-dir", "d"], "--ephemeral stores data in memory, and --data-dir"),
         (&["--ephemeral", "--cache-mb", "9"], "--cache-mb has no effect"),
         (&["--ephemeral", "--any-data-dir"], "--any-data-dir has no effect"),
         (&["--cluster", "127.0.0.1:1", "--cache-mb", "9"], "--cache-mb has no effect"),
         (
             &["--cluster", "127.0.0.1:1", "--data-dir", "d"],
-            "--cluster keeps data on a cluster, and --data-dir",
+            "--cluster stores data on a cluster, and --data-dir",
         ),
-        (&["--cluster-dc", "east", "--ephemeral"], "--cluster-dc is about a cluster, and there is none"),
+        (&["--cluster-dc", "east", "--ephemeral"], "--cluster-dc is for a cluster, and there is none"),
         (
             &["--compat", "0.4", "--compat", "0.5"],
-            "--compat 0.4 and --compat 0.5 are both for calls that carry",
+            "--compat 0.4 and --compat 0.5 are both for calls with a keyspace",
         ),
         (&["--compat", "2.1", "--compat", "0.7"], "--compat 2.1 and --compat 0.7 are both for calls after"),
         (&["--compat", "0.6", "--compat", "0.6"], "--compat 0.6 and --compat 0.6 are both"),
@@ -52,7 +52,7 @@ fn options_that_contradict_each_other_or_do_nothing_are_refused() {
         (&["--access", "a"], "--access has no effect"),
         (&["--passwd-mode", "MD5"], "--passwd-mode has no effect"),
         (&["--login-failures", "3"], "--login-failures has no effect"),
-        (&["--tls", "off", "--tls-client-ca", "ca"], "--tls off serves nobody over TLS"),
+        (&["--tls", "off", "--tls-client-ca", "ca"], "--tls off disables TLS"),
         (&["--tls", "optional"], "TLS needs a certificate"),
         (&["--status-token-file", "t"], "--status"),
         (&["--status", "0.0.0.0:0"], "--status 0.0.0.0:0 can be reached from other machines"),
@@ -143,7 +143,7 @@ fn a_restart_warns_of_what_is_not_defined_and_of_nothing_else() {
     assert!(!log.contains(" WARN "), "{log}");
     assert!(log.contains("4 keyspaces: BloggyAppy, FiveTimes, Keyspace1, Made\n"), "{log}");
     assert!(log.contains(&format!("thriftstore {}\n", env!("CARGO_PKG_VERSION"))), "{log}");
-    assert!(log.contains(&format!("data are in {}\n", directory.join("data").display())), "{log}");
+    assert!(log.contains(&format!("data is stored in {}\n", directory.join("data").display())), "{log}");
     assert!(log.contains(&format!("listening for Thrift clients on {}\n", server.address)), "{log}");
     for protocol in ["CQL", "HTTP"] {
         assert_eq!(log.matches(&format!("listening for {protocol} clients on ")).count(), 1, "{log}");

@@ -212,7 +212,7 @@ fn certificates_are_read_again_at_sighup() {
     server.hang_up();
     wait_for_log(
         directory.path(),
-        "the former certificates stay: server.pem is no PEM file with certificates",
+        "the former certificates stay in use: server.pem is not a PEM file with certificates",
     );
     assert!(is_served(former.connect(server.address, &TLS13, None)));
 
@@ -249,13 +249,13 @@ fn files_that_are_wrong_keep_it_from_starting() {
     fs::write(directory.join("storage-conf.xml"), storage_conf("")).unwrap();
     assert!(failure(directory, &CERTIFICATE).contains("cannot read server.pem: No such file"));
     assert!(failure(directory, &CERTIFICATE[..2]).contains("--tls-key"));
-    assert!(failure(directory, &["--tls", "required"]).contains("say with --tls-certificate"));
+    assert!(failure(directory, &["--tls", "required"]).contains("set --tls-certificate"));
 
     let authority = Authority::new();
     let [certificate, key] = authority.sign().write(directory);
     let wrong_way_round = ["--tls-certificate", "server.key", "--tls-key", "server.pem"];
     let said = failure(directory, &wrong_way_round);
-    assert!(said.contains("server.key is no PEM file with certificates: there are none in it"), "{said}");
+    assert!(said.contains("server.key is not a PEM file with certificates: there are none in it"), "{said}");
     fs::write(&key, authority.sign().key).unwrap();
     let said = failure(directory, &CERTIFICATE);
     assert!(
@@ -273,7 +273,7 @@ fn files_that_are_wrong_keep_it_from_starting() {
     authority.sign().write(directory);
     fs::write(directory.join("clients.pem"), "").unwrap();
     let said = failure(directory, &[&CERTIFICATE[..], &["--tls-client-ca", "clients.pem"]].concat());
-    assert!(said.contains("clients.pem is no PEM file with certificates"), "{said}");
+    assert!(said.contains("clients.pem is not a PEM file with certificates"), "{said}");
     assert!(!logged(directory).contains("panicked"));
 }
 
