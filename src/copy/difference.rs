@@ -1,4 +1,4 @@
-//! What two sides do not have in common.
+//! The differences between two sides.
 
 use std::fmt;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::schema::CfDef;
 /// How many differences are printed.
 const SHOWN_MAX: u64 = 20;
 
-/// In what a cell, or a tombstone, differs.
+/// How a cell or tombstone differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     OnlyInSource,
@@ -34,17 +34,17 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A difference, and where it is.
+/// A difference and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub key: Bytes,
     pub super_column: Option<Bytes>,
-    /// `None`: the tombstone of a row, of a super column or of a run of names.
+    /// `None` for the tombstone of a row, of a super column, or of a range.
     pub column: Option<Bytes>,
     pub kind: Kind,
 }
 
-/// Counts differences of a whole comparison and prints the first.
+/// Counts the differences of a comparison and prints the first ones.
 #[derive(Debug, Default)]
 pub struct Differences {
     pub count: u64,
@@ -54,21 +54,21 @@ impl Differences {
     pub fn add(&mut self, cf: &CfDef, difference: &Difference) {
         self.count += 1;
         if self.count <= SHOWN_MAX {
-            print(&told(cf, difference));
+            print(&text_of(cf, difference));
         } else if self.count == SHOWN_MAX + 1 {
-            print("more differences are counted, not shown");
+            print("further differences are counted, but not printed");
         }
     }
 }
 
-/// Prints a line. Whoever has read enough may have gone.
+/// Prints a line. Standard output may be closed.
 pub fn print(line: &str) {
     if let Err(error) = writeln!(std::io::stdout(), "{line}") {
         tracing::debug!("cannot print: {error}");
     }
 }
 
-fn told(cf: &CfDef, difference: &Difference) -> String {
+fn text_of(cf: &CfDef, difference: &Difference) -> String {
     let mut place = format!("{}.{} row {}", cf.keyspace, cf.name, key_text(cf, &difference.key));
     if let Some(name) = &difference.super_column {
         place += &format!(" super column {}", cf.comparator.to_text(name));

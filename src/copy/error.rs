@@ -1,29 +1,29 @@
-//! Why a copy ends before its end.
+//! The errors of a copy.
 
 use super::Side;
 
-/// A copy that did not come to its end, by what can be done about it.
+/// Why a copy failed, by what the user can do about it.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CopyError {
-    /// A side cannot be reached, or refuses. What is copied stays copied.
+    /// A side cannot be reached, or refuses a request. What has been copied stays.
     #[error("{side}: {why}")]
     Side { side: String, why: String },
-    /// The sides' definitions do not go together.
+    /// The definitions of the sides are incompatible.
     #[error("{0}")]
     Schema(String),
     /// The progress file cannot be used.
     #[error("{0}")]
     ProgressFile(String),
-    /// Somebody has stopped it.
+    /// A signal stopped the copy.
     #[error("stopped: {0}")]
     Interrupted(String),
-    /// The sides are not the same.
+    /// The comparison has found differences.
     #[error("the sides differ: {0} differences")]
     Different(u64),
 }
 
 impl CopyError {
-    /// A side has failed.
+    /// Returns the error of a side.
     pub fn of(side: &Side, why: impl std::fmt::Display) -> CopyError {
         CopyError::Side { side: side.name.clone(), why: why.to_string() }
     }

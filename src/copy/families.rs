@@ -1,4 +1,4 @@
-//! The work on one column family: copying it, and comparing it.
+//! Copies and compares one column family.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use super::write::Writer;
 use super::{CopyError, Side};
 use crate::util::Clock;
 
-/// How often the bar is moved by a comparison of two walks, in cells.
+/// How often a comparison of two dumps updates the progress, in steps of the merge.
 const SHOW_EVERY: u64 = 1024;
 
-/// Both sides, and how much is done at a time.
+/// The two sides of a copy, and its parameters.
 pub struct Work {
     pub from: Arc<Side>,
     pub to: Arc<Side>,
@@ -30,7 +30,7 @@ pub struct Work {
     pub interruption: Interruption,
 }
 
-/// Waits for a task; one that has panicked is an error.
+/// Waits for a task. A panic in it is an error of the side.
 async fn joined<T>(task: tokio::task::JoinHandle<Result<T, CopyError>>, side: &Side) -> Result<T, CopyError> {
     task.await.unwrap_or_else(|error| Err(CopyError::of(side, error)))
 }
@@ -41,10 +41,10 @@ impl Work {
     }
 
     fn stopped(&self, doing: &str) -> CopyError {
-        CopyError::Interrupted(format!("{doing}; the same command goes on where it has a progress file"))
+        CopyError::Interrupted(format!("{doing}; with a progress file, the same command continues there"))
     }
 
-    /// What a walk reads, until it ends or somebody stops it.
+    /// Returns the batches of a walk, until it ends or the copy is stopped.
     fn batches(&self, walk: Walk) -> impl stream::Stream<Item = Result<Batch, CopyError>> {
         let interruption = self.interruption.clone();
         stream::try_unfold((walk, interruption), |(mut walk, interruption)| async move {
@@ -55,7 +55,7 @@ impl Work {
         })
     }
 
-    /// Copies a column family from where the file says on.
+    /// Copies a column family, from the place in the progress file on.
     pub async fn copy(
         &self,
         pair: &Pair,
@@ -76,7 +76,7 @@ impl Work {
                 Ok((batch.place, tally, last_key))
             }
         });
-        // In the order in which they were read: what is noted has all before it written too.
+        // In the order of reading: when a place is recorded, everything before it is written.
         let mut written = std::pin::pin!(written.try_buffered(self.parallel.max(1)));
         let mut is_done = false;
         let outcome = loop {
@@ -90,15 +90,15 @@ impl Work {
                 Err(error) => break Err(error),
             }
         };
-        // Whatever has happened, what is written is noted.
+        // After an error, too, record what has been written.
         file.write()?;
         let total = meter.total();
         meter.finish();
         outcome?;
-        if is_done { Ok(total) } else { Err(self.stopped(&format!("{name} is not copied to its end"))) }
+        if is_done { Ok(total) } else { Err(self.stopped(&format!("{name} is copied only in part"))) }
     }
 
-    /// Compares a column family, tombstones too where both sides tell them.
+    /// Compares a column family, including tombstones if both sides support dumps.
     pub async fn verify(
         &self,
         pair: &Pair,
@@ -113,7 +113,7 @@ impl Work {
         let tally = self.look_up(walk, there, pair, differences, title.clone()).await?;
         let back = self.lookup(&self.from, pair.from.clone(), Kind::OnlyInTarget, true);
         let walk = self.walk(&self.to, &pair.to, None);
-        self.look_up(walk, back, pair, differences, format!("{title}, the other way round")).await?;
+        self.look_up(walk, back, pair, differences, format!("{title}, rows of the target")).await?;
         Ok(tally)
     }
 
@@ -129,7 +129,7 @@ impl Work {
         Arc::new(Lookup { other, cf, clock, compares_expiry, missing, only_missing })
     }
 
-    /// Looks up on one side what a walk over the other reads.
+    /// Looks up the cells that a walk over one side reads in the other side.
     async fn look_up(
         &self,
         walk: Walk,
@@ -157,14 +157,14 @@ impl Work {
             meter.add(tally, last_key.as_ref());
         }
         if self.interruption.is_stopped() {
-            return Err(self.stopped(&format!("{} is not compared to its end", pair.name())));
+            return Err(self.stopped(&format!("{} is compared only in part", pair.name())));
         }
         let total = meter.total();
         meter.finish();
         Ok(total)
     }
 
-    /// Walks both sides at once.
+    /// Compares dumps of both sides.
     async fn verify_all(
         &self,
         pair: &Pair,
@@ -179,16 +179,16 @@ impl Work {
         let (mut from, mut to) = (stream(&self.from, &pair.from), stream(&self.to, &pair.to));
         let mut meter = Meter::new(title, Some(partitioner.clone()), Tally::default());
         let now_s = self.clock.now_s();
-        let mut met_so_far = 0u64;
-        while let Some(met) = merge::next(&mut from, &mut to, now_s).await? {
-            if let MergeStep::Different(difference) = met {
+        let mut steps = 0u64;
+        while let Some(step) = merge::next(&mut from, &mut to, now_s).await? {
+            if let MergeStep::Different(difference) = step {
                 differences.add(&pair.from, &difference);
             }
-            met_so_far += 1;
-            if met_so_far.is_multiple_of(SHOW_EVERY) {
+            steps += 1;
+            if steps.is_multiple_of(SHOW_EVERY) {
                 meter.add(std::mem::take(&mut from.tally), from.last_key.as_ref());
                 if self.interruption.is_stopped() {
-                    return Err(self.stopped(&format!("{} is not compared to its end", pair.name())));
+                    return Err(self.stopped(&format!("{} is compared only in part", pair.name())));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Compares two sides that tell all that they hold and have their rows in one order: both are walked at once.
+//! Compares dumps of two sides with the same order of rows, by reading both at the same time.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -16,23 +16,23 @@ use crate::model::{CellKind, Change, DeletionTime};
 use crate::partitioner::PartitionerRef;
 use crate::schema::CfDef;
 
-/// Where a change stands among all others of a column family: token and key of the row, then the order of a dump.
+/// The position of a change in a column family: token and key of the row, then the order of a dump.
 type MergeKey = (Vec<u8>, Bytes, u8, Vec<u8>, u8, Vec<u8>, Bytes);
 
-/// What two walks have met.
+/// A step of the merge: a change that both sides have, or a difference.
 pub enum MergeStep {
     Same,
     Different(Difference),
 }
 
-/// One of the walks.
+/// The dump of one side.
 pub struct Stream {
     walk: Walk,
     cf: std::sync::Arc<CfDef>,
     partitioner: PartitionerRef,
     waiting: VecDeque<(MergeKey, Bytes, Change)>,
     is_over: bool,
-    /// What has been read.
+    /// Counts what has been read.
     pub tally: Tally,
     pub last_key: Option<Bytes>,
 }
@@ -43,8 +43,8 @@ impl Stream {
         Stream { walk, cf, partitioner, waiting, is_over: false, tally, last_key: None }
     }
 
-    /// Reads on until there is something, or nothing more. What is forgotten at a second is passed over: each store forgets
-    /// it when it comes to it.
+    /// Reads until there is a change or the dump ends. Tombstones past their gc_grace at `now_s` are skipped, because
+    /// each store removes them at its own time.
     async fn fill(&mut self, now_s: i32) -> Result<(), CopyError> {
         while self.waiting.is_empty() && !self.is_over {
             let Some(batch) = self.walk.next().await? else {
@@ -57,7 +57,7 @@ impl Stream {
                 let mut token = Vec::new();
                 self.partitioner.token(&row.key, &mut token);
                 for change in row.changes {
-                    let Some(change) = self.kept(change, now_s) else { continue };
+                    let Some(change) = self.unless_purgeable(change, now_s) else { continue };
                     let rank = rank(&self.cf, &token, &row.key, &change);
                     self.waiting.push_back((rank, row.key.clone(), change));
                 }
@@ -66,7 +66,7 @@ impl Stream {
         Ok(())
     }
 
-    fn kept(&self, change: Change, now_s: i32) -> Option<Change> {
+    fn unless_purgeable(&self, change: Change, now_s: i32) -> Option<Change> {
         let gc_before = now_s.saturating_sub(self.cf.gc_grace_s);
         let is_kept = |deletion: &DeletionTime| deletion.local_deletion_time > gc_before;
         match change {
@@ -83,7 +83,7 @@ impl Stream {
     }
 }
 
-/// Takes what comes next of both walks; `None` at the end of both.
+/// Takes the next change of both dumps; `None` at the end of both.
 pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Option<MergeStep>, CopyError> {
     from.fill(now_s).await?;
     to.fill(now_s).await?;
@@ -95,7 +95,7 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
     };
     let one = if order.is_le() { from.waiting.pop_front() } else { None };
     let other = if order.is_ge() { to.waiting.pop_front() } else { None };
-    let met = match (one, other) {
+    let step = match (one, other) {
         (Some((_, key, change)), None) => missing(key, &change, Kind::OnlyInSource, now_s),
         (None, Some((_, key, change))) => missing(key, &change, Kind::OnlyInTarget, now_s),
         (Some((_, key, one)), Some((_, _, other))) => match kind_of(&one, &other) {
@@ -104,10 +104,11 @@ pub async fn next(from: &mut Stream, to: &mut Stream, now_s: i32) -> Result<Opti
         },
         (None, None) => MergeStep::Same,
     };
-    Ok(Some(met))
+    Ok(Some(step))
 }
 
-/// A change that only one side has. A cell that expires just now may be a tombstone on one side that is forgotten at once.
+/// Returns the step for a change that only one side has. A cell that expires about now may be an already purgeable
+/// tombstone on the other side.
 fn missing(key: Bytes, change: &Change, kind: Kind, now_s: i32) -> MergeStep {
     let expires_now = matches!(change, Change::Cell { cell, .. }
         if matches!(cell.kind, CellKind::Expiring { expires_at_s, .. } if expires_at_s <= now_s.saturating_add(SLACK_S)));
@@ -124,7 +125,7 @@ fn difference(key: Bytes, change: &Change, kind: Kind) -> Difference {
     Difference { key, super_column, column, kind }
 }
 
-/// In what two changes of one rank differ.
+/// Returns how two changes with the same position differ.
 fn kind_of(one: &Change, other: &Change) -> Option<Kind> {
     match (one, other) {
         (Change::Cell { cell: one, .. }, Change::Cell { cell: other, .. }) => {

@@ -1,4 +1,4 @@
-//! Shows how far a copy or a comparison has come: a bar on a terminal, else a line now and then.
+//! Displays the progress of a copy or comparison: a bar on a terminal, else a line now and then.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -9,27 +9,27 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use super::tally::Tally;
 use crate::partitioner::PartitionerRef;
 
-/// Time between two lines where nobody looks.
+/// Time between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The bar's whole length.
+/// The length of the bar.
 const WHOLE: u64 = 10_000;
 
-/// What is shown of one column family's way.
+/// The progress of one column family.
 pub struct Meter {
     bar: Option<ProgressBar>,
-    /// What is done with which column family.
+    /// The task and the column family.
     title: String,
     partitioner: Option<PartitionerRef>,
     started: Instant,
     shown: Instant,
-    /// Of this run, and of those before it.
+    /// Counts of this run, and of earlier runs.
     tally: Tally,
     before: Tally,
 }
 
 impl Meter {
-    /// Begins with what earlier runs have done. With the order of the rows the bar tells how much is left.
+    /// Starts with the counts of earlier runs. With a hash partitioner, the bar shows the progress in the ring.
     pub fn new(title: String, partitioner: Option<PartitionerRef>, before: Tally) -> Meter {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(WHOLE);
@@ -47,14 +47,14 @@ impl Meter {
         Meter { bar, title, partitioner, started: now, shown: now, tally: Tally::default(), before }
     }
 
-    /// What all runs have done.
+    /// Returns the counts of all runs.
     pub fn total(&self) -> Tally {
         let mut total = self.before;
         total.add(self.tally);
         total
     }
 
-    /// Tells of more that is done, up to a row.
+    /// Adds the counts of a batch that ends with the row `last_key`.
     pub fn add(&mut self, tally: Tally, last_key: Option<&Bytes>) {
         self.tally.add(tally);
         match &self.bar {
@@ -86,7 +86,7 @@ impl Meter {
         )
     }
 
-    /// Takes the bar away and leaves a line.
+    /// Removes the bar and prints a last line.
     pub fn finish(self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -95,7 +95,7 @@ impl Meter {
     }
 }
 
-/// How much of the ring lies before a row. Tokens of partitioners that hash are spread evenly.
+/// Returns the part of the ring before a row. Tokens of hash partitioners are distributed evenly.
 fn share_of_ring(partitioner: &PartitionerRef, key: &[u8]) -> u64 {
     let mut token = Vec::new();
     partitioner.token(key, &mut token);

@@ -1,10 +1,10 @@
-//! Moves column families from one store to another, with timestamps, times to live and tombstones, and compares both.
+//! Copies column families from one store to another, with timestamps, times to live and tombstones, and compares both.
 //!
-//! `place` says where a store is, `open` opens it as a `Side`. `walk` reads a side in ring order, piece by piece: all that
-//! is stored where the side tells it, else what is alive, page by page (`pages`; `store_pages` and `thrift_pages` are the
-//! two kinds). `schema` says what is copied and makes what the target lacks, `write` writes, `progress_file` remembers how
-//! far that has come. `verify` compares what is alive on both sides by looking each cell up; `merge` compares two
-//! that tell everything, tombstones too. `meter` shows how it goes.
+//! `place` parses where a store is, and `open` opens it as a `Side`. `walk` reads a side in ring order, piece by piece:
+//! a dump of all that is stored if the side supports dumps, else live cells, page by page (`pages`, with the
+//! implementations `store_pages` and `thrift_pages`). `schema` selects the column families and creates those that the
+//! target lacks, `write` writes, and `progress_file` records the progress. `verify` compares live cells by looking up
+//! each in the other side; `merge` compares two dumps including tombstones. `meter` displays the progress.
 
 mod difference;
 mod error;

@@ -19,23 +19,23 @@ use crate::storage::cluster::{ClusterLink, ClusterOptions, ClusterStore};
 use crate::storage::{EmbeddedOptions, EmbeddedStore, Store, StoreError, SyncMode, check_not_foreign};
 use crate::util::Clock;
 
-/// The consistency level of all that is read and written.
+/// The consistency level of all reads and writes.
 pub const CONSISTENCY: ConsistencyLevel = ConsistencyLevel::Quorum;
 
-/// Memory for rows and blocks of a data directory, in bytes.
+/// Cache of a data directory, in bytes.
 const CACHE_BYTES: u64 = 128 * 1024 * 1024;
 
-/// What sides are opened with.
+/// The options to open sides with.
 pub struct OpenOptions<'a> {
     /// The column families that a configuration file defines, and the partitioner of a data directory.
     pub config: &'a Config,
     pub types: &'a Types,
     pub clock: Arc<Clock>,
-    /// How a cluster is reached, where one of the sides is one.
+    /// How to connect to the cluster, if a side is one.
     pub cluster: Option<&'a ClusterOptions>,
-    /// The keyspace that is copied, where it is one. A login of 0.6 names it.
+    /// The keyspace to copy, if only one. A login of 0.6 needs it.
     pub keyspace: Option<&'a str>,
-    /// Whether a data directory that is not there is made.
+    /// Whether to create a missing data directory.
     pub creates: bool,
 }
 
@@ -55,11 +55,11 @@ pub async fn open(place: &Place, options: &OpenOptions<'_>) -> Result<Side, Copy
 
 fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Store>, String> {
     if !options.creates && !directory.is_dir() {
-        return Err("there is no such directory".to_owned());
+        return Err("the directory does not exist".to_owned());
     }
     let embedded = EmbeddedOptions {
         directory: directory.to_path_buf(),
-        // What is noted as written is on the disk.
+        // Writes that the progress file records must be on disk.
         sync: SyncMode::Batch,
         cache_bytes: CACHE_BYTES,
     };
@@ -69,7 +69,7 @@ fn open_data(directory: &Path, options: &OpenOptions<'_>) -> Result<Arc<dyn Stor
     Ok(Arc::new(store.map_err(|error| format!("cannot open the data directory: {error}"))?))
 }
 
-/// A side over a store of ours, with the schema that clients have made there.
+/// Returns a side of a store, with the schema that clients have created in it.
 async fn over(
     name: String,
     store: Arc<dyn Store>,
@@ -88,21 +88,21 @@ async fn over(
         Side { name, pages, database: Some(database.clone()), described, partitioner: Some(partitioner) };
     let loaded = database.stored_schema().load().await;
     loaded.map_err(|error| {
-        CopyError::of(&side, format!("cannot read the schema that clients made: {error}"))
+        CopyError::of(&side, format!("cannot read the schema that clients created: {error}"))
     })?;
     Ok(side)
 }
 
-/// A cluster, with its own partitioner: rows come in another order than on the other side, and that is all.
+/// Opens a cluster, with its own partitioner. If the other side has another one, rows come in another order.
 async fn open_cluster(options: &OpenOptions<'_>) -> Result<Side, CopyError> {
     let Some(cluster) = options.cluster else {
-        return Err(CopyError::Schema("it is not said where the cluster is".to_owned()));
+        return Err(CopyError::Schema("no cluster is configured".to_owned()));
     };
     let name = format!("cluster:{}", cluster.contact_points.join(","));
     let failed = |error: StoreError| CopyError::Side { side: name.clone(), why: error.to_string() };
     let link = ClusterLink::open(cluster).await.map_err(failed)?;
     let class = link.partitioner_class().await.map_err(failed)?;
-    let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not known here")));
+    let unknown = || failed(StoreError::Mismatch(format!("its partitioner {class} is not supported")));
     let partitioner = partitioner::resolve(&class).ok_or_else(unknown)?;
     let store = ClusterStore::open(link, cluster, partitioner.clone(), options.clock.clone()).await;
     over(name.clone(), Arc::new(store.map_err(failed)?), partitioner, options).await
@@ -117,7 +117,7 @@ async fn open_thrift(
     let pages = ThriftPages::new(place.clone(), options.clock.clone()).map_err(failed)?;
     let described =
         thrift_schema::keyspaces(&pages, options.types, options.keyspace).await.map_err(failed)?;
-    // The bar does without where it is none of ours.
+    // With an unknown partitioner the progress bar shows no position.
     let partitioner = thrift_schema::partitioner(&pages).await.map_err(failed)?;
     Ok(Side { name: name.clone(), pages: Arc::new(pages), database: None, described, partitioner })
 }

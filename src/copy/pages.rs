@@ -1,4 +1,4 @@
-//! What is alive in a store, page by page.
+//! Reads the live cells of a store, page by page.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,18 +9,19 @@ use bytes::Bytes;
 use crate::model::{Cell, Predicate, Row, RowColumns};
 use crate::schema::CfDef;
 
-/// An answer of a side, later; an error is what the side says.
+/// The future result of a side; an error is the side's message.
 pub type PageFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
 
-/// Reads what is alive.
+/// Reads live cells.
 pub trait Pages: Send + Sync {
-    /// Rows in ring order from a key's place on, that row included; empty: from the first. Of each the first columns.
+    /// Returns rows in ring order, from the position of `start` on, inclusive; from the first row if it is empty. Each
+    /// row has at most its first `columns` columns.
     fn range(&self, cf: &Arc<CfDef>, start: Bytes, rows: usize, columns: usize) -> PageFuture<'_, Vec<Row>>;
 
-    /// The columns of a row from a name on, that one included.
+    /// Returns the columns of a row from the name `start` on, inclusive.
     fn row(&self, cf: &Arc<CfDef>, key: Bytes, start: Bytes, columns: usize) -> PageFuture<'_, RowColumns>;
 
-    /// Cells of a row, or of a super column.
+    /// Returns cells of a row or of a super column.
     fn cells(
         &self,
         cf: &Arc<CfDef>,
@@ -29,13 +30,13 @@ pub trait Pages: Send + Sync {
         predicate: Predicate,
     ) -> PageFuture<'_, Vec<Cell>>;
 
-    /// Whether a page of columns may have fewer than were asked for although more follow: 0.6 counts super columns in which
-    /// nothing is alive.
+    /// Returns whether a page of columns may be short although more columns follow: 0.6 counts super columns without
+    /// live columns.
     fn may_stop_early(&self, cf: &CfDef) -> bool;
 
-    /// Whether the second at which a cell expires is known, and not only how long it was to live.
+    /// Returns whether the exact time of expiry of cells is known, or only their time to live.
     fn tells_expiry(&self) -> bool;
 
-    /// Whether many columns of a row are better asked for by their first and last than one by one.
+    /// Returns whether a slice from the first to the last column is cheaper than many columns by name.
     fn prefers_slices(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Where a side of a copy is.
+//! Parses where a side of a copy is.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,46 +11,47 @@ use crate::thrift::frame::Transport;
 /// A store to copy from or to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// An embedded store's data directory.
+    /// A data directory.
     Data(PathBuf),
-    /// A server, over the Thrift API.
+    /// A Thrift server.
     Thrift(ThriftPlace),
-    /// A cluster: its contact points as they were said; `None`: the one that the configuration names.
+    /// A cluster with its contact points as given; `None` for the configured cluster.
     Cluster(Option<String>),
 }
 
-/// A Thrift server, and how it is spoken to.
+/// The address of a Thrift server, and how to connect to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThriftPlace {
     /// `host:port`.
     pub address: String,
     pub transport: Transport,
-    /// Calls name their keyspace, as up to 0.6.
+    /// Calls have a keyspace argument, as up to 0.6.
     pub is_keyed: bool,
-    /// Who we are, where a server asks: the user, and a file whose first line is the password.
+    /// The login, if the server requires one: the user, and a file whose first line is the password.
     pub login: Option<(String, PathBuf)>,
 }
 
-/// The port of the Thrift API where none is said.
+/// The default port of Thrift.
 const THRIFT_PORT: u16 = 9160;
 
 impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Place, String> {
-        let forms = "say data:DIRECTORY, thrift:HOST:PORT or cluster:HOST,HOST";
+        let forms = "use data:DIRECTORY, thrift:HOST:PORT or cluster:HOST,HOST";
         if text == "cluster" {
             return Ok(Place::Cluster(None));
         }
-        let (kind, rest) = text.split_once(':').ok_or_else(|| format!("{text:?} is no place: {forms}"))?;
+        let (kind, rest) =
+            text.split_once(':').ok_or_else(|| format!("unknown location {text:?}: {forms}"))?;
         if rest.is_empty() {
-            return Err(format!("{text:?} does not say where: {forms}"));
+            return Err(format!("{text:?} has no address: {forms}"));
         }
         match kind {
             "data" => Ok(Place::Data(PathBuf::from(rest))),
             "thrift" => thrift_place(rest).map(Place::Thrift),
             "cluster" => Ok(Place::Cluster(Some(rest.to_owned()))),
-            _ => Err(format!("{text:?} is no place: {forms}")),
+            _ => Err(format!("unknown location {text:?}: {forms}")),
         }
     }
 }
@@ -69,17 +70,17 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
             Some(("password-file", file)) => password_file = Some(PathBuf::from(file)),
             _ => {
                 return Err(format!(
-                    "{option:?} is nothing that can be said of a Thrift server: there are framed, unframed, \
-                     version=0.6, user=NAME and password-file=FILE"
+                    "unknown option {option:?} of a Thrift server: use framed, unframed, version=0.6, user=NAME and \
+                     password-file=FILE"
                 ));
             }
         }
     }
     if !HAS_RANGES_OF_ROWS.has(version) {
-        return Err(format!("a server of {version} cannot be copied from: ranges of rows came with 0.6"));
+        return Err(format!("cannot copy from a server of {version}: get_range_slices exists from 0.6 on"));
     }
     let is_keyed = Family::of_release(version) != Family::AfterSetKeyspace;
-    // Each release's own default.
+    // The default of each release.
     let default = if is_keyed { Transport::Unframed } else { Transport::Framed };
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { address.to_owned() } else { format!("{address}:{THRIFT_PORT}") };
@@ -91,15 +92,15 @@ fn thrift_place(text: &str) -> Result<ThriftPlace, String> {
     Ok(ThriftPlace { address, transport: transport.unwrap_or(default), is_keyed, login })
 }
 
-/// A directory by its whole path, so that it is the same from wherever it is named.
-fn whole(path: &Path) -> PathBuf {
+/// Returns the absolute path of a directory, so that its name does not depend on the working directory.
+fn absolute(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Data(path) => write!(f, "data:{}", whole(path).display()),
+            Place::Data(path) => write!(f, "data:{}", absolute(path).display()),
             Place::Thrift(place) => write!(f, "thrift:{}", place.address),
             Place::Cluster(Some(points)) => write!(f, "cluster:{points}"),
             Place::Cluster(None) => f.write_str("cluster"),
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_read() {
+    fn places_are_parsed() {
         assert_eq!("data:/var/lib/a:b".parse(), Ok(Place::Data("/var/lib/a:b".into())));
         assert_eq!("cluster:a:9042,b".parse(), Ok(Place::Cluster(Some("a:9042,b".to_owned()))));
         assert_eq!("cluster".parse(), Ok(Place::Cluster(None)));
@@ -136,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused() {
-        for (text, said) in [
-            ("data", "say data:DIRECTORY"),
-            ("data:", "does not say where"),
-            ("http://a", "is no place"),
-            ("thrift:a?version=0.5", "ranges of rows"),
+    fn invalid_places_are_refused() {
+        for (text, expected) in [
+            ("data", "use data:DIRECTORY"),
+            ("data:", "has no address"),
+            ("http://a", "unknown location"),
+            ("thrift:a?version=0.5", "from 0.6 on"),
             ("thrift:a?version=9", "unknown release"),
-            ("thrift:a?fast", "nothing that can be said"),
+            ("thrift:a?fast", "unknown option"),
             ("thrift:a?user=theo", "needs both"),
         ] {
             let error = text.parse::<Place>().unwrap_err();
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

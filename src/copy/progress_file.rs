@@ -1,4 +1,4 @@
-//! Remembers how far a copy has come, so that another run goes on there.
+//! Records the progress of a copy in a file, so that another run continues there.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::CopyError;
 use super::tally::Tally;
 
-/// The version of the file's form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// Time between two writings of the file.
+/// Minimum time between two writes of the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
 
-/// Longest file that is read: a place of each of thousands of column families, with room for long keys.
+/// Longest accepted file: places of thousands of column families, with long keys.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,23 +29,23 @@ struct ProgressEntry {
     families: BTreeMap<String, Family>,
 }
 
-/// How far a column family has come.
+/// The progress of a column family.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Family {
-    /// All up to here is written, in hex; in the source's own words.
+    /// The place up to which everything is written, in hex; the source defines its format.
     place: Option<String>,
     pub is_done: bool,
     pub tally: Tally,
 }
 
 impl Family {
-    /// Where to go on.
+    /// Returns the place to continue from.
     pub fn place(&self) -> Option<Bytes> {
         self.place.as_deref().and_then(of_hex)
     }
 }
 
-/// The file of one copy; without a path it remembers nothing beyond this run.
+/// The progress of one copy. Without a path it is not stored.
 #[derive(Debug)]
 pub struct ProgressFile {
     path: Option<PathBuf>,
@@ -54,7 +54,11 @@ pub struct ProgressFile {
 }
 
 impl ProgressFile {
-    /// Reads the file, or begins one. One of another copy is refused.
+    /// Reads the file, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// If the file is of another copy, or cannot be read or written.
     pub fn open(path: Option<&Path>, from: &str, to: &str) -> Result<ProgressFile, CopyError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         let noted = ProgressEntry { version: VERSION, from, to, families: BTreeMap::new() };
@@ -65,11 +69,11 @@ impl ProgressFile {
                 file.check_same(path, &noted)?;
                 file.noted = noted;
             }
-            // A file that cannot be written is told before hours of work.
+            // Report a file that cannot be written before hours of work.
             Ok(None) => file.write()?,
             Err(why) => {
                 return Err(CopyError::ProgressFile(format!(
-                    "the progress file {} cannot be read: {why}; name another file",
+                    "the progress file {} cannot be read: {why}; use another file",
                     path.display()
                 )));
             }
@@ -80,14 +84,14 @@ impl ProgressFile {
     fn check_same(&self, path: &Path, noted: &ProgressEntry) -> Result<(), CopyError> {
         if noted.version != VERSION {
             return Err(CopyError::ProgressFile(format!(
-                "the progress file {} is of version {}, this program reads {VERSION}",
+                "the progress file {} has version {}, and this program supports version {VERSION}",
                 path.display(),
                 noted.version
             )));
         }
         if (&noted.from, &noted.to) != (&self.noted.from, &self.noted.to) {
             return Err(CopyError::ProgressFile(format!(
-                "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; name another file",
+                "the progress file {} is of a copy from {} to {}, and this one is from {} to {}; use another file",
                 path.display(),
                 noted.from,
                 noted.to,
@@ -98,12 +102,12 @@ impl ProgressFile {
         Ok(())
     }
 
-    /// How far a column family has come.
+    /// Returns the progress of a column family.
     pub fn family(&self, name: &str) -> Family {
         self.noted.families.get(name).cloned().unwrap_or_default()
     }
 
-    /// Notes that all up to a place is written; `None`: everything.
+    /// Records that everything up to a place is written; `None` for the whole column family.
     pub fn note(&mut self, name: &str, place: Option<&Bytes>, tally: Tally) -> Result<(), CopyError> {
         let place_hex = place.map(|place| to_hex(place));
         let family = Family { place: place_hex, is_done: place.is_none(), tally };
@@ -114,7 +118,7 @@ impl ProgressFile {
         Ok(())
     }
 
-    /// Writes the file, all of it or nothing.
+    /// Writes the file atomically.
     pub fn write(&mut self) -> Result<(), CopyError> {
         self.written = Instant::now();
         let Some(path) = &self.path else { return Ok(()) };
@@ -146,7 +150,7 @@ fn write(path: &Path, noted: &ProgressEntry) -> Result<(), std::io::Error> {
     file.write_all(&json)?;
     file.sync_all()?;
     std::fs::rename(&beside, path)?;
-    // The new name is to survive too.
+    // Sync the new name, too.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
 }
@@ -167,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_found_again_and_another_copys_is_refused() {
+    fn progress_round_trips_and_a_file_of_another_copy_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("progress.json");
         let mut file = ProgressFile::open(Some(&path), "data:a", "data:b").unwrap();

@@ -1,4 +1,4 @@
-//! A whole copy, column family by column family.
+//! Runs a whole copy, column family by column family.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::tally::Tally;
 use super::{CopyError, Side};
 use crate::util::Clock;
 
-/// Set when somebody wants to stop.
+/// Set when a signal stops the copy.
 #[derive(Debug, Clone, Default)]
 pub struct Interruption(Arc<AtomicBool>);
 
 impl Interruption {
-    /// Has the copy end as soon as what is under way is written.
+    /// Stops the copy as soon as the current pieces are written.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -27,7 +27,7 @@ impl Interruption {
     }
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     Copy,
@@ -35,20 +35,20 @@ pub enum Task {
     Verify,
 }
 
-/// How a copy goes.
+/// The options of a copy.
 #[derive(Debug, Clone)]
 pub struct CopyOptions {
     pub task: Task,
     pub selection: Selection,
     pub progress_file: Option<PathBuf>,
-    /// Most rows that one page asks a side for that is read page by page.
+    /// Maximum number of rows of a page.
     pub rows_at_a_time: usize,
-    /// Pieces that are written or looked up at the same time.
+    /// Pieces that are written or looked up concurrently.
     pub parallel: usize,
     pub interruption: Interruption,
 }
 
-/// Copies and compares as the options say. Different sides are an error.
+/// Copies and compares. Differences are an error.
 pub async fn run(
     from: Arc<Side>,
     to: Arc<Side>,
@@ -73,12 +73,12 @@ pub async fn run(
 }
 
 async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
-    // A file of another copy is refused before anything is made.
+    // Refuse a file of another copy before creating anything.
     let path = options.progress_file.as_deref();
     let mut file = ProgressFile::open(path, &work.from.name, &work.to.name)?;
     let pairs = schema::prepare(&work.from, &work.to, &options.selection).await?;
     if !work.from.can_dump() {
-        eprintln!("{} tells only what is alive: no tombstones are copied", work.from.name);
+        eprintln!("{} only returns live columns: no tombstones are copied", work.from.name);
     }
     let mut total = Tally::default();
     for (number, pair) in pairs.iter().enumerate() {
@@ -90,7 +90,9 @@ async fn copy_all(work: &Work, options: &CopyOptions) -> Result<(), CopyError> {
             continue;
         }
         if options.interruption.is_stopped() {
-            return Err(CopyError::Interrupted(format!("{name} and what comes after it are not copied")));
+            return Err(CopyError::Interrupted(format!(
+                "{name} and the column families after it are not copied"
+            )));
         }
         let title = format!("{name} ({} of {})", number + 1, pairs.len());
         total.add(work.copy(pair, &mut file, title).await?);

@@ -1,4 +1,4 @@
-//! Which column families are copied, and what the target needs for them.
+//! Selects the column families to copy, and creates those that the target lacks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::{CopyError, Side};
 use crate::schema::{CfDef, KeyspaceDef};
 
-/// What of the source is meant.
+/// Which column families to copy.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only this keyspace.
     pub keyspace: Option<String>,
     /// Only the column family of this name.
     pub column_family: Option<String>,
-    /// Leave out tables that CQL has made where the target cannot have them.
+    /// Skip tables created by CQL if the target cannot store them.
     pub skips_tables: bool,
 }
 
-/// A column family on both sides. Without a target there, yet.
+/// A column family on both sides.
 #[derive(Debug, Clone)]
 pub struct Pair {
     pub from: Arc<CfDef>,
@@ -35,21 +35,22 @@ fn name_of(cf: &CfDef) -> String {
     format!("{}.{}", cf.keyspace, cf.name)
 }
 
-/// Column families of a keyspace that are copied.
+/// The column families of a keyspace to copy.
 struct SelectedFamilies {
     keyspace: KeyspaceDef,
     families: Vec<Arc<CfDef>>,
 }
 
-fn chosen(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
+fn selected_families(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, CopyError> {
     let mut all = Vec::new();
     for keyspace in from.keyspaces() {
         if selection.keyspace.as_ref().is_some_and(|only| *only != keyspace.name) {
             continue;
         }
-        let is_meant =
+        let is_selected =
             |cf: &&Arc<CfDef>| selection.column_family.as_ref().is_none_or(|only| *only == cf.name);
-        let families: Vec<Arc<CfDef>> = keyspace.column_families.values().filter(is_meant).cloned().collect();
+        let families: Vec<Arc<CfDef>> =
+            keyspace.column_families.values().filter(is_selected).cloned().collect();
         if !families.is_empty() {
             all.push(SelectedFamilies { keyspace, families });
         }
@@ -66,14 +67,14 @@ fn chosen(from: &Side, selection: &Selection) -> Result<Vec<SelectedFamilies>, C
     Ok(all)
 }
 
-/// Makes what the target lacks, and gives each column family with its other side.
+/// Creates the column families that the target lacks. Returns each column family with its definition on the other side.
 pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
-    let mut chosen = chosen(from, selection)?;
+    let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
-        leave_out_tables(&mut chosen, to, selection)?;
+        skip_tables(&mut selected, to, selection)?;
     }
     let mut missing = BTreeMap::new();
-    for SelectedFamilies { keyspace, families } in &chosen {
+    for SelectedFamilies { keyspace, families } in &selected {
         for cf in families {
             match to.column_family(&cf.keyspace, &cf.name) {
                 Some(there) => check_alike(cf, &there)?,
@@ -82,31 +83,35 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
         }
     }
     let database = to.writable()?;
-    for SelectedFamilies { keyspace, .. } in &chosen {
+    for SelectedFamilies { keyspace, .. } in &selected {
         let Some(families) = missing.get(&keyspace.name) else { continue };
         let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
         database
             .restore()
             .define(keyspace, families)
             .await
-            .map_err(|error| CopyError::Schema(format!("{} lacks {}: {error}", to.name, names.join(", "))))?;
-        tracing::info!("made in {}: {}", to.name, names.join(", "));
+            .map_err(|error| CopyError::Schema(format!("{} has no {}: {error}", to.name, names.join(", "))))?;
+        tracing::info!("created in {}: {}", to.name, names.join(", "));
     }
-    pairs_of(&chosen, to)
+    pairs_of(&selected, to)
 }
 
-/// Gives each column family with its other side, where it has one; an error names one that has not.
+/// Returns each column family with its definition on the other side.
+///
+/// # Errors
+///
+/// Which column family the target does not have.
 pub fn existing(from: &Side, to: &Side, selection: &Selection) -> Result<Vec<Pair>, CopyError> {
-    let mut chosen = chosen(from, selection)?;
+    let mut selected = selected_families(from, selection)?;
     if !to.can_dump() {
-        leave_out_tables(&mut chosen, to, selection)?;
+        skip_tables(&mut selected, to, selection)?;
     }
-    pairs_of(&chosen, to)
+    pairs_of(&selected, to)
 }
 
-fn pairs_of(chosen: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyError> {
+fn pairs_of(selected: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyError> {
     let mut pairs = Vec::new();
-    for cf in chosen.iter().flat_map(|chosen| &chosen.families) {
+    for cf in selected.iter().flat_map(|selected| &selected.families) {
         let Some(there) = to.column_family(&cf.keyspace, &cf.name) else {
             return Err(CopyError::Schema(format!("{} has no column family {}", to.name, name_of(cf))));
         };
@@ -116,40 +121,40 @@ fn pairs_of(chosen: &[SelectedFamilies], to: &Side) -> Result<Vec<Pair>, CopyErr
     Ok(pairs)
 }
 
-/// A cluster keeps its own tables, in which the cells of ours have no place.
-fn leave_out_tables(
-    chosen: &mut [SelectedFamilies],
-    to: &Side,
-    selection: &Selection,
-) -> Result<(), CopyError> {
+/// Removes CQL tables from the selection: a cluster has its own tables, in which cells of this store have no place.
+fn skip_tables(selected: &mut [SelectedFamilies], to: &Side, selection: &Selection) -> Result<(), CopyError> {
     let is_table = |cf: &&Arc<CfDef>| cf.table.is_some();
-    let tables: Vec<String> =
-        chosen.iter().flat_map(|chosen| &chosen.families).filter(is_table).map(|cf| name_of(cf)).collect();
+    let tables: Vec<String> = selected
+        .iter()
+        .flat_map(|selected| &selected.families)
+        .filter(is_table)
+        .map(|cf| name_of(cf))
+        .collect();
     if tables.is_empty() {
         return Ok(());
     }
     if !selection.skips_tables {
         return Err(CopyError::Schema(format!(
-            "{} cannot take tables that CQL has made: {}; copy them with a CQL tool and leave them out here with \
+            "{} cannot store tables created by CQL: {}; copy them with a CQL tool, and skip them here with \
              --skip-cql-tables",
             to.name,
             tables.join(", ")
         )));
     }
-    eprintln!("left out, because CQL has made them: {}", tables.join(", "));
-    for chosen in chosen {
-        chosen.families.retain(|cf| !is_table(&cf));
+    eprintln!("skipped, because CQL has created them: {}", tables.join(", "));
+    for keyspace in selected {
+        keyspace.families.retain(|cf| !is_table(&cf));
     }
     Ok(())
 }
 
-/// Whether names and values of one can be those of the other.
+/// Checks that both sides have the same kinds of names and values.
 fn check_alike(from: &CfDef, to: &CfDef) -> Result<(), CopyError> {
     let subcomparator = |cf: &CfDef| cf.subcomparator().map(|sub| sub.class_name().to_owned());
     let differs = |what: &str, from_is: &str, to_is: &str| {
         Err(CopyError::Schema(format!(
-            "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; copy \
-             into one that is alike, or drop the target's",
+            "{} is not the same on both sides: its {what} is {from_is} in the source and {to_is} in the target; drop \
+             the target's, or copy to another target",
             name_of(from)
         )))
     };

@@ -1,4 +1,4 @@
-//! One of the two stores of a copy, opened.
+//! One of the two open stores of a copy.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::schema::{CfDef, KeyspaceDef};
 
 /// A store to copy from or to.
 pub struct Side {
-    /// What it is called, the same in every run.
+    /// The name, the same in every run.
     pub name: String,
-    /// What is alive in it.
+    /// Reads the live cells.
     pub pages: Arc<dyn Pages>,
-    /// Where it is a store of ours, which can be written to.
+    /// The database of a store that can be written to; `None` for a Thrift server.
     pub database: Option<Arc<Database>>,
-    /// The definitions of a server that only tells them.
+    /// The keyspaces of a Thrift server.
     pub described: Vec<KeyspaceDef>,
-    /// The order of its rows, where we know it.
+    /// The order of the rows, if it is known.
     pub partitioner: Option<PartitionerRef>,
 }
 
 impl Side {
-    /// Whether it tells all that is stored, tombstones too.
+    /// Returns whether the side supports dumps of all that is stored, including tombstones.
     pub fn can_dump(&self) -> bool {
         self.database.as_ref().is_some_and(|database| database.store().can_dump())
     }
 
-    /// Its keyspaces as they are now.
+    /// Returns the current keyspaces.
     pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
         match &self.database {
             Some(database) => database.catalog().keyspaces.values().cloned().collect(),
@@ -36,7 +36,7 @@ impl Side {
         }
     }
 
-    /// The definition of a column family.
+    /// Returns the definition of a column family.
     pub fn column_family(&self, keyspace: &str, name: &str) -> Option<Arc<CfDef>> {
         match &self.database {
             Some(database) => database.catalog().column_family(keyspace, name).cloned(),
@@ -47,17 +47,14 @@ impl Side {
         }
     }
 
-    /// The side as one that can be written to.
+    /// Returns the database of a side that can be written to.
     pub fn writable(&self) -> Result<&Arc<Database>, CopyError> {
         self.database.as_ref().ok_or_else(|| {
-            CopyError::of(
-                self,
-                "a Thrift server can be copied from, not to: start thriftstore before the target instead",
-            )
+            CopyError::of(self, "cannot copy to a Thrift server: copy to its data directory or cluster")
         })
     }
 
-    /// Whether rows of both sides come in the same order.
+    /// Returns whether the rows of both sides are in the same order.
     pub fn is_in_order_of(&self, other: &Side) -> bool {
         match (&self.partitioner, &other.partitioner) {
             (Some(one), Some(other)) => one.class_name() == other.class_name(),
@@ -65,7 +62,7 @@ impl Side {
         }
     }
 
-    /// Makes all that was written durable.
+    /// Makes all writes durable.
     pub async fn close(&self) -> Result<(), CopyError> {
         let Some(database) = &self.database else { return Ok(()) };
         database.store().close().await.map_err(|error| CopyError::of(self, error))

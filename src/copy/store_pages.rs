@@ -1,4 +1,4 @@
-//! Pages of a store of ours.
+//! Pages of an embedded store or a cluster.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::schema::CfDef;
 use crate::storage::Store;
 use crate::util::Clock;
 
-/// Reads from a store.
+/// Reads pages from a store.
 pub struct StorePages {
     store: Arc<dyn Store>,
     clock: Arc<Clock>,

@@ -1,22 +1,22 @@
-//! What was copied or compared so far.
+//! Counts what was copied or compared.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Change;
 use crate::storage::RowPiece;
 
-/// Counts of rows, columns and bytes.
+/// Counts of rows, cells and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub rows: u64,
-    /// Cells, and tombstones of any kind.
+    /// Cells and tombstones of all kinds.
     pub cells: u64,
-    /// Keys, names and values.
+    /// Bytes of keys, names and values.
     pub bytes: u64,
 }
 
 impl Tally {
-    /// Counts pieces, of which so many begin a row.
+    /// Counts pieces of which `rows` begin a row.
     pub fn of(pieces: &[RowPiece], rows: u64) -> Tally {
         let mut tally = Tally { rows, ..Tally::default() };
         for row in pieces {

@@ -1,4 +1,4 @@
-//! Calls of a Thrift server, one at a time on a connection.
+//! A client of a Thrift server, with one call at a time.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, 
 use crate::util::Password;
 use crate::util::limits::MESSAGE_BYTES_MAX;
 
-/// Longest wait for a connection, and for an answer.
+/// Time limits of connecting and of a call.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Room in the input buffer for each read, in bytes.
+/// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
 /// An open connection.
@@ -26,14 +26,14 @@ pub struct ThriftClient {
     cutter: MessageCutter,
     input: BytesMut,
     seqid: i32,
-    /// The user and his password, where the server asks.
+    /// The user and the password, if the server requires a login.
     login: Option<(String, Password)>,
-    /// The keyspace that the session has (0.7 and later), or that it has logged in to.
+    /// The keyspace of the session (0.7 and later), or of the login (0.6).
     keyspace: Option<String>,
 }
 
 impl ThriftClient {
-    /// Connects, and logs in where that is not done keyspace by keyspace. `login` is a user and his password.
+    /// Connects. Logs in, except up to 0.6, where a login is for a keyspace. `login` is a user and the password.
     pub async fn connect(
         place: &ThriftPlace,
         login: Option<(String, Password)>,
@@ -42,7 +42,7 @@ impl ThriftClient {
         let stream = match connecting {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
-            Err(_) => return Err("cannot connect: nobody answers".to_owned()),
+            Err(_) => return Err("cannot connect: no answer within 10 s".to_owned()),
         };
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let mut client = ThriftClient {
@@ -76,10 +76,10 @@ impl ThriftClient {
             writer.stop();
         };
         let reply = self.exchange("login", write).await?;
-        answer_of(&reply, "login", TType::Stop).map(|_| ())
+        result_of(&reply, "login", TType::Stop).map(|_| ())
     }
 
-    /// Has the session use a keyspace; up to 0.6 each call names its own.
+    /// Selects the keyspace of the session. Up to 0.6, where each call names its keyspace, logs in to it.
     pub async fn use_keyspace(&mut self, keyspace: &str) -> Result<(), String> {
         if self.keyspace.as_deref() == Some(keyspace) {
             return Ok(());
@@ -91,13 +91,13 @@ impl ThriftClient {
         }
         let reply =
             self.exchange("set_keyspace", |writer| writer.field_string(1, keyspace.as_bytes())).await?;
-        // It answers with nothing, or with an exception.
-        answer_of(&reply, "set_keyspace", TType::Stop)?;
+        // The reply is empty or an exception.
+        result_of(&reply, "set_keyspace", TType::Stop)?;
         self.keyspace = Some(keyspace.to_owned());
         Ok(())
     }
 
-    /// Calls, and reads the answer, which is of a type; another one is passed over.
+    /// Calls a method and reads its result of the type `ttype`. Results of other types are skipped.
     pub async fn call<T>(
         &mut self,
         name: &str,
@@ -106,8 +106,8 @@ impl ThriftClient {
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, String> + Send,
     ) -> Result<T, String> {
         let reply = self.exchange(name, write).await?;
-        let Some(at) = answer_of(&reply, name, ttype)? else {
-            return Err(format!("{name}: the answer is missing"));
+        let Some(at) = result_of(&reply, name, ttype)? else {
+            return Err(format!("{name}: the reply has no result"));
         };
         let answer = reply.slice(at..);
         read(&mut Reader::new(&answer)).map_err(|why| format!("{name}: {why}"))
@@ -125,8 +125,8 @@ impl ThriftClient {
         let exchanged = tokio::time::timeout(CALL_TIMEOUT, self.send_and_read(&request)).await;
         exchanged.unwrap_or_else(|_| {
             Err(format!(
-                "{name} is not answered; if the server needs it, say ?framed or ?unframed and the version, such as \
-                 ?version=0.6, behind its address"
+                "{name}: no answer; append the transport and version to the server's address if they are not the defaults, \
+                 such as ?unframed&version=0.6"
             ))
         })
     }
@@ -142,8 +142,8 @@ impl ThriftClient {
             match self.stream.read_buf(&mut self.input).await {
                 Ok(0) => {
                     return Err(
-                        "the server closes the connection; is it framed or unframed, and of which version? \
-                                Say so behind its address, such as ?unframed&version=0.6"
+                        "the server closed the connection; append the transport and version to its address if they are not \
+                         the defaults, such as ?unframed&version=0.6"
                             .to_owned(),
                     );
                 }
@@ -154,8 +154,8 @@ impl ThriftClient {
     }
 }
 
-/// Where in a reply the answer stands; `None` where there is none. An exception is an error.
-fn answer_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, String> {
+/// Returns the position of the result in a reply; `None` if there is none. An exception is an error.
+fn result_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, String> {
     let read = || -> Result<Result<Option<usize>, String>, WireError> {
         let mut reader = Reader::new(reply);
         let header = MessageHeader::read(&mut reader)?;
@@ -167,7 +167,7 @@ fn answer_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, 
                 0 if ttype == wanted => return Ok(Ok(Some(reader.position()))),
                 0 => reader.skip(ttype)?,
                 _ if ttype == TType::Struct => {
-                    return Ok(Err(format!("{name} is refused: {}", first_text(&mut reader)?)));
+                    return Ok(Err(format!("{name} was refused: {}", first_text(&mut reader)?)));
                 }
                 _ => reader.skip(ttype)?,
             }
@@ -177,9 +177,9 @@ fn answer_of(reply: &Bytes, name: &str, wanted: TType) -> Result<Option<usize>, 
     read().unwrap_or_else(|error| Err(format!("{name}: {error}")))
 }
 
-/// The first text of an exception; many have none.
+/// Returns the text of an exception; many have none.
 fn first_text(reader: &mut Reader<'_>) -> Result<String, WireError> {
-    let mut text = "the server does not say why".to_owned();
+    let mut text = "without a reason".to_owned();
     while let Some((ttype, id)) = reader.field_begin()? {
         match (ttype, id) {
             (TType::String, 1) => text = String::from_utf8_lossy(reader.raw()?).into_owned(),

@@ -1,4 +1,4 @@
-//! Pages of a server, over the Thrift API of 0.6 or of 0.7 and later.
+//! Pages of a Thrift server of 0.6, or of 0.7 and later.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use crate::thrift::replies;
 use crate::thrift::wire::{Reader, TType, Writer};
 use crate::util::{Clock, Password, password_of};
 
-/// QUORUM, in the API's numbers.
+/// The number of QUORUM.
 const CONSISTENCY: i32 = 2;
 
-/// Seconds by which a server's clock, or its clients', may be ahead of ours.
+/// Seconds by which the clock of a server or client may be ahead.
 const AHEAD_S: i64 = 60;
 
-/// Reads from a server, on as many connections as there are calls at a time.
+/// Reads pages from a server, with a connection for each concurrent call.
 pub struct ThriftPages {
     pub place: ThriftPlace,
     login: Option<(String, Password)>,
     clock: Arc<Clock>,
-    /// Connections that nobody uses just now.
+    /// Idle connections.
     idle: Mutex<Vec<ThriftClient>>,
 }
 
 impl ThriftPages {
-    /// Pages of a server. Reads the password's file.
+    /// Creates the pages of a server. Reads the password file.
     pub fn new(place: ThriftPlace, clock: Arc<Clock>) -> Result<ThriftPages, String> {
         let login = match &place.login {
             Some((user, file)) => Some((user.clone(), password_of("the server's", file)?)),
@@ -40,7 +40,7 @@ impl ThriftPages {
         Ok(ThriftPages { place, login, clock, idle: Mutex::default() })
     }
 
-    /// Calls a method; `keyspace` is the one that it is about.
+    /// Calls a method. `keyspace` is the keyspace of the call, if it has one.
     pub async fn call<T>(
         &self,
         keyspace: Option<&str>,
@@ -57,13 +57,13 @@ impl ThriftPages {
         if let Some(keyspace) = keyspace {
             client.use_keyspace(keyspace).await?;
         }
-        // One that has failed may have an answer on its way that nobody expects.
+        // A connection whose call failed may still receive its reply, and is not used again.
         let answer = client.call(name, write, ttype, read).await?;
         self.idle.lock().push(client);
         Ok(answer)
     }
 
-    /// Writes the keyspace where calls name it; the next argument's number.
+    /// Writes the keyspace if calls have it as an argument. Returns the id of the next argument.
     fn first_id(&self, writer: &mut Writer<'_>, keyspace: &str) -> i16 {
         if self.place.is_keyed {
             writer.field_string(1, keyspace.as_bytes());
@@ -136,15 +136,15 @@ impl ThriftPages {
         cell
     }
 
-    /// The API does not tell counters' timestamps: it is as if all were counted just now.
+    /// Returns a counter cell with the current time, because the API has no timestamps of counters.
     fn counter(&self, counter: CounterColumn) -> Cell {
         let value = Bytes::copy_from_slice(&counter.delta.to_be_bytes());
         Cell { name: counter.name, value, timestamp: self.clock.next_micros(), kind: CellKind::Counter }
     }
 }
 
-/// When a cell expires: the API tells only how long it was to live. Where its timestamp is a moment, as most clients
-/// have it, it lives from there on; else from now on, which is longer than it would have.
+/// Returns when a cell expires. The API only has the time to live. If the timestamp is in microseconds, as with most
+/// clients, the cell expires that long after it; else that long after now, which is too late.
 fn expiry(timestamp: i64, ttl_s: i32, now_s: i32) -> i32 {
     let written_s = timestamp / 1_000_000;
     let expires_s = written_s.saturating_add(i64::from(ttl_s));
@@ -253,12 +253,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_lives_from_its_timestamp_on_where_that_is_a_moment() {
+    fn cells_expire_after_their_timestamp_if_it_is_a_time() {
         let now = 1_400_000_000;
         let micros = |seconds: i32| i64::from(seconds) * 1_000_000;
         assert_eq!(expiry(micros(now - 100), 300, now), now + 200);
         assert_eq!(expiry(micros(now + 5), 300, now), now + 305);
-        // Milliseconds, a counter, a moment too long ago, and one in the far future.
+        // Milliseconds, a counter, a time too long ago, and one in the far future.
         for timestamp in [i64::from(now) * 1000, 7, micros(now - 1000), micros(now + 100_000)] {
             assert_eq!(expiry(timestamp, 300, now), now + 300, "{timestamp}");
         }

@@ -1,4 +1,4 @@
-//! What a Thrift server says of its schema.
+//! Reads the schema of a Thrift server.
 
 use crate::db::{CfRequest, KsRequest, described_keyspace};
 use crate::marshal::Types;
@@ -9,12 +9,12 @@ use crate::thrift::wire::TType;
 
 use super::thrift_pages::ThriftPages;
 
-/// Keyspaces of the servers' own.
+/// Keyspaces that servers create themselves.
 const SYSTEM_KEYSPACES: [&str; 4] = ["system", "system_auth", "system_traces", "OpsCenter"];
 
-/// Every keyspace but those of the server itself.
+/// Returns all keyspaces except those of the server itself.
 ///
-/// A server of ours tells nothing before the login, which names a keyspace up to 0.6: that to which a user is to log in.
+/// A thriftstore server describes nothing before the login. Up to 0.6 a login is for a keyspace: `keyspace`.
 pub async fn keyspaces(
     pages: &ThriftPages,
     types: &Types,
@@ -28,15 +28,15 @@ pub async fn keyspaces(
     let own = |request: &KsRequest| !SYSTEM_KEYSPACES.contains(&&*request.name);
     let described = |request: KsRequest| {
         described_keyspace(&request, types)
-            .map_err(|error| format!("its keyspace {} cannot be had here: {error}", request.name))
+            .map_err(|error| format!("its keyspace {} is not supported: {error}", request.name))
     };
     requests.into_iter().filter(own).map(described).collect()
 }
 
-/// The order of its rows; `None` where it is none of ours.
+/// Returns the partitioner; `None` if it is unknown.
 pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, String> {
     if pages.place.is_keyed {
-        // It came with the releases after it.
+        // Up to 0.6 there is no describe_partitioner.
         return Ok(None);
     }
     let name = |reader: &mut crate::thrift::wire::Reader<'_>| {
@@ -49,7 +49,7 @@ pub async fn partitioner(pages: &ThriftPages) -> Result<Option<PartitionerRef>, 
     Ok(partitioner::resolve(&class))
 }
 
-/// The keyspaces of 0.6, which tells their names, and of each what it says of its column families.
+/// Returns the keyspaces of 0.6: their names, and what describe_keyspace returns of each.
 async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Vec<KsRequest>, String> {
     let names = pages.call(keyspace, "describe_keyspaces", |_| (), TType::Set, replies::names).await?;
     let mut requests = Vec::new();
@@ -66,19 +66,19 @@ async fn old_keyspaces(pages: &ThriftPages, keyspace: Option<&str>) -> Result<Ve
 }
 
 fn old_keyspace(name: String, families: DescribedFamilies) -> KsRequest {
-    let family = |(family, mut said): (String, std::collections::BTreeMap<String, String>)| CfRequest {
+    let family = |(family, mut properties): (String, std::collections::BTreeMap<String, String>)| CfRequest {
         keyspace: name.clone(),
         name: family,
-        column_type: said.remove("Type"),
-        comparator_type: said.remove("CompareWith"),
-        subcomparator_type: said.remove("CompareSubcolumnsWith"),
+        column_type: properties.remove("Type"),
+        comparator_type: properties.remove("CompareWith"),
+        subcomparator_type: properties.remove("CompareSubcolumnsWith"),
         ..CfRequest::default()
     };
     let column_families = families.into_iter().map(family).collect();
     KsRequest {
         name: name.clone(),
         strategy_class: "SimpleStrategy".to_owned(),
-        // It does not say how many replicas there are.
+        // 0.6 does not return the replication factor.
         replication_factor: Some(1),
         column_families,
         ..KsRequest::default()

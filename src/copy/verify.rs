@@ -1,7 +1,7 @@
-//! Compares what is alive on both sides: each cell of one is looked up in the other.
+//! Compares the live cells of both sides by looking up each cell of one side in the other.
 //!
-//! The sides need not have their rows in one order. The source is walked, and what the target has is compared; then the
-//! target is walked, and what the source has not is found.
+//! The sides may have different orders of rows. A walk over the source compares its cells with the target; then a walk
+//! over the target finds cells that the source does not have.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use crate::schema::CfDef;
 use crate::storage::RowPiece;
 use crate::util::Clock;
 
-/// Names that are looked up at once.
+/// Names that are looked up at the same time.
 const NAMES_MAX: usize = 256;
-/// Columns that a slice may have beyond those that are compared.
+/// Columns that a slice may have in addition to the compared ones.
 const SPARE: usize = 64;
-/// How far two moments of expiry may lie apart, in seconds; and what expires so soon is not compared.
+/// Two times of expiry may differ by this many seconds. Cells that expire within this time are not compared.
 pub const SLACK_S: i32 = 5;
 
-/// Looks cells of one side up in the other.
+/// Looks up cells of one side in the other.
 pub struct Lookup {
-    /// Where they are looked up.
+    /// The side in which cells are looked up.
     pub other: Arc<Side>,
-    /// The column family there.
+    /// The column family on that side.
     pub cf: Arc<CfDef>,
     pub clock: Arc<Clock>,
-    /// Whether the seconds of expiry can be compared.
+    /// Whether times of expiry can be compared.
     pub compares_expiry: bool,
-    /// What a cell is called that the other side has not.
+    /// The kind of difference of a missing cell.
     pub missing: Kind,
-    /// Whether only missing cells are told.
+    /// Whether only missing cells are reported.
     pub only_missing: bool,
 }
 
@@ -55,7 +55,7 @@ impl Lookup {
         Ok(differences)
     }
 
-    /// What is alive of changes, by super column.
+    /// Returns the live cells of changes, by super column.
     fn alive(&self, changes: Vec<Change>) -> Vec<(Option<Bytes>, Vec<Cell>)> {
         let now_s = self.clock.now_s();
         let mut groups: Vec<(Option<Bytes>, Vec<Cell>)> = Vec::new();
@@ -93,7 +93,7 @@ impl Lookup {
         }
         let now_s = self.clock.now_s();
         let kind_of = |cell: &Cell| match there.get(&cell.name) {
-            // It may have been alive here a moment before it was looked up there.
+            // The cell may have expired between the two reads.
             None if expires_at(cell).is_some_and(|at| at <= now_s.saturating_add(SLACK_S)) => None,
             None => Some(self.missing),
             Some(_) if self.only_missing => None,
@@ -119,7 +119,7 @@ impl Lookup {
         Ok(())
     }
 
-    /// The slice from the first cell to the last, where both sides have them in one order.
+    /// Returns the slice from the first cell to the last, if both sides have the cells in the same order.
     fn slice_of(&self, cells: &[Cell]) -> Option<Predicate> {
         let comparator = self.cf.subcomparator().unwrap_or(&self.cf.comparator);
         let is_exact = marshal::at(&**comparator, NEWEST).stored_order() == StoredOrder::Exact;
@@ -140,7 +140,8 @@ fn expires_at(cell: &Cell) -> Option<i32> {
     }
 }
 
-/// In what two cells of one name differ. Of counters only the totals are compared: their timestamps are the stores' own.
+/// Returns how two cells with the same name differ. Of counters only totals are compared, because their timestamps
+/// depend on the store.
 pub fn difference_of(one: &Cell, other: &Cell, compares_expiry: bool) -> Option<Kind> {
     if one.is_live() != other.is_live() {
         return Some(Kind::Deletion);

@@ -1,4 +1,4 @@
-//! Reads a column family of a side from one end of the ring to the other, a piece at a time.
+//! Reads a column family of a side in ring order, a piece at a time.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use crate::model::{Change, Row, RowColumns};
 use crate::schema::CfDef;
 use crate::storage::{Dump, DumpCommand, RowPiece};
 
-/// About how many bytes one piece of a walk has.
+/// Approximate size of a piece, in bytes.
 const BATCH_BYTES: usize = 128 * 1024;
 
-/// Columns of each row that a page asks for: at first, and at most.
+/// Columns of each row in a page: at first, and at most.
 const FIRST_COLUMNS: usize = 64;
 const COLUMNS_MAX: usize = 1024;
-/// Rows that a page asks for at first; it has the one that the last page ended with, and others.
+/// Rows of a page: at first, and at least. A page repeats the last row of the page before.
 const FIRST_ROWS: usize = 16;
 const ROWS_MIN: usize = 2;
 
-/// What is read at a time.
+/// The rows that are read at a time.
 #[derive(Debug)]
 pub struct Batch {
     pub rows: Vec<RowPiece>,
-    /// How many of the rows begin here.
+    /// How many rows begin in this batch.
     pub rows_begun: u64,
-    /// Where to go on; `None`: this was the last.
+    /// Where to continue; `None` after the last batch.
     pub place: Option<Bytes>,
 }
 
-/// A walk under way.
+/// A walk over a column family.
 pub struct Walk {
     side: Arc<Side>,
     cf: Arc<CfDef>,
@@ -37,20 +37,20 @@ pub struct Walk {
     is_over: bool,
     last_key: Option<Bytes>,
     rows_max: usize,
-    /// How much a page asks for; it changes with what comes.
+    /// Size of the next page; adapts to the data.
     rows: usize,
     columns: usize,
 }
 
 impl Walk {
-    /// A walk from a place on; `None`: from the beginning.
+    /// Starts a walk after a place; `None` for the beginning.
     pub fn new(side: Arc<Side>, cf: Arc<CfDef>, after: Option<Bytes>, rows_max: usize) -> Walk {
         let rows_max = rows_max.max(ROWS_MIN);
         let rows = FIRST_ROWS.min(rows_max);
         Walk { side, cf, after, is_over: false, last_key: None, rows_max, rows, columns: FIRST_COLUMNS }
     }
 
-    /// The next rows; `None` at the end. There may be none in it although more follow.
+    /// Returns the next rows; `None` at the end. A batch may be empty although more follow.
     pub async fn next(&mut self) -> Result<Option<Batch>, CopyError> {
         if self.is_over {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Walk {
         Ok(Some(Batch { rows, rows_begun, place }))
     }
 
-    /// The next of all that is stored, where the side tells it.
+    /// Returns the next part of a dump, if the side supports dumps.
     async fn dumped(&self) -> Result<Option<Dump>, CopyError> {
         let Some(database) = &self.side.database else { return Ok(None) };
         let command = DumpCommand { cf: self.cf.clone(), after: self.after.clone(), max_bytes: BATCH_BYTES };
@@ -79,7 +79,7 @@ impl Walk {
         dump.await.map(Some).map_err(|error| CopyError::of(&self.side, error))
     }
 
-    /// The next page of what is alive.
+    /// Returns the next page of live cells.
     async fn page(&mut self) -> Result<(Vec<RowPiece>, Option<Bytes>), CopyError> {
         let place = self.after.as_ref().map(PagePlace::read).transpose();
         let place = place.map_err(|why| CopyError::of(&self.side, why))?;
@@ -93,7 +93,7 @@ impl Walk {
         Ok((rows, place.map(|place| place.write())))
     }
 
-    /// Asks for more where little came, and for less where much did.
+    /// Adapts the size of pages to the last one: larger if it was small, smaller if it was large.
     fn adapt(&mut self, bytes: usize) {
         if bytes > 2 * BATCH_BYTES {
             self.rows = (self.rows / 2).max(ROWS_MIN);
@@ -104,7 +104,7 @@ impl Walk {
         }
     }
 
-    /// Columns of one row, from a name on that has been seen.
+    /// Returns the columns of one row after the name `seen`.
     async fn rest_of_row(
         &self,
         key: Bytes,
@@ -113,7 +113,7 @@ impl Walk {
         let found = self.side.pages.row(&self.cf, key.clone(), seen.clone(), self.columns).await?;
         let may_stop_early = self.side.pages.may_stop_early(&self.cf);
         let (is_full, last) = (found.len() >= self.columns, last_name(&found));
-        // The last name may be gone by now, and another stand first.
+        // The column `seen` may have been deleted; then the page begins with another.
         let columns = without_first(found, &seen);
         let is_end = columns.is_empty() || !(is_full || may_stop_early);
         let place = PagePlace { key: key.clone(), column: if is_end { None } else { last } };
@@ -122,7 +122,8 @@ impl Walk {
         Ok((piece.into_iter().collect(), Some(place)))
     }
 
-    /// Rows after a key's; empty: from the first. They end with the first that is longer than a page.
+    /// Returns the rows after a key; from the first if it is empty. The page ends with the first row that has more
+    /// columns.
     async fn rows_after(&self, start: Bytes) -> Result<(Vec<RowPiece>, Option<PagePlace>), String> {
         let may_stop_early = self.side.pages.may_stop_early(&self.cf);
         let found = self.side.pages.range(&self.cf, start.clone(), self.rows, self.columns).await?;
@@ -178,14 +179,14 @@ fn changes_of(columns: RowColumns) -> Vec<Change> {
     }
 }
 
-/// Where a walk over pages has come to: behind a row, or behind a column of it.
+/// The place of a walk over pages: after a row, or after a column of a row.
 struct PagePlace {
     key: Bytes,
     column: Option<Bytes>,
 }
 
 impl PagePlace {
-    /// The key's length, the key, and where it was left in its middle 1 and the name.
+    /// Encodes the place: the key's length, the key, and within a row a byte 1 and the column's name.
     fn write(&self) -> Bytes {
         let length = u32::try_from(self.key.len()).unwrap_or(u32::MAX).to_be_bytes();
         let mut place = [&length[..], &self.key].concat();
@@ -208,6 +209,6 @@ impl PagePlace {
             };
             Some(PagePlace { key: Bytes::copy_from_slice(key), column })
         };
-        read().ok_or_else(|| "this is no place in the rows of a walk".to_owned())
+        read().ok_or_else(|| "the place in the progress file is invalid".to_owned())
     }
 }

@@ -1,7 +1,7 @@
-//! Writes what was read to the other side.
+//! Writes rows to the target.
 //!
-//! All but counters is written with its own timestamps, so that it may be written twice. Of a counter the total is read
-//! first on the target, and the difference added: a copy that goes on adds nothing twice.
+//! Everything except counters is written with its original timestamps, so writing it twice does no harm. For a counter
+//! the target's total is read first and the difference is added: a resumed copy adds nothing twice.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::schema::CfDef;
 use crate::storage::RowPiece;
 use crate::util::Clock;
 
-/// How often a write is tried, and the first pause between two tries; each pause is twice as long as the last.
+/// Attempts of a write, and the pause before the second; each pause is twice as long as the last.
 const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Writes to one side.
+/// Writes to a side.
 pub struct Writer {
     to: Arc<Side>,
     database: Arc<Database>,
     clock: Arc<Clock>,
 }
 
-/// The counters of a row, or of a super column in it.
+/// The counters of a row, by super column.
 type Counters = HashMap<Option<Bytes>, Vec<Cell>>;
 
 impl Writer {
@@ -68,8 +68,8 @@ impl Writer {
         Ok(())
     }
 
-    /// A store that tells its tombstones takes everything as it is. Elsewhere what has expired cannot be written with the
-    /// time that it was to live, and must not come to life: a tombstone takes its place.
+    /// Returns a change as the target can store it. A store with dumps stores everything as it is. Others cannot store
+    /// an expired cell with its time to live, and it must not become live again: it is written as a tombstone.
     fn as_written(&self, change: Change) -> Change {
         match change {
             Change::Cell { super_column, cell } if !self.to.can_dump() => {
@@ -100,7 +100,7 @@ impl Writer {
         if changes.is_empty() {
             return Ok(());
         }
-        // Tried again only where nothing was done.
+        // Try again only if nothing was written.
         self.apply(vec![Mutation::of(key, cf.clone(), changes)], |error| {
             matches!(error, Error::Overloaded(_))
         })
@@ -125,7 +125,7 @@ impl Writer {
     }
 }
 
-/// Whether a write of cells with timestamps may be done again: such a write may have happened already.
+/// Returns whether a write of cells with timestamps may be tried again. Such a write may have happened already.
 fn is_worth_another_try(error: &Error) -> bool {
     matches!(error, Error::Overloaded(_) | Error::TimedOut(_) | Error::Unavailable { .. })
 }
