@@ -11,7 +11,7 @@ use super::run::{Plan, Stop};
 use super::workload::{COLUMNS_MAX, Operation, ROWS_MAX, Shape};
 use crate::thrift::frame::Transport;
 
-/// Puts a load on a Thrift server and measures it.
+/// Put a load on a Thrift server and measure it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct StressArgs {
@@ -23,13 +23,13 @@ pub struct StressArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum StressCommand {
-    /// Answers every call with a constant and stores nothing: the limit of the loopback and of the client.
+    /// Reply to every call with a constant and store nothing: the limit of the loopback interface and the client.
     DoNothingServer(DoNothingArgs),
-    /// Measures a server against a do-nothing server, in alternating rounds.
+    /// Measure a server against a do-nothing server, in alternating rounds.
     Compare(CompareArgs),
     /// The same over the CQL native protocol: prepared INSERT and SELECT of one row.
     Native(NativeArgs),
-    /// Measures a server before a cluster against the cluster itself: what the server costs.
+    /// Measure the cost of a gateway: requests through it against requests to the cluster itself.
     Gateway(GatewayArgs),
 }
 
@@ -42,13 +42,13 @@ pub(super) struct LoadArgs {
     host: String,
     #[arg(long, default_value_t = 9160)]
     port: u16,
-    /// What every request does. `mixed` is half reads and half inserts.
+    /// The operation of each request. `mixed` is half reads and half inserts.
     #[arg(long, value_enum, default_value_t = Operation::Insert)]
     operation: Operation,
-    /// Columns of a row: what inserts choose from and what one batch writes.
+    /// Columns of a row: inserts choose one of them, and a batch writes all.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=COLUMNS_MAX as i64))]
     columns: u32,
-    /// Read slices from the row's end.
+    /// Read slices from the end of the row.
     #[arg(long)]
     reversed: bool,
     /// Stop after this many operations.
@@ -69,7 +69,7 @@ pub(super) struct LoadArgs {
     client: ClientArgs,
 }
 
-/// Where the data lies and what it looks like.
+/// Where the data is stored, and its shape.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DataArgs {
     #[arg(long, default_value = "Keyspace1")]
@@ -93,10 +93,10 @@ pub(super) struct DataArgs {
     consistency: Consistency,
 }
 
-/// How the clients behave.
+/// The behaviour of the clients.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ClientArgs {
-    /// Whose API the calls belong to: 0.6 names the keyspace in each call, 0.7 and later set it once.
+    /// The API generation of the calls: 0.6 has the keyspace in each call, 0.7 and later set it once.
     #[arg(long, value_enum, default_value_t = Dialect::Keyed)]
     dialect: Dialect,
     /// Framed transport; the default from 0.7 on.
@@ -107,11 +107,11 @@ pub(super) struct ClientArgs {
     unframed: bool,
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
-    /// Requests that each connection keeps on their way.
+    /// Concurrent requests of each connection.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pipeline: u32,
-    /// Threads that the connections are spread over. On two cores shared with the server a second one gains a tenth
-    /// in rate and triples the 99th percentile.
+    /// Threads of the connections. On two cores shared with the server a second thread adds a tenth to the rate and
+    /// triples the 99th percentile.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
     /// Seed of the keys, columns and values.
@@ -121,22 +121,22 @@ pub(super) struct ClientArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DoNothingArgs {
-    /// Address to listen at; port 0 picks a free one. The address bound is printed.
+    /// Address to listen on; port 0 picks a free one. The bound address is printed.
     #[arg(long, default_value = "127.0.0.1:0")]
     pub listen: String,
-    /// Columns in each answer to `get_slice`.
+    /// Columns in each reply to `get_slice`.
     #[arg(long, default_value_t = 10)]
     pub columns: u32,
     /// Bytes of each column's value.
     #[arg(long, default_value_t = 34)]
     pub value_size: usize,
-    /// Speak the CQL native protocol instead of Thrift.
+    /// Use the CQL native protocol instead of Thrift.
     #[arg(long)]
     pub native: bool,
-    /// Keep a processor awake between requests that follow each other closely, as `serve` does.
+    /// Keep a processor awake between requests in short intervals, as `serve` does.
     #[arg(long)]
     pub busy_poll: bool,
-    /// Exit when standard input ends: so no child outlives its parent.
+    /// Exit when standard input ends, so that the child does not outlive its parent.
     #[arg(long, hide = true)]
     pub exit_with_stdin: bool,
 }
@@ -158,7 +158,7 @@ pub(super) struct CompareArgs {
     /// Seconds of each round.
     #[arg(long, default_value_t = 0.5)]
     seconds: f64,
-    /// The server holds the rows already.
+    /// Do not write the rows: the server has them already.
     #[arg(long)]
     pub no_populate: bool,
     /// Let the do-nothing server keep a processor awake between requests, as `serve` does.
@@ -186,7 +186,7 @@ pub(super) struct NativeArgs {
     pub value_size: usize,
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub connections: u32,
-    /// Requests that each connection keeps on their way.
+    /// Concurrent requests of each connection.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub pipeline: u32,
     /// Rounds of each statement against each server.
@@ -205,7 +205,7 @@ pub(super) struct NativeArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct GatewayArgs {
-    /// The server before the cluster, as HOST:PORT.
+    /// The gateway, as HOST:PORT.
     #[arg(long, value_name = "HOST:PORT")]
     against: String,
     /// The cluster's nodes, as HOST:PORT,...
@@ -214,7 +214,7 @@ pub(super) struct GatewayArgs {
     /// Columns of a row.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=COLUMNS_MAX as i64))]
     columns: u32,
-    /// Rounds of each operation each way.
+    /// Rounds of each operation, through the gateway and directly.
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
     /// Seconds of each round.
@@ -230,7 +230,7 @@ pub(super) struct GatewayArgs {
 }
 
 impl GatewayArgs {
-    /// The plan of one operation's rounds, through the gateway.
+    /// Returns the plan of one operation's rounds through the gateway.
     pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
         let shape = self.data.shape(self.columns, self.columns);
         let stop = Stop::After(duration(self.seconds)?);
@@ -238,8 +238,7 @@ impl GatewayArgs {
         match plan.target.super_column {
             None => Ok(plan),
             Some(_) => {
-                Err("what a gateway costs is measured on a plain column family: leave --super away"
-                    .to_owned())
+                Err("the cost of a gateway is measured on a plain column family: remove --super".to_owned())
             }
         }
     }
@@ -254,7 +253,7 @@ impl NativeArgs {
         duration(self.seconds)
     }
 
-    /// The defaults, for tests.
+    /// Returns the defaults, for tests.
     #[cfg(test)]
     pub fn of(address: &str) -> NativeArgs {
         NativeArgs {
@@ -271,7 +270,7 @@ impl NativeArgs {
     }
 }
 
-/// Consistency levels by their numbers on the wire, which all servers but 0.4 agree on.
+/// Consistency levels with their numbers on the wire, which are the same for all servers except 0.4.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Consistency {
@@ -306,7 +305,7 @@ impl LoadArgs {
         match plan.is_possible() {
             true => Ok(plan),
             false => Err(
-                "CQL 3 is of 1.2 and later, for plain column families: say --dialect 1.2, and not --super"
+                "CQL 3 needs 1.2 or later and a plain column family: set --dialect 1.2 and remove --super"
                     .to_owned(),
             ),
         }
@@ -314,21 +313,21 @@ impl LoadArgs {
 }
 
 impl CompareArgs {
-    /// The plan of one operation's rounds, against the server that is measured.
+    /// Returns the plan of one operation's rounds against the measured server.
     pub fn plan(&self, operation: Operation) -> Result<Plan, String> {
         let shape = self.data.shape(self.columns, self.batch_columns.min(self.columns));
         let stop = Stop::After(duration(self.seconds)?);
         Ok(self.client.plan(resolve(&self.against)?, &self.data, shape, operation, stop))
     }
 
-    /// Columns that a full row answers a slice with.
+    /// Returns the number of columns in a slice of a full row.
     pub fn columns_per_slice(&self) -> u32 {
         self.data.slice_count.unsigned_abs().min(self.columns)
     }
 }
 
 impl DataArgs {
-    /// The consistency level as the driver calls it.
+    /// Returns the consistency level as a type of the driver.
     pub fn level(&self) -> Result<Level, String> {
         Ok(match self.consistency {
             Consistency::Any => Level::Any,
@@ -340,7 +339,7 @@ impl DataArgs {
             Consistency::LocalQuorum => Level::LocalQuorum,
             Consistency::EachQuorum => Level::EachQuorum,
             Consistency::LocalOne => Level::LocalOne,
-            Consistency::Zero => return Err("a cluster of today has no consistency level ZERO".to_owned()),
+            Consistency::Zero => return Err("current clusters have no consistency level ZERO".to_owned()),
         })
     }
 
@@ -391,10 +390,10 @@ impl ClientArgs {
     }
 }
 
-/// The first address that a HOST:PORT stands for.
+/// Returns the first address of HOST:PORT.
 fn resolve(address: &str) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|error| format!("address '{address}': {error}"))?;
-    found.next().ok_or_else(|| format!("address '{address}' stands for nothing"))
+    found.next().ok_or_else(|| format!("address '{address}' has no IP address"))
 }
 
 fn duration(seconds: f64) -> Result<Duration, String> {
@@ -419,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_holds_together() {
+    fn the_command_line_is_consistent() {
         Tool::command().debug_assert();
         assert!(Tool::try_parse_from(["stress", "compare", "--against", "h:1", "--super"]).is_ok());
         assert!(Tool::try_parse_from(["stress", "do-nothing-server"]).is_ok());
@@ -428,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dialect_decides_the_transport_unless_told() {
+    fn the_dialect_sets_the_default_transport() {
         assert_eq!(plan("").transport, Transport::Unframed);
         assert_eq!(plan("--framed").transport, Transport::Framed);
         assert_eq!(plan("--dialect 0.7").transport, Transport::Framed);

@@ -1,8 +1,8 @@
 //! Measures a server against the do-nothing server, in rounds that alternate between the two.
 //!
-//! Machines change their speed from one second to the next. So the rounds are short, the two servers take turns at
-//! going first, and the ratio is the median of the ratios of neighbouring rounds, not the ratio of two medians. Its
-//! lowest and highest are shown: where they lie far apart, measure longer or on a quieter machine.
+//! The speed of machines changes from second to second. So rounds are short, the two servers alternate in going first,
+//! and the ratio is the median of the ratios of neighbouring rounds, not the ratio of two medians. The lowest and
+//! highest ratio are shown: if they are far apart, measure longer or on a quieter machine.
 
 use super::args::CompareArgs;
 use super::do_nothing_child::DoNothingChild;
@@ -11,7 +11,7 @@ use super::rounds::{Rounds, Row, table};
 use super::run::{self, Plan};
 use super::workload::Operation;
 
-/// What is compared.
+/// The compared operations.
 const OPERATIONS: [(&str, Operation); 7] = [
     ("insert", Operation::Insert),
     ("get", Operation::Read),

@@ -1,4 +1,4 @@
-//! One client connection: keeps requests on their way and reads the replies.
+//! A client connection: sends pipelined requests and reads the replies.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,30 +18,30 @@ use crate::thrift::frame::{MessageCutter, NextMessage};
 use crate::thrift::wire::Writer;
 use crate::util::limits::MESSAGE_BYTES_MAX;
 
-/// Room in the input buffer for each read, in bytes.
+/// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Longest wait for a connection and its first reply.
+/// Time limit of connecting and of the first reply.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connects and does what comes before the first request; blocks.
+/// Connects, selects the keyspace and prepares the statement; blocks.
 pub fn open(plan: &Plan) -> Result<TcpStream, String> {
-    let said = |error: std::io::Error| format!("connect to {}: {error}", plan.address);
-    let mut stream = TcpStream::connect_timeout(&plan.address, OPEN_TIMEOUT).map_err(said)?;
-    stream.set_nodelay(true).map_err(said)?;
+    let failed = |error: std::io::Error| format!("connect to {}: {error}", plan.address);
+    let mut stream = TcpStream::connect_timeout(&plan.address, OPEN_TIMEOUT).map_err(failed)?;
+    stream.set_nodelay(true).map_err(failed)?;
     if plan.target.dialect == Dialect::Session {
-        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(said)?;
+        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
         ask(&mut stream, plan, "set_keyspace", |writer| plan.target.set_keyspace(writer, 0))?;
         if let Some(statement) = plan.operation.statement() {
             let prepare = |writer: &mut Writer| statement.prepare(&plan.target, writer, 0);
             ask(&mut stream, plan, "prepare_cql3_query", prepare)?;
         }
     }
-    stream.set_nonblocking(true).map_err(said)?;
+    stream.set_nonblocking(true).map_err(failed)?;
     Ok(stream)
 }
 
-/// Sends one call and waits for its answer.
+/// Sends one call and waits for its reply.
 fn ask(
     stream: &mut TcpStream,
     plan: &Plan,
@@ -95,7 +95,7 @@ struct InFlight {
 }
 
 impl<'p> Connection<'p> {
-    /// The client side of connection number `index`.
+    /// Creates the client of connection number `index`.
     pub fn new(plan: &'p Plan, index: usize) -> Connection<'p> {
         Connection {
             plan,
@@ -140,7 +140,7 @@ impl<'p> Connection<'p> {
         }
     }
 
-    /// Tops the pipeline up.
+    /// Fills the pipeline.
     fn write_requests(&mut self, budget: &Budget, now: Instant) -> Result<(), Failure> {
         while self.in_flight.len() < self.plan.pipeline
             && let Some(number) = budget.take(now)
@@ -162,7 +162,7 @@ impl<'p> Connection<'p> {
             self.cutter.next_message(&mut self.input).map_err(|error| malformed(error.to_string()))?
         {
             let Some(sent) = self.in_flight.pop_front() else {
-                return Err(malformed("a reply that nothing asked for".to_owned()));
+                return Err(malformed("a reply without a request".to_owned()));
             };
             match reply::check(&message, Some(sent.call), sent.seqid) {
                 Ok(columns) => tally.success(sent.call, now - sent.sent, columns),

@@ -1,12 +1,13 @@
-//! Prepared statements of CQL 3 over Thrift, on the column family that the other operations use.
+//! Prepared CQL 3 statements over Thrift, on the column family of the other operations.
 //!
-//! CQL sees a column family of Thrift's as the table `(key, column1, value)`, so its statements reach the same cells.
+//! CQL sees a Thrift column family as the table `(key, column1, value)`, so its statements read and write the same
+//! cells.
 
 use super::dialect::{Column, Target};
 use crate::cql::StatementId;
 use crate::thrift::wire::{MessageKind, TType, Writer};
 
-/// Markers of the INSERT and of the SELECT, by which the do-nothing server tells them apart.
+/// The numbers of markers of INSERT and SELECT. The do-nothing server distinguishes the statements by them.
 pub const INSERT_MARKERS: usize = 3;
 pub const SELECT_MARKERS: usize = 2;
 
@@ -29,7 +30,7 @@ impl Statement {
         }
     }
 
-    /// What servers call it once it is prepared: a hash that clients can compute, too.
+    /// Returns the id of the prepared statement: a hash that clients can compute, too.
     pub fn id(self, target: &Target) -> i32 {
         match StatementId::hash(Some(&target.keyspace), &self.text(target)) {
             StatementId::Hash(id) => id,

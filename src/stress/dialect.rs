@@ -1,27 +1,27 @@
-//! Writes the calls of the load, in the words of either family of the API.
+//! Encodes the calls of the load, in the shape of either API generation.
 
 use clap::ValueEnum;
 
 use crate::thrift::wire::{MessageKind, TType, Writer};
 
-/// The family of the API that a client speaks.
+/// The API generation of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dialect {
-    /// Every call names its keyspace.
+    /// Each call has a keyspace argument.
     #[value(name = "0.6")]
     Keyed,
-    /// The keyspace belongs to the connection.
+    /// `set_keyspace` sets the keyspace of the connection.
     #[value(name = "0.7", aliases = ["0.8", "1.0", "1.1", "1.2", "2.0", "2.1"])]
     Session,
 }
 
-/// Where the calls go and how: what is the same for every call of a run.
+/// What all calls of a run have in common.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub dialect: Dialect,
     pub keyspace: String,
     pub column_family: String,
-    /// Set when the column family is one of super columns: the one that every row has.
+    /// The super column of all rows; `None` for a standard column family.
     pub super_column: Option<String>,
     /// Number of the consistency level on the wire.
     pub consistency: i32,
@@ -126,7 +126,7 @@ impl Target {
         self.call_end(writer, id + 1);
     }
 
-    /// Writes the header and, where it belongs, the keyspace. The next argument's id.
+    /// Writes the header, and the keyspace if calls have it. Returns the id of the next argument.
     fn call_begin(&self, writer: &mut Writer, name: &[u8], seqid: i32) -> i16 {
         writer.message_begin(name, MessageKind::Call, seqid);
         match self.dialect {
@@ -138,13 +138,13 @@ impl Target {
         }
     }
 
-    /// Every call of a load ends with its consistency level.
+    /// Writes the consistency level, the last argument of all calls.
     fn call_end(&self, writer: &mut Writer, consistency_id: i16) {
         writer.field_i32(consistency_id, self.consistency);
         writer.stop();
     }
 
-    /// A ColumnParent, or with a column's name a ColumnPath: their ids are the same.
+    /// Writes a ColumnParent, or with a column name a ColumnPath: their field ids are the same.
     fn field_path(&self, writer: &mut Writer, id: i16, column: Option<&[u8]>) {
         writer.field_struct(id);
         writer.field_string(3, self.column_family.as_bytes());
@@ -159,7 +159,7 @@ impl Target {
 }
 
 impl Column<'_> {
-    /// The fields of a Column and its end.
+    /// Writes the fields of a Column and its stop.
     pub fn write(&self, writer: &mut Writer) {
         writer.field_string(1, self.name);
         writer.field_string(2, self.value);
@@ -187,8 +187,8 @@ mod tests {
 
     const COLUMN: Column = Column { name: b"n", value: b"v", timestamp: 7 };
 
-    /// A call as text: what a reader of the IDL would expect to see.
-    fn said(write: impl FnOnce(&mut Writer)) -> String {
+    /// Returns a call as text, with the field ids of the IDL.
+    fn text_of(write: impl FnOnce(&mut Writer)) -> String {
         let mut out = BytesMut::new();
         write(&mut Writer::new(&mut out));
         let mut reader = Reader::over(&out);
@@ -228,34 +228,34 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_0_6_name_their_keyspace() {
+    fn calls_of_0_6_have_a_keyspace() {
         let target = target(Dialect::Keyed, false);
         assert_eq!(
-            said(|writer| target.insert(writer, 1, b"k", COLUMN)),
+            text_of(|writer| target.insert(writer, 1, b"k", COLUMN)),
             "insert(1:ks 2:k 3:(3:cf 5:n) 4:v 5:7L 6:1)"
         );
-        assert_eq!(said(|writer| target.get(writer, 1, b"k", b"n")), "get(1:ks 2:k 3:(3:cf 5:n) 4:1)");
+        assert_eq!(text_of(|writer| target.get(writer, 1, b"k", b"n")), "get(1:ks 2:k 3:(3:cf 5:n) 4:1)");
         assert_eq!(
-            said(|writer| target.get_slice(writer, 1, b"k", 10, true)),
+            text_of(|writer| target.get_slice(writer, 1, b"k", 10, true)),
             "get_slice(1:ks 2:k 3:(3:cf) 4:(2:(1: 2: 3:true 4:10)) 5:1)"
         );
         assert_eq!(
-            said(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN, COLUMN].into_iter())),
+            text_of(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN, COLUMN].into_iter())),
             "batch_mutate(1:ks 2:{k={cf=[(1:(1:(1:n 2:v 3:7L))) (1:(1:(1:n 2:v 3:7L)))]}} 3:1)"
         );
     }
 
     #[test]
-    fn calls_of_0_7_leave_it_to_the_session() {
+    fn calls_of_0_7_have_no_keyspace() {
         let target = target(Dialect::Session, true);
-        assert_eq!(said(|writer| target.set_keyspace(writer, 1)), "set_keyspace(1:ks)");
+        assert_eq!(text_of(|writer| target.set_keyspace(writer, 1)), "set_keyspace(1:ks)");
         assert_eq!(
-            said(|writer| target.insert(writer, 1, b"k", COLUMN)),
+            text_of(|writer| target.insert(writer, 1, b"k", COLUMN)),
             "insert(1:k 2:(3:cf 4:sc) 3:(1:n 2:v 3:7L) 4:1)"
         );
-        assert_eq!(said(|writer| target.get(writer, 1, b"k", b"n")), "get(1:k 2:(3:cf 4:sc 5:n) 3:1)");
+        assert_eq!(text_of(|writer| target.get(writer, 1, b"k", b"n")), "get(1:k 2:(3:cf 4:sc 5:n) 3:1)");
         assert_eq!(
-            said(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN].into_iter())),
+            text_of(|writer| target.batch_mutate(writer, 1, b"k", [COLUMN].into_iter())),
             "batch_mutate(1:{k={cf=[(1:(2:(1:sc 2:[(1:n 2:v 3:7L)])))]}} 2:1)"
         );
     }

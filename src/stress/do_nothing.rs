@@ -1,7 +1,7 @@
-//! A Thrift server that answers and does nothing: the limit that the loopback and the client set.
+//! A Thrift server that replies and does nothing. Its rate is the limit of the loopback interface and the client.
 //!
-//! It is built like the real one, a task for each connection on a runtime with a thread for each core, so that
-//! the difference between the two is what the real one does with a request.
+//! It is built like the real server, with a task for each connection on a runtime with a thread for each core. So the
+//! difference between the two servers is the real server's work for a request.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::thrift::frame::{Detection, MessageCutter, NextMessage, Transport, det
 use crate::thrift::wire::{ApplicationError, MessageHeader, MessageKind, Reader, WireError, Writer};
 use crate::util::limits::MESSAGE_BYTES_MAX;
 
-/// Room in the input buffer for each read, in bytes.
+/// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
 
-/// What the line on standard output starts with; the bound address follows.
+/// The start of the line on standard output; the bound address follows.
 pub const LISTENING: &str = "do-nothing ";
 
 /// Serves until the process ends.
 pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("listen at {}: {error}", args.listen);
+    let failed = |error: std::io::Error| format!("listen at {}: {error}", args.listen);
     let answers = Arc::new(Answers::new(args.columns, args.value_size));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(said)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
     if args.exit_with_stdin {
         std::thread::spawn(|| {
             let mut ignored = [0];
@@ -37,17 +37,17 @@ pub fn serve(args: &DoNothingArgs) -> Result<(), String> {
         });
     }
     runtime.block_on(async {
-        let listener = TcpListener::bind(&args.listen).await.map_err(said)?;
-        println!("{LISTENING}{}", listener.local_addr().map_err(said)?);
+        let listener = TcpListener::bind(&args.listen).await.map_err(failed)?;
+        println!("{LISTENING}{}", listener.local_addr().map_err(failed)?);
         let busy_poll = if args.busy_poll { BusyPoll::start() } else { BusyPoll::off() };
         match args.native {
-            true => native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(said),
-            false => accept(listener, answers, busy_poll).await.map_err(said),
+            true => native_nothing::accept(listener, args.value_size, busy_poll).await.map_err(failed),
+            false => accept(listener, answers, busy_poll).await.map_err(failed),
         }
     })
 }
 
-/// Serves every connection that comes; ends only with an error.
+/// Serves all connections; returns only an error.
 async fn accept(listener: TcpListener, answers: Arc<Answers>, busy_poll: BusyPoll) -> std::io::Result<()> {
     loop {
         let (stream, peer) = listener.accept().await?;
@@ -65,14 +65,14 @@ async fn serve_connection(
     answers: &Answers,
     busy_poll: &BusyPoll,
 ) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
-    stream.set_nodelay(true).map_err(said)?;
+    let failed = |error: std::io::Error| error.to_string();
+    stream.set_nodelay(true).map_err(failed)?;
     let mut input = BytesMut::with_capacity(READ_BYTES);
     let mut output = BytesMut::with_capacity(READ_BYTES);
     let mut cutter: Option<MessageCutter> = None;
     loop {
         input.reserve(READ_BYTES);
-        if stream.read_buf(&mut input).await.map_err(said)? == 0 {
+        if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
             return Ok(());
         }
         busy_poll.note_request();
@@ -92,7 +92,7 @@ async fn serve_connection(
             answer(&message, cutter.transport(), answers, &mut output).map_err(|error| error.to_string())?;
         }
         if !output.is_empty() {
-            stream.write_all(&output).await.map_err(said)?;
+            stream.write_all(&output).await.map_err(failed)?;
             output.clear();
         }
     }
@@ -131,7 +131,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A server on a thread of its own that lasts as long as the test.
+    /// Starts a server on a thread, which runs until the tests end.
     pub fn start(columns: u32, value_bytes: usize) -> SocketAddr {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -147,7 +147,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn unknown_methods_and_oneway_messages() {
+    fn unknown_methods_are_refused_and_oneway_messages_get_no_reply() {
         let answers = Answers::new(1, 1);
         let reply = |name: &[u8], kind| {
             let mut message = BytesMut::new();

@@ -1,4 +1,4 @@
-//! A do-nothing server in a process of its own, for as long as it is measured against.
+//! A do-nothing server in a child process, while it is measured against.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -6,34 +6,34 @@ use std::process::{Child, Command, Stdio};
 
 use super::do_nothing::LISTENING;
 
-/// A do-nothing server in a child process, which ends with this value.
+/// A do-nothing server in a child process. Dropping this value ends it.
 pub struct DoNothingChild {
     child: Child,
     pub address: SocketAddr,
 }
 
 impl DoNothingChild {
-    /// Starts one with these words on its command line; with `busy_poll` it keeps a processor awake.
+    /// Starts the server with these arguments; with `busy_poll` it keeps a processor awake.
     pub fn start(words: &[&str], busy_poll: bool) -> Result<DoNothingChild, String> {
-        let said = |error: std::io::Error| format!("start the do-nothing server: {error}");
-        let mut child = Command::new(std::env::current_exe().map_err(said)?)
+        let failed = |error: std::io::Error| format!("start the do-nothing server: {error}");
+        let mut child = Command::new(std::env::current_exe().map_err(failed)?)
             .args(["stress", "do-nothing-server", "--listen", "127.0.0.1:0", "--exit-with-stdin"])
             .args(words)
             .args(busy_poll.then_some("--busy-poll"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(said)?;
+            .map_err(failed)?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
-            BufReader::new(output).read_line(&mut line).map_err(said)?;
+            BufReader::new(output).read_line(&mut line).map_err(failed)?;
         }
         let address = line.trim_end().strip_prefix(LISTENING).and_then(|address| address.parse().ok());
         match address {
             Some(address) => Ok(DoNothingChild { child, address }),
             None => {
                 stop(&mut child);
-                Err(format!("the do-nothing server said '{}' instead of its address", line.trim_end()))
+                Err(format!("the do-nothing server printed '{}' instead of its address", line.trim_end()))
             }
         }
     }
@@ -45,7 +45,7 @@ impl Drop for DoNothingChild {
     }
 }
 
-/// Ends the child and waits for it. It may have ended by itself, which is as good.
+/// Ends the child and waits for it. It may have ended already.
 fn stop(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();

@@ -1,5 +1,5 @@
-//! What a gateway costs: single columns by Thrift through a server before a cluster, and the same statements by the
-//! driver straight to the cluster, in rounds that alternate.
+//! Measures the cost of a gateway: single columns over Thrift through the gateway, and the same statements by the
+//! driver directly to the cluster, in alternating rounds.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -18,7 +18,7 @@ use super::run::{self, Budget, Outcome, Plan};
 use super::tally::Tally;
 use super::workload::{Call, Operation, Workload};
 
-/// What is compared.
+/// The compared operations.
 const OPERATIONS: [(&str, Operation); 2] = [("insert", Operation::Insert), ("get", Operation::Read)];
 
 /// Fills the rows through the gateway, runs the rounds and prints the table.
@@ -49,7 +49,7 @@ pub fn compare(args: &GatewayArgs) -> Result<(), String> {
     Ok(())
 }
 
-/// The driver and the statements that a gateway sends too.
+/// The driver, and the statements that a gateway sends.
 struct Direct {
     runtime: Runtime,
     session: Arc<Session>,
@@ -72,7 +72,7 @@ impl Direct {
                 .map_err(|error| format!("connect to the cluster: {error}"))?;
             let prepare = async |text: String| {
                 let prepared = session.prepare(text).await;
-                prepared.map_err(|error| format!("prepare a statement, is {name} there?: {error}"))
+                prepared.map_err(|error| format!("prepare a statement (does {name} exist?): {error}"))
             };
             let insert = prepare(format!(
                 "INSERT INTO {name} (key, column1, value) VALUES (?, ?, ?) USING TIMESTAMP ?"
@@ -88,7 +88,7 @@ impl Direct {
         Ok(Direct { runtime, session: Arc::new(session), insert, get })
     }
 
-    /// One run with as many requests on their way as the plan's connections have.
+    /// Runs the plan with as many concurrent requests as its connections have.
     fn execute(&self, plan: &Plan) -> Result<Outcome, String> {
         let start = Instant::now();
         let budget = Arc::new(Budget::starting(plan.stop, start));
@@ -117,7 +117,7 @@ impl Direct {
     }
 }
 
-/// One request at a time.
+/// A client with one request at a time.
 struct Client {
     session: Arc<Session>,
     statement: PreparedStatement,
@@ -148,17 +148,17 @@ impl Client {
         }
     }
 
-    /// The number of columns in the answer.
+    /// Sends a request. Returns the number of columns in the reply.
     async fn ask(&mut self) -> Result<usize, String> {
-        let said = |error: &dyn std::fmt::Display| error.to_string();
+        let text = |error: &dyn std::fmt::Display| error.to_string();
         let (key, name, value, timestamp) = self.workload.cell();
         if self.operation == Operation::Insert {
             let values = (&key[..], &name[..], value, timestamp);
-            self.session.execute_unpaged(&self.statement, values).await.map_err(|error| said(&error))?;
+            self.session.execute_unpaged(&self.statement, values).await.map_err(|error| text(&error))?;
             return Ok(0);
         }
         let read = self.session.execute_unpaged(&self.statement, (&key[..], &name[..])).await;
-        let rows = read.map_err(|error| said(&error))?.into_rows_result().map_err(|error| said(&error))?;
+        let rows = read.map_err(|error| text(&error))?.into_rows_result().map_err(|error| text(&error))?;
         Ok(rows.rows_num())
     }
 }

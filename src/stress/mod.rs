@@ -1,10 +1,10 @@
-//! The load tool: clients that keep a Thrift server busy and measure it, and a server that does nothing.
+//! The load tool: clients that put a load on a Thrift server and measure it, and a server that does nothing.
 //!
-//! `workload` decides what to ask, `dialect` writes it down, `connection` sends it and reads the answers, `run`
-//! drives many connections until the time or the operations are used up, `tally` counts and `report` prints.
-//! `do_nothing` answers without storing: what it reaches is the limit that the loopback and the client set, and
-//! `compare` measures a server against it. `native` does the same over the CQL native protocol, and
-//! `gateway` measures a server before a cluster against the cluster itself.
+//! `workload` chooses the requests, `dialect` encodes them, `connection` sends them and reads the replies, and `run`
+//! runs many connections until the time or the number of operations is used up. `tally` counts and `report` prints.
+//! `do_nothing` replies without storing anything: its rate is the limit of the loopback interface and the client, and
+//! `compare` measures a server against it. `native` does the same over the CQL native protocol, and `gateway` measures
+//! a gateway against its cluster.
 
 mod args;
 mod compare;
@@ -28,7 +28,7 @@ pub use args::StressArgs;
 
 use args::{LoadArgs, StressCommand};
 
-/// Runs what the command line asks for, until it is done.
+/// Runs the command.
 pub fn run(args: StressArgs) -> Result<(), String> {
     match args.command {
         None => load(&args.load),
@@ -39,7 +39,7 @@ pub fn run(args: StressArgs) -> Result<(), String> {
     }
 }
 
-/// One load run: fills the rows first if asked to, then measures.
+/// Runs one load: fills the rows first if requested, then measures.
 fn load(args: &LoadArgs) -> Result<(), String> {
     let plan = args.plan()?;
     if args.populate {

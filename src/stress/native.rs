@@ -1,4 +1,4 @@
-//! Measures the CQL native protocol against a do-nothing server of it: prepared INSERT and SELECT of one row.
+//! Measures the CQL native protocol against a do-nothing server: prepared INSERT and SELECT of one row.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -56,7 +56,7 @@ pub fn compare(args: &NativeArgs) -> Result<(), String> {
     Ok(())
 }
 
-/// Prepares what a run asks.
+/// Prepares the statement of a run.
 fn statement(args: &NativeArgs, address: SocketAddr, call: Call) -> Result<Statement, String> {
     let is_insert = call == Call::CqlInsert;
     let id = NativeClient::open(address)?.prepare(if is_insert { INSERT } else { SELECT })?;
@@ -64,17 +64,17 @@ fn statement(args: &NativeArgs, address: SocketAddr, call: Call) -> Result<State
     Ok(Statement { call, id, rows: args.rows, value_bytes, in_order: false })
 }
 
-/// One run, on one thread: it shares the processors with the server.
+/// Makes one run on one thread, because it shares the processors with the server.
 fn execute(
     args: &NativeArgs,
     address: SocketAddr,
     statement: &Statement,
     stop: Stop,
 ) -> Result<Outcome, String> {
-    let said = |error: std::io::Error| format!("start a client: {error}");
-    let open = |_| NativeClient::open(address)?.into_stream().map_err(said);
+    let failed = |error: std::io::Error| format!("start a client: {error}");
+    let open = |_| NativeClient::open(address)?.into_stream().map_err(failed);
     let streams = (0..args.connections).map(open).collect::<Result<Vec<_>, String>>()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(said)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
     let tally = Rc::new(RefCell::new(Tally::default()));
     let statement = Rc::new(statement.clone());
     let tasks = LocalSet::new();
@@ -82,7 +82,7 @@ fn execute(
     let budget = Rc::new(Budget::starting(stop, start));
     let inside = runtime.enter();
     for (index, stream) in streams.into_iter().enumerate() {
-        let stream = tokio::net::TcpStream::from_std(stream).map_err(said)?;
+        let stream = tokio::net::TcpStream::from_std(stream).map_err(failed)?;
         let (statement, budget, tally) = (Rc::clone(&statement), Rc::clone(&budget), Rc::clone(&tally));
         let pipeline = args.pipeline;
         tasks.spawn_local(async move {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::server::BusyPoll;
 
-    /// A do-nothing server on a thread of its own that lasts as long as the test.
+    /// Starts a do-nothing server on a thread, which runs until the tests end.
     fn nothing() -> SocketAddr {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

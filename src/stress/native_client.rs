@@ -1,4 +1,4 @@
-//! A client of the CQL native protocol that keeps requests on their way.
+//! A client of the CQL native protocol with concurrent requests.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use super::workload::Call;
 const VERSION: u8 = 4;
 const HEADER_BYTES: usize = 9;
 const READ_BYTES: usize = 16 * 1024;
-/// Longest wait for a connection and for each answer before the run.
+/// Time limit of connecting and of each reply before the run.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 mod opcode {
@@ -29,7 +29,7 @@ mod opcode {
 
 /// Level ONE and no flags.
 const PLAIN: [u8; 3] = [0, 1, 0];
-/// Level ONE; values, and no columns in the answer.
+/// Level ONE; values, and no metadata in the reply.
 const WITH_VALUES: [u8; 3] = [0, 1, 0x03];
 
 fn write_frame(out: &mut BytesMut, stream: i16, opcode: u8, write: impl FnOnce(&mut BytesMut)) {
@@ -48,17 +48,17 @@ fn put_long_string(out: &mut BytesMut, text: &str) {
     out.put_slice(text.as_bytes());
 }
 
-/// A connection before the run: one question at a time.
+/// A connection before the run, with one request at a time.
 pub struct NativeClient {
     stream: TcpStream,
 }
 
 impl NativeClient {
     pub fn open(address: SocketAddr) -> Result<NativeClient, String> {
-        let said = |error: std::io::Error| format!("connect to {address}: {error}");
-        let stream = TcpStream::connect_timeout(&address, OPEN_TIMEOUT).map_err(said)?;
-        stream.set_nodelay(true).map_err(said)?;
-        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(said)?;
+        let failed = |error: std::io::Error| format!("connect to {address}: {error}");
+        let stream = TcpStream::connect_timeout(&address, OPEN_TIMEOUT).map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        stream.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
         let mut client = NativeClient { stream };
         client.ask(opcode::STARTUP, |out| {
             out.put_u16(1);
@@ -78,22 +78,22 @@ impl NativeClient {
         self.ask(opcode::QUERY, written).map(|_| ())
     }
 
-    /// Prepares a statement; answers with its id.
+    /// Prepares a statement. Returns its id.
     pub fn prepare(&mut self, text: &str) -> Result<Vec<u8>, String> {
         let body = self.ask(opcode::PREPARE, |out| put_long_string(out, text))?;
-        // The result's kind and the id's length come before it.
-        body.get(6..22).map(<[u8]>::to_vec).ok_or_else(|| "an answer to PREPARE that has no id".to_owned())
+        // The kind of the result and the length of the id precede it.
+        body.get(6..22).map(<[u8]>::to_vec).ok_or_else(|| "the reply to PREPARE has no id".to_owned())
     }
 
     fn ask(&mut self, code: u8, write: impl FnOnce(&mut BytesMut)) -> Result<Vec<u8>, String> {
-        let said = |error: std::io::Error| format!("ask the server: {error}");
+        let failed = |error: std::io::Error| format!("ask the server: {error}");
         let mut request = BytesMut::new();
         write_frame(&mut request, 0, code, write);
-        self.stream.write_all(&request).map_err(said)?;
+        self.stream.write_all(&request).map_err(failed)?;
         let mut header = [0; HEADER_BYTES];
-        self.stream.read_exact(&mut header).map_err(said)?;
+        self.stream.read_exact(&mut header).map_err(failed)?;
         let mut body = vec![0; u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize];
-        self.stream.read_exact(&mut body).map_err(said)?;
+        self.stream.read_exact(&mut body).map_err(failed)?;
         if header[4] == opcode::ERROR { Err(error_text(&body)) } else { Ok(body) }
     }
 
@@ -103,12 +103,12 @@ impl NativeClient {
     }
 }
 
-/// The text of an ERROR, behind its code and its length.
+/// Returns the text of an ERROR, after its code and length.
 fn error_text(body: &[u8]) -> String {
     String::from_utf8_lossy(body.get(6..).unwrap_or_default()).into_owned()
 }
 
-/// What each request of a run is.
+/// The statement of all requests of a run.
 #[derive(Debug, Clone)]
 pub struct Statement {
     pub call: Call,
@@ -116,7 +116,7 @@ pub struct Statement {
     pub rows: u64,
     /// Bytes of the value that an INSERT writes; `None` for a SELECT.
     pub value_bytes: Option<usize>,
-    /// All keys one after the other instead of by chance.
+    /// Use all keys in order instead of random ones.
     pub in_order: bool,
 }
 
@@ -125,14 +125,16 @@ pub struct Load<'a> {
     statement: &'a Statement,
     output: BytesMut,
     input: BytesMut,
-    /// When the request of each stream was sent, and which streams are free.
+    /// When the request of each stream was sent.
     sent: Vec<Instant>,
+    /// Streams without a running request.
     free: Vec<i16>,
-    chance: u64,
+    /// The state of the random numbers.
+    random: u64,
 }
 
 impl<'a> Load<'a> {
-    /// Connection number `index`, with so many requests on their way.
+    /// Creates connection number `index` with `pipeline` concurrent requests.
     pub fn new(statement: &'a Statement, pipeline: u32, index: usize) -> Load<'a> {
         let streams = i16::try_from(pipeline).unwrap_or(i16::MAX);
         Load {
@@ -141,7 +143,7 @@ impl<'a> Load<'a> {
             input: BytesMut::with_capacity(READ_BYTES),
             sent: vec![Instant::now(); pipeline as usize],
             free: (0..streams).collect(),
-            chance: (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            random: (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         }
     }
 
@@ -183,11 +185,11 @@ impl<'a> Load<'a> {
 
     fn write_request(&mut self, stream: i16, number: u64, now: Instant) {
         // Marsaglia's xorshift.
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
         let Statement { id, rows, value_bytes, in_order, .. } = self.statement;
-        let key = if *in_order { number } else { self.chance } % rows;
+        let key = if *in_order { number } else { self.random } % rows;
         let key = format!("key{key:08}");
         write_frame(&mut self.output, stream, opcode::EXECUTE, |out| {
             out.put_u16(id.len() as u16);
@@ -217,7 +219,7 @@ impl<'a> Load<'a> {
             self.input.advance(HEADER_BYTES);
             let body = self.input.split_to(length);
             let Some(sent) = usize::try_from(stream).ok().and_then(|stream| self.sent.get(stream)) else {
-                let text = format!("an answer to stream {stream}, which asked nothing");
+                let text = format!("a reply on stream {stream}, which has no request");
                 return Err(Failure { kind: "malformed reply", text });
             };
             match code {

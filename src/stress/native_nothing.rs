@@ -9,14 +9,14 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::native::{FrameCutter, NextFrame, RequestCode, ResponseCode, write_frame};
 use crate::server::BusyPoll;
 
-/// Room in the input buffer for each read, in bytes.
+/// Room in the input buffer for a read, in bytes.
 const READ_BYTES: usize = 16 * 1024;
 const ID_BYTES: usize = 16;
-/// What the ids of prepared statements begin with.
+/// The first byte of the ids of prepared statements.
 const INSERT: u8 = 0;
 const SELECT: u8 = 1;
 
-/// The bodies that are answered.
+/// The bodies of replies.
 struct Bodies {
     void: Bytes,
     row: Bytes,
@@ -35,7 +35,7 @@ impl Bodies {
     }
 }
 
-/// Serves every connection that comes; ends only with an error.
+/// Serves all connections; returns only an error.
 pub async fn accept(listener: TcpListener, value_bytes: usize, busy_poll: BusyPoll) -> std::io::Result<()> {
     let bodies = Arc::new(Bodies::new(value_bytes));
     loop {
@@ -54,14 +54,14 @@ async fn serve_connection(
     bodies: &Bodies,
     busy_poll: &BusyPoll,
 ) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
-    stream.set_nodelay(true).map_err(said)?;
+    let failed = |error: std::io::Error| error.to_string();
+    stream.set_nodelay(true).map_err(failed)?;
     let mut input = BytesMut::with_capacity(READ_BYTES);
     let mut output = BytesMut::with_capacity(READ_BYTES);
     let mut cutter = FrameCutter::default();
     loop {
         input.reserve(READ_BYTES);
-        if stream.read_buf(&mut input).await.map_err(said)? == 0 {
+        if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
             return Ok(());
         }
         busy_poll.note_request();
@@ -71,7 +71,7 @@ async fn serve_connection(
             let (code, body) = answer(frame.opcode, &frame.body, bodies);
             write_frame(&mut output, frame.version, (0, frame.stream, code), &body);
         }
-        stream.write_all(&output).await.map_err(said)?;
+        stream.write_all(&output).await.map_err(failed)?;
         output.clear();
     }
 }
@@ -83,14 +83,14 @@ fn answer(opcode: u8, request: &[u8], bodies: &Bodies) -> (ResponseCode, Bytes) 
             let is_select = request.get(4..).is_some_and(|text| text.starts_with(b"SELECT"));
             (ResponseCode::Result, prepared(if is_select { SELECT } else { INSERT }))
         }
-        // The id's length comes before it.
+        // The length of the id precedes it.
         Some(RequestCode::Execute) if request.get(2) == Some(&SELECT) => result(&bodies.row),
         Some(RequestCode::Execute | RequestCode::Query) => result(&bodies.void),
         _ => (ResponseCode::Ready, Bytes::new()),
     }
 }
 
-/// The RESULT of a PREPARE whose columns nobody looks at.
+/// Returns the RESULT of a PREPARE, without metadata.
 fn prepared(first: u8) -> Bytes {
     let mut body = BytesMut::new();
     body.put_i32(4);

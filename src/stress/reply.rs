@@ -1,4 +1,4 @@
-//! What the client wants to know of a reply, and the replies of the do-nothing server.
+//! Checks replies in the client, and makes the replies of the do-nothing server.
 
 use bytes::{Bytes, BytesMut};
 
@@ -10,7 +10,7 @@ use crate::thrift::wire::{MessageHeader, MessageKind, Reader, TType, WireError, 
 /// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What errors are counted by: an exception's name, for one.
+    /// Failures are counted by kind, such as the name of an exception.
     pub kind: &'static str,
     pub text: String,
 }
@@ -21,7 +21,7 @@ impl From<WireError> for Failure {
     }
 }
 
-/// Walks a whole reply; the columns in it. `call` is None for calls that only prepare a connection.
+/// Reads a whole reply. Returns the number of its columns. `call` is `None` for calls that prepare a connection.
 pub fn check(message: &Bytes, call: Option<Call>, seqid: i32) -> Result<usize, Failure> {
     let mut reader = Reader::new(message);
     let header = MessageHeader::read(&mut reader)?;
@@ -59,7 +59,7 @@ pub fn check(message: &Bytes, call: Option<Call>, seqid: i32) -> Result<usize, F
     }
 }
 
-/// The declared exception that stands in field `id` of a result.
+/// Returns the declared exception with field `id` of a result.
 fn exception_name(call: Option<Call>, id: i16) -> &'static str {
     let id = if call == Some(Call::Get) { id } else { id + i16::from(id > 1) };
     match id {
@@ -71,7 +71,7 @@ fn exception_name(call: Option<Call>, id: i16) -> &'static str {
     }
 }
 
-/// Walks a struct; its field 1 if that is a string.
+/// Reads a struct. Returns its field 1 if that is a string.
 fn first_text(reader: &mut Reader) -> Result<String, WireError> {
     let mut text = String::new();
     while let Some((ttype, id)) = reader.field_begin()? {
@@ -83,7 +83,7 @@ fn first_text(reader: &mut Reader) -> Result<String, WireError> {
     Ok(text)
 }
 
-/// Result structs that never change, as bytes.
+/// The encoded result structs, which are constant.
 #[derive(Debug)]
 pub struct Answers {
     get: Bytes,
@@ -96,7 +96,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Answers with this many columns in a slice and this many bytes in a value.
+    /// Creates replies with this many columns in a slice and this many bytes in a value.
     pub fn new(columns: u32, value_bytes: usize) -> Answers {
         let value = vec![b'v'; value_bytes];
         let write_column = |writer: &mut Writer, number: u32| {
@@ -131,7 +131,7 @@ impl Answers {
         }
     }
 
-    /// The result struct of a method; None for methods that this server does not know.
+    /// Returns the result struct of a method; `None` for unknown methods.
     pub fn result(&self, method: &[u8], arguments: &mut Reader) -> Option<&Bytes> {
         match method {
             b"insert" | b"batch_mutate" | b"remove" | b"set_keyspace" | b"login" => Some(&self.void),
@@ -148,7 +148,7 @@ impl Answers {
     }
 }
 
-/// How many values a prepared statement is executed with.
+/// Returns the number of values of an executed statement.
 fn values_of(arguments: &mut Reader) -> Result<usize, WireError> {
     while let Some((ttype, id)) = arguments.field_begin()? {
         if (id, ttype) == (2, TType::List) {
@@ -159,7 +159,7 @@ fn values_of(arguments: &mut Reader) -> Result<usize, WireError> {
     Ok(0)
 }
 
-/// A CqlResult of one row with one column.
+/// Writes a CqlResult of one row with one column.
 fn write_selected(writer: &mut Writer, value: &[u8]) {
     writer.field_struct(0);
     writer.field_i32(1, 1);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_answers_pass_the_check() {
+    fn constant_replies_pass_the_check() {
         let answers = Answers::new(10, 34);
         let columns = |method: &[u8], call| {
             check(
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_a_failure() {
+    fn exceptions_and_malformed_replies_are_failures() {
         let mut bytes = BytesMut::new();
         Writer::new(&mut bytes).application_exception(b"get", 5, ApplicationError::UnknownMethod, "no get");
         let unknown = check(&bytes.freeze(), Some(Call::Get), 5).unwrap_err();

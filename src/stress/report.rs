@@ -1,14 +1,14 @@
-//! The result of a run, for people and for scripts.
+//! Formats the result of a run for people and for scripts.
 
 use std::fmt::Write;
 
 use super::run::{Outcome, Plan};
 use super::workload::Operation;
 
-/// Percentiles that are shown.
+/// The displayed percentiles.
 const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
 
-/// One line about the rows that were written before measuring.
+/// Returns a line about the rows that were written before measuring.
 pub fn populated(outcome: &Outcome) -> String {
     let mut text = format!(
         "populated in {:.1} s with {} batches, {:.0}/s\n",
@@ -20,7 +20,7 @@ pub fn populated(outcome: &Outcome) -> String {
     text
 }
 
-/// The result as aligned lines.
+/// Returns the result as aligned lines.
 pub fn text(plan: &Plan, outcome: &Outcome) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -60,7 +60,7 @@ fn append_failures(text: &mut String, outcome: &Outcome) {
     }
 }
 
-/// The result as one line of JSON.
+/// Returns the result as one line of JSON.
 pub fn json(plan: &Plan, outcome: &Outcome) -> String {
     let calls = outcome.tally.calls.iter().map(|(call, tally)| {
         let mut fields = vec![
@@ -91,7 +91,7 @@ pub fn json(plan: &Plan, outcome: &Outcome) -> String {
     ])
 }
 
-/// How an operation is called in reports.
+/// Returns the name of an operation in reports.
 pub fn operation_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Insert => "insert",
@@ -106,19 +106,19 @@ pub fn operation_name(operation: Operation) -> &'static str {
     }
 }
 
-/// A JSON object of values that are JSON already.
+/// Returns a JSON object; the values are JSON already.
 pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, String)>) -> String {
     let fields: Vec<String> =
         fields.into_iter().map(|(name, value)| format!("{}:{value}", string(name))).collect();
     format!("{{{}}}", fields.join(","))
 }
 
-/// A JSON number.
+/// Returns a JSON number.
 pub fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:.3}") } else { "null".to_owned() }
 }
 
-/// A JSON string.
+/// Returns a JSON string.
 pub fn string(value: &str) -> String {
     let mut text = String::from("\"");
     for letter in value.chars() {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_survives_what_servers_say() {
+    fn json_strings_are_escaped() {
         let text = object([("why", string("a \"b\"\\\n\u{e9}")), ("rate", number(1.5))]);
         let parsed: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(parsed, serde_json::json!({ "why": "a \"b\"\\\n\u{e9}", "rate": 1.5 }));

@@ -1,4 +1,4 @@
-//! Rounds of one operation against two servers, and what they come to.
+//! Collects rounds of one operation against two servers and computes their ratio.
 
 use std::fmt::Write;
 
@@ -41,21 +41,21 @@ impl Rounds {
     }
 }
 
-/// One operation against both servers.
+/// The rounds of one operation against both servers.
 pub struct Row {
     pub name: &'static str,
-    /// Of what the server is measured against.
+    /// The rounds that the server is measured against.
     pub limit: Rounds,
     pub server: Rounds,
 }
 
 impl Row {
-    /// The server's rate as a share of the other's, of each pair of rounds.
+    /// Returns the ratio of the server's rate to the limit's, for each pair of rounds.
     fn ratios(&self) -> Vec<f64> {
         self.server.rates.iter().zip(&self.limit.rates).map(|(server, limit)| server / limit).collect()
     }
 
-    /// `limit` is the name of what the server is measured against.
+    /// Returns the row as JSON. `limit` is the name of what the server is measured against.
     pub fn json(&self, limit: &'static str) -> String {
         let ratios = self.ratios();
         object([
@@ -68,7 +68,7 @@ impl Row {
     }
 }
 
-/// A line for each operation, and what went wrong. `limit` is the name of what the server is measured against.
+/// Returns a line for each operation, and the failures. `limit` is the name of what the server is measured against.
 pub fn table(limit: &str, rows: &[Row]) -> String {
     let mut text = format!(
         "{:<12}{:>14}{:>12}{:>8}{:>14}{:>14}{:>10}{:>10}{:>14}\n",
@@ -100,17 +100,17 @@ pub fn table(limit: &str, rows: &[Row]) -> String {
         );
     }
     for row in rows {
-        for (who, rounds) in [(limit, &row.limit), ("server", &row.server)] {
+        for (server, rounds) in [(limit, &row.limit), ("server", &row.server)] {
             if let Some(first) = &rounds.first_failure {
                 let _ =
-                    writeln!(text, "error: {} x {} at {who}, the first: {first}", rounds.failed, row.name);
+                    writeln!(text, "error: {} x {} at {server}, the first: {first}", rounds.failed, row.name);
             }
         }
     }
     text
 }
 
-/// The middle value, not a number when there is none.
+/// Returns the median; NaN if there is no value.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -122,12 +122,12 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The lowest value, not a number when there is none.
+/// Returns the lowest value; NaN if there is none.
 fn lowest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::min)
 }
 
-/// The highest value, not a number when there is none.
+/// Returns the highest value; NaN if there is none.
 fn highest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians() {
+    fn medians_and_extremes() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median(&[]).is_nan());

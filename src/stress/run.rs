@@ -1,4 +1,4 @@
-//! Drives many connections until the run is over.
+//! Runs many connections until the run ends.
 
 use std::cell::RefCell;
 use std::io::IsTerminal;
@@ -18,7 +18,7 @@ use super::tally::Tally;
 use super::workload::{Operation, Shape};
 use crate::thrift::frame::Transport;
 
-/// Everything that a run depends on.
+/// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub address: SocketAddr,
@@ -27,15 +27,15 @@ pub struct Plan {
     pub shape: Shape,
     pub operation: Operation,
     pub connections: usize,
-    /// Threads that the connections are spread over.
+    /// Threads of the connections.
     pub threads: usize,
-    /// Requests that each connection keeps on their way.
+    /// Concurrent requests of each connection.
     pub pipeline: usize,
     pub seed: u64,
     pub stop: Stop,
 }
 
-/// When a run is over.
+/// When a run ends.
 #[derive(Debug, Clone, Copy)]
 pub enum Stop {
     Operations(u64),
@@ -43,20 +43,20 @@ pub enum Stop {
 }
 
 impl Plan {
-    /// Whether there are such calls: CQL 3 has no super columns, and comes after set_keyspace.
+    /// Returns whether the calls exist: CQL 3 has no super columns, and needs set_keyspace.
     pub fn is_possible(&self) -> bool {
         let is_cql = self.operation.statement().is_some();
         !is_cql || (self.target.dialect == Dialect::Session && self.target.super_column.is_none())
     }
 
-    /// The same, but writing every column of every row once.
+    /// Returns the same plan, but writing every column of every row once.
     pub fn populating(&self) -> Plan {
         let stop = Stop::Operations(self.shape.populate_requests());
         Plan { operation: Operation::Populate, stop, ..self.clone() }
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// From the first request to the last reply.
@@ -65,13 +65,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Successful operations a second.
+    /// Returns successful operations a second.
     pub fn rate(&self) -> f64 {
         self.tally.succeeded() as f64 / self.elapsed.as_secs_f64()
     }
 }
 
-/// Hands out the run's requests until they, or its time, are used up.
+/// Counts the requests of a run until their number or the time is used up.
 #[derive(Debug)]
 pub struct Budget {
     issued: AtomicU64,
@@ -88,7 +88,7 @@ impl Budget {
         Budget { issued: AtomicU64::new(0), limit, deadline }
     }
 
-    /// The number of the next request; None when there is none.
+    /// Returns the number of the next request; `None` if the budget is used up.
     pub fn take(&self, now: Instant) -> Option<u64> {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return None;
@@ -98,7 +98,7 @@ impl Budget {
     }
 }
 
-/// Opens the connections and drives them to the end of the plan.
+/// Opens the connections and runs them until the plan's end.
 pub fn execute(plan: &Plan) -> Result<Outcome, String> {
     let streams = (0..plan.connections).map(|_| connection::open(plan)).collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
@@ -125,19 +125,19 @@ pub fn execute(plan: &Plan) -> Result<Outcome, String> {
     Ok(Outcome { elapsed: start.elapsed(), tally })
 }
 
-/// Drives some of the connections on this thread.
+/// Runs some of the connections on this thread.
 fn drive_share(
     plan: &Arc<Plan>,
     budget: &Arc<Budget>,
     share: Vec<(usize, TcpStream)>,
 ) -> Result<Tally, String> {
-    let said = |error: std::io::Error| format!("start a client: {error}");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(said)?;
+    let failed = |error: std::io::Error| format!("start a client: {error}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
     let tally = Rc::new(RefCell::new(Tally::default()));
     let tasks = LocalSet::new();
     let _inside = runtime.enter();
     for (index, stream) in share {
-        let stream = tokio::net::TcpStream::from_std(stream).map_err(said)?;
+        let stream = tokio::net::TcpStream::from_std(stream).map_err(failed)?;
         let (plan, budget, tally) = (Arc::clone(plan), Arc::clone(budget), Rc::clone(&tally));
         tasks.spawn_local(async move { Connection::new(&plan, index).drive(stream, &budget, &tally).await });
     }
@@ -145,7 +145,7 @@ fn drive_share(
     Ok(tally.take())
 }
 
-/// Keeps a progress bar until the run is finished.
+/// Displays a progress bar until the run ends.
 fn show_progress(plan: &Plan, budget: &Budget, start: Instant, finished: impl Fn() -> bool) {
     let total = match plan.stop {
         Stop::Operations(count) => count,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_answered_in_every_dialect() {
+    fn all_operations_succeed_in_all_dialects() {
         let address = do_nothing::tests::start(10, 34);
         for operation in [
             Operation::Insert,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn populating_writes_each_piece_of_each_row_once() {
+    fn populating_writes_each_batch_of_each_row_once() {
         let outcome = execute(&plan(do_nothing::tests::start(10, 34), Operation::Read).populating()).unwrap();
         assert_eq!(outcome.tally.succeeded(), 10 * 3);
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_hangs_up_is_an_error_and_no_panic() {
+    fn a_server_that_closes_connections_is_an_error() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || listener.incoming().for_each(drop));

@@ -1,4 +1,4 @@
-//! What is counted during a run.
+//! Counts operations and latencies of a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use super::reply::Failure;
 use super::workload::Call;
 
-/// Counts of one thread, or of several after `merge`.
+/// The counts of one thread, or of several after `merge`.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Successful operations by method.
@@ -21,7 +21,7 @@ pub struct Tally {
 
 #[derive(Debug)]
 pub struct CallTally {
-    /// Nanoseconds from writing a request to having walked its reply.
+    /// Nanoseconds from writing a request to having checked its reply.
     pub latency: Histogram<u64>,
     /// Columns in all replies.
     pub columns: u64,
@@ -34,10 +34,10 @@ pub struct FailureTally {
     pub first: String,
 }
 
-/// Latencies are kept to three digits: one part in a thousand.
+/// Latencies are recorded with three digits: one part in a thousand.
 const LATENCY_DIGITS: u8 = 3;
 
-/// Shortest and longest latency that is told apart from others, in nanoseconds: 100 ns and two minutes.
+/// Shortest and longest recorded latency, in nanoseconds: 100 ns and two minutes.
 const LATENCY_NANOS: (u64, u64) = (100, 120_000_000_000);
 
 impl Tally {
@@ -53,7 +53,7 @@ impl Tally {
         tally.count += 1;
     }
 
-    /// Counts a connection that has ended before its time.
+    /// Counts a connection that ended before the run.
     pub fn end_of_connection(&mut self, end: Result<(), Failure>) {
         if let Err(failure) = end {
             self.connections_lost += 1;
@@ -91,12 +91,12 @@ impl CallTally {
         CallTally { latency: latency.unwrap_or_else(|_| unreachable!()), columns: 0 }
     }
 
-    /// Latency in microseconds that this share of the operations stays below.
+    /// Returns a percentile of the latency, in microseconds.
     pub fn percentile_us(&self, percent: f64) -> f64 {
         self.latency.value_at_quantile(percent / 100.0) as f64 / 1000.0
     }
 
-    /// Longest latency in microseconds.
+    /// Returns the longest latency in microseconds.
     pub fn max_us(&self) -> f64 {
         self.latency.max() as f64 / 1000.0
     }

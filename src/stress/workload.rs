@@ -1,4 +1,4 @@
-//! What a load asks for: keys, columns and values, the same for the same seed.
+//! Chooses the keys, columns and values of a load: the same for the same seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,14 +8,14 @@ use super::cql::{self, Statement};
 use super::dialect::{Column, Target};
 use crate::thrift::wire::Writer;
 
-/// Most rows and columns of a load: their numbers have 9 and 6 digits in keys and names.
+/// Maximum number of rows and columns of a load: keys and names have 9 and 6 digits.
 pub const ROWS_MAX: u64 = 1_000_000_000;
 pub const COLUMNS_MAX: u32 = 1_000_000;
 
-/// Columns that one batch writes when rows are filled, at most: a few KiB a message.
+/// Maximum number of columns of a batch that fills rows: a few KiB a message.
 const POPULATE_BATCH_COLUMNS: u32 = 100;
 
-/// What the requests of a run do.
+/// The operation of a run's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Operation {
     Insert,
@@ -59,7 +59,7 @@ impl Call {
     }
 }
 
-/// The data and the size of what is asked.
+/// The size of the data and of requests.
 #[derive(Debug, Clone)]
 pub struct Shape {
     pub rows: u64,
@@ -73,7 +73,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Requests that fill all rows.
+    /// Returns the number of requests that fill all rows.
     pub fn populate_requests(&self) -> u64 {
         self.rows * u64::from(self.populate_batches())
     }
@@ -89,26 +89,26 @@ pub struct Workload {
     operation: Operation,
     shape: Shape,
     dice: SplitMix64,
-    /// Random bytes; each value is a piece of them.
+    /// Random bytes; each value is a part of them.
     values: Vec<u8>,
     /// Timestamp of the last write, in microseconds.
     timestamp: i64,
-    /// What the server calls the run's prepared statement.
+    /// The id of the run's prepared statement.
     statement: Option<i32>,
 }
 
-/// Bytes that the values' pool is longer than a value: so many different values there are.
+/// How much longer than a value the random bytes are: the number of different values.
 const VALUE_STARTS: usize = 1024;
 
 impl Workload {
-    /// The workload of connection number `index`.
+    /// Creates the workload of connection number `index`.
     pub fn new(operation: Operation, shape: &Shape, seed: u64, index: usize) -> Workload {
         let mut dice = SplitMix64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((index as u64) << 32));
         let values = (0..shape.value_bytes + VALUE_STARTS).map(|_| dice.next() as u8).collect();
         Workload { operation, shape: shape.clone(), dice, values, timestamp: 0, statement: None }
     }
 
-    /// The timestamp of the next write: the clock's microseconds, as clients take them, and never the same twice.
+    /// Returns the timestamp of the next write: the clock's microseconds, as in clients, and never the same twice.
     fn next_timestamp(&mut self) -> i64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(now.as_micros()).unwrap_or(i64::MAX / 2);
@@ -153,7 +153,7 @@ impl Workload {
         let id = *self.statement.get_or_insert_with(|| Statement::Insert.id(target));
         let start = self.dice.below(VALUE_STARTS as u64) as usize;
         let value = value(&self.values, start, self.shape.value_bytes);
-        // Its timestamp is the server's.
+        // The server sets the timestamp.
         let column = Column { name: &name, value, timestamp: 0 };
         cql::insert(target, writer, (seqid, id), &key, column);
         Call::CqlInsert
@@ -198,7 +198,7 @@ impl Workload {
         Call::BatchMutate
     }
 
-    /// A column of a row with a value and a timestamp, for who writes requests of another kind.
+    /// Returns a random column with a value and a timestamp, for requests that are not Thrift.
     pub fn cell(&mut self) -> ([u8; 10], [u8; 7], &[u8], i64) {
         let (key, name) = self.random_cell();
         let timestamp = self.next_timestamp();
@@ -217,12 +217,12 @@ fn value(values: &[u8], start: usize, length: usize) -> &[u8] {
     values.get(start..start + length).unwrap_or_default()
 }
 
-/// `k` and 9 digits.
+/// Returns `k` and 9 digits.
 pub fn row_key(row: u64) -> [u8; 10] {
     numbered(b'k', row)
 }
 
-/// `c` and 6 digits: byte order is number order.
+/// Returns `c` and 6 digits: the order of bytes is the order of numbers.
 pub fn column_name(column: u32) -> [u8; 7] {
     numbered(b'c', u64::from(column))
 }
@@ -236,7 +236,7 @@ fn numbered<const LENGTH: usize>(letter: u8, mut number: u64) -> [u8; LENGTH] {
     text
 }
 
-/// SplitMix64: a few instructions a number, and good enough to choose keys.
+/// The random generator SplitMix64: a few instructions a number, and good enough to choose keys.
 #[derive(Debug)]
 struct SplitMix64(u64);
 
@@ -249,14 +249,14 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, which is below 2^32.
+    /// Returns a number below `limit`, which is below 2^32.
     fn below(&mut self, limit: u64) -> u64 {
         ((self.next() >> 32) * limit) >> 32
     }
 }
 
 impl Operation {
-    /// The statement that its connections prepare first.
+    /// Returns the statement that connections prepare first.
     pub fn statement(self) -> Option<Statement> {
         match self {
             Operation::CqlInsert => Some(Statement::Insert),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dice_stay_below_the_limit_and_reach_all_of_it() {
+    fn random_numbers_cover_the_range_below_the_limit() {
         let mut dice = SplitMix64(7);
         let mut seen = [false; 10];
         (0..1000).for_each(|_| seen[dice.below(10) as usize] = true);
