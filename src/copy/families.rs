@@ -124,7 +124,7 @@ impl Work {
         missing: Kind,
         only_missing: bool,
     ) -> Arc<Lookup> {
-        let compares_expiry = self.from.pages.tells_expiry() && self.to.pages.tells_expiry();
+        let compares_expiry = self.from.pages.has_expiry_time() && self.to.pages.has_expiry_time();
         let (other, clock) = (other.clone(), self.clock.clone());
         Arc::new(Lookup { other, cf, clock, compares_expiry, missing, only_missing })
     }

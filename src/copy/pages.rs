@@ -35,7 +35,7 @@ pub trait Pages: Send + Sync {
     fn may_stop_early(&self, cf: &CfDef) -> bool;
 
     /// Returns whether the exact time of expiry of cells is known, or only their time to live.
-    fn tells_expiry(&self) -> bool;
+    fn has_expiry_time(&self) -> bool;
 
     /// Returns whether a slice from the first to the last column is cheaper than many columns by name.
     fn prefers_slices(&self) -> bool;

@@ -83,7 +83,7 @@ impl Pages for StorePages {
         false
     }
 
-    fn tells_expiry(&self) -> bool {
+    fn has_expiry_time(&self) -> bool {
         true
     }
 

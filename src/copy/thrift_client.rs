@@ -42,7 +42,7 @@ impl ThriftClient {
         let stream = match connecting {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(format!("cannot connect: {error}")),
-            Err(_) => return Err("cannot connect: no answer within 10 s".to_owned()),
+            Err(_) => return Err(format!("cannot connect: no answer within {CONNECT_TIMEOUT:?}")),
         };
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let mut client = ThriftClient {

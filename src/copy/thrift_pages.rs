@@ -239,7 +239,7 @@ impl Pages for ThriftPages {
         self.place.is_keyed && cf.is_super()
     }
 
-    fn tells_expiry(&self) -> bool {
+    fn has_expiry_time(&self) -> bool {
         false
     }
 

@@ -533,8 +533,8 @@ fn connections_that_end_alike_are_counted_in_the_log() {
         stream.write_all(b"\x80\x01\0\x01\0\0\0\x03get").unwrap();
         assert_eq!(read_to_end(&mut stream), 0);
     }
-    wait_for_log(directory.path(), "does not speak TLS");
-    let count = logged(directory.path()).matches("does not speak TLS").count();
+    wait_for_log(directory.path(), "does not use TLS");
+    let count = logged(directory.path()).matches("does not use TLS").count();
     assert_eq!(count, 1, "{}", logged(directory.path()));
     server.stop();
 }

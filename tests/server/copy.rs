@@ -180,7 +180,7 @@ fn a_copy_that_was_stopped_or_killed_goes_on() {
 
     let other = ["--from", "data:from", "--to", "data:elsewhere", "--progress-file", "progress.json"];
     let (is_content, text) = said(in_it, &other);
-    assert!(!is_content && text.contains("name another file"), "{text}");
+    assert!(!is_content && text.contains("use another file"), "{text}");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn the_status_port_asks_for_its_token() {
     check_refused(
         directory,
         &["--ephemeral", "--status", "127.0.0.1:0", "--status-token-file", "short"],
-        &["short: the token of the status port is at least 16 letters"],
+        &["short: the token of the status port must have at least 16 letters"],
     );
     let more = ["--ephemeral", "--status", "0.0.0.0:0", "--status-token-file", "token"];
     let mut server = Server::start_again(directory, &more);

@@ -111,7 +111,7 @@ fn who_does_not_speak_tls_is_closed_and_told_of() {
         client.begin("describe_version", &support::value::fields([])).unwrap();
         assert!(is_closed(client.stream));
     }
-    wait_for_log(directory.path(), "the client does not speak TLS");
+    wait_for_log(directory.path(), "the client does not use TLS");
     check_alive(&mut Client::over(authority.connect(server.address, &TLS13, None), Style::FRAMED));
     server.stop();
 }
@@ -181,7 +181,7 @@ fn broken_handshakes_harm_nobody() {
     let mut stream = raw(server.address);
     stream.write_all(&hello_of_tls_1_0()).unwrap();
     assert!(is_closed(stream));
-    wait_for_log(directory.path(), "the server speaks TLS 1.2 and 1.3");
+    wait_for_log(directory.path(), "the server supports TLS 1.2 and 1.3");
     assert!(!is_served(Authority::new().connect(server.address, &TLS13, None)));
     wait_for_log(directory.path(), "the client does not trust the server's certificate");
     check_alive(&mut Client::over(authority.connect(server.address, &TLS13, None), Style::FRAMED));
@@ -230,7 +230,7 @@ fn certificates_are_read_again_at_sighup() {
 fn without_a_certificate_the_log_says_how_to_have_tls() {
     let (server, directory) = Server::ephemeral(&[]);
     assert!(!is_served(Authority::new().connect(server.address, &TLS13, None)));
-    wait_for_log(directory.path(), "give it one with --tls-certificate and --tls-key");
+    wait_for_log(directory.path(), "set one with --tls-certificate and --tls-key");
     server.stop();
 }
 
@@ -266,7 +266,10 @@ fn files_that_are_wrong_keep_it_from_starting() {
         .unwrap();
     assert!(failure(directory, &CERTIFICATE).contains("the key has a password: `openssl pkey` takes it off"));
     fs::write(&certificate, b"\xfe\xed\xfe\xed\0\0\0\x02").unwrap();
-    assert!(failure(directory, &CERTIFICATE).contains("it is a Java keystore: `keytool -importkeystore"));
+    assert!(
+        failure(directory, &CERTIFICATE)
+            .contains("it is a Java keystore: convert it with `keytool -importkeystore")
+    );
     fs::write(&certificate, vec![b'\n'; 2 * 1024 * 1024]).unwrap();
     assert!(failure(directory, &CERTIFICATE).contains("server.pem has more than 1048576 bytes"));
 
