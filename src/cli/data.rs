@@ -52,7 +52,7 @@ impl Data {
             None => Data::of_server(args, types)?,
         };
         let loaded = data.database.stored_schema().load().await;
-        loaded.map_err(|error| format!("cannot read the schema that clients made: {error}"))?;
+        loaded.map_err(|error| format!("cannot read the schema that clients created: {error}"))?;
         if let Some(file) = &args.schema {
             data.run_script(file).await?;
         }

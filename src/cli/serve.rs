@@ -21,7 +21,7 @@ use crate::config::{self, Config};
 use crate::db::{Database, DatabaseParts};
 use crate::marshal::Types;
 use crate::native::NativeService;
-use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, ask_for_short_turns};
+use crate::server::{Admission, BusyPoll, Encryption, Shutdown, StatusService, request_short_slices};
 use crate::thrift::{Compat, Service};
 use crate::util::limits::LOGGED_KEYSPACES_MAX;
 use crate::util::meter::RequestLimits;
@@ -90,7 +90,7 @@ pub fn serve(args: &ServeArgs, types: &Types) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(worker_threads())
         .enable_all()
-        .on_thread_start(ask_for_short_turns)
+        .on_thread_start(request_short_slices)
         .build()
         .map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(serve_config(args, compat, config, types.clone()))

@@ -113,7 +113,7 @@ impl FrameCutter {
 
     /// Discards the frame that has begun and is all that the buffer has, and frees the buffer. Returns its stream; the
     /// rest is skipped. `None` if its header has not arrived.
-    pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<i16> {
+    pub fn discard(&mut self, buffer: &mut BytesMut) -> Option<i16> {
         let (stream, missing) = self.begun(buffer)?;
         self.to_skip = missing;
         *buffer = BytesMut::new();
@@ -257,14 +257,14 @@ mod tests {
             let mut cutter = FrameCutter::default();
             let mut buffer = BytesMut::from(&head[..4]);
             assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
-            assert_eq!(cutter.give_up(&mut buffer), None, "the length is unknown");
+            assert_eq!(cutter.discard(&mut buffer), None, "the length is unknown");
             buffer.extend_from_slice(&head[4..]);
             buffer.put_slice(b"ab");
             assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
             assert_eq!(cutter.begun(&buffer), Some((7, 3)));
-            assert_eq!(cutter.give_up(&mut buffer), Some(7));
+            assert_eq!(cutter.discard(&mut buffer), Some(7));
             assert!(buffer.is_empty() && cutter.is_within_frame(&buffer));
-            assert_eq!(cutter.give_up(&mut buffer), None);
+            assert_eq!(cutter.discard(&mut buffer), None);
             buffer.put_slice(b"cde");
             assert_eq!(cutter.next_frame(&mut buffer), Ok(NextFrame::Incomplete));
             assert!(!cutter.is_within_frame(&buffer));

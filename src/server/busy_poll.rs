@@ -64,7 +64,7 @@ impl BusyPoll {
     }
 
     /// Records that a client has sent something.
-    pub fn note_request(&self) {
+    pub fn record_request(&self) {
         for requests in &self.0 {
             // All connections share this flag: threads that would not change it skip the write.
             if !requests.has_arrived.load(Ordering::Relaxed) {
@@ -185,7 +185,7 @@ mod tests {
         // Let the tasks start and go to sleep.
         tokio::task::yield_now().await;
         for _ in 0..3 {
-            poll.note_request();
+            poll.record_request();
             assert!(poll.0.iter().all(|task| task.has_arrived.load(Ordering::Relaxed)));
             tokio::time::timeout(Duration::from_secs(9), async {
                 while any_unseen(&poll.0) {
@@ -195,6 +195,6 @@ mod tests {
             .await
             .unwrap_or_else(|_| panic!("a task has not seen the request"));
         }
-        BusyPoll::off().note_request();
+        BusyPoll::off().record_request();
     }
 }

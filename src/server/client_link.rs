@@ -24,19 +24,19 @@ use crate::util::meter::ClientPresence;
 pub enum LinkError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("a message has begun, and its rest comes more slowly than {0} bytes a second")]
+    #[error("the client sends a message more slowly than {0} bytes a second")]
     SlowMessage(u64),
     #[error("the client reads its replies more slowly than {0} bytes a second")]
     SlowReader(u64),
-    #[error("the client was not ready within {0:?}: it has to send STARTUP, and its login if it needs one")]
+    #[error(
+        "the client did not complete the handshake within {0:?}: STARTUP, and the login if one is required"
+    )]
     SlowHandshake(Duration),
     #[error("the client was silent for {0:?}, which is the limit of --idle-timeout")]
     Idle(Duration),
-    #[error(
-        "too many connections: this one, the oldest without a completed handshake, login or request, makes room"
-    )]
+    #[error("too many connections: this one is the oldest without a completed handshake, login or request")]
     NoPlace,
-    #[error("others need the memory that unfinished messages or unread replies of this connection take")]
+    #[error("other connections need the memory of this connection's unfinished messages and unread replies")]
     NoMemory,
     #[error(transparent)]
     Full(HoldError),
@@ -61,7 +61,8 @@ impl From<HoldError> for LinkError {
 }
 
 impl LinkError {
-    /// Whether the server may still send the client a reply: there is time, and the client is not too slow.
+    /// Returns whether the server may still send a reply. It may after a lack of memory; in all other cases the
+    /// connection closes at once, because the client is slow or silent, or its place or memory is needed.
     pub fn leaves_time_for_a_reply(&self) -> bool {
         matches!(self, LinkError::Full(_))
     }

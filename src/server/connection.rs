@@ -100,7 +100,7 @@ impl Connection {
                 NextMessage::Message(message) => {
                     self.link.end_message();
                     self.answer(message, transport).await?;
-                    self.note_request(&mut cutter);
+                    self.after_request(&mut cutter);
                     if self.output.len() >= REPLY_BYTES_BEFORE_FLUSH {
                         self.flush().await?;
                     }
@@ -118,7 +118,7 @@ impl Connection {
                     match self.receive(missing, has_begun).await {
                         Ok(true) => {}
                         Ok(false) => return Ok(()),
-                        Err(error) => self.give_up(&mut cutter, error)?,
+                        Err(error) => self.refuse_for_memory(&mut cutter, error)?,
                     }
                 }
             }
@@ -127,15 +127,19 @@ impl Connection {
 
     /// Refuses the message that has begun, if the error is a lack of memory and the end of the message is known. Other
     /// errors end the connection.
-    fn give_up(&mut self, cutter: &mut MessageCutter, error: ConnectionError) -> Result<(), ConnectionError> {
+    fn refuse_for_memory(
+        &mut self,
+        cutter: &mut MessageCutter,
+        error: ConnectionError,
+    ) -> Result<(), ConnectionError> {
         let ConnectionError::Link(LinkError::Full(full)) = error else { return Err(error) };
-        let Some(front) = cutter.give_up(&mut self.input) else { return Err(error) };
+        let Some(front) = cutter.discard(&mut self.input) else { return Err(error) };
         refuse_long(&front, cutter.transport(), &full.to_string(), &mut self.output)?;
         Ok(())
     }
 
     /// Records that a request has been answered. If it was the login, larger messages are allowed.
-    fn note_request(&mut self, cutter: &mut MessageCutter) {
+    fn after_request(&mut self, cutter: &mut MessageCutter) {
         if self.needs_login && self.session.has_logged_in() {
             self.needs_login = false;
             cutter.refuse_above(MESSAGE_BYTES_MAX);
@@ -242,7 +246,7 @@ impl Connection {
             () = self.shutdown.requested() => return Ok(false),
         };
         if read > 0 {
-            self.busy_poll.note_request();
+            self.busy_poll.record_request();
         }
         Ok(read > 0)
     }

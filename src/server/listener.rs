@@ -144,7 +144,7 @@ fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
 /// Returns whether the same line was logged in this period, so that it is only counted. The counts are logged when the
 /// period ends.
 fn is_counted(kind: &str, lines: &Arc<RepeatedLines>) -> bool {
-    let line = lines.note(kind);
+    let line = lines.record(kind);
     if line == Line::BeginsPeriod {
         let lines = lines.clone();
         tokio::spawn(async move {

@@ -51,7 +51,7 @@ pub enum HoldError {
     )]
     Full(usize),
     /// The connection was asked to close while it waited.
-    #[error("others need the memory of this connection")]
+    #[error("other connections need the memory of this one")]
     GaveWay,
 }
 
@@ -221,7 +221,7 @@ impl Share {
         }
         if bytes < self.held {
             self.pool.left.add_permits(self.held - bytes);
-            self.note(bytes);
+            self.record(bytes);
             return true;
         }
         let Ok(more) = u32::try_from(bytes - self.held) else { return false };
@@ -229,7 +229,7 @@ impl Share {
             Ok(permit) => permit.forget(),
             Err(_) => return false,
         }
-        self.note(bytes);
+        self.record(bytes);
         true
     }
 
@@ -259,7 +259,7 @@ impl Share {
                 biased;
                 permit = &mut acquire => {
                     permit.map_err(|_| HoldError::Full(pool.bytes_max))?.forget();
-                    self.note(bytes);
+                    self.record(bytes);
                     return Ok(());
                 }
                 _ = self.give_way.asked() => return Err(HoldError::GaveWay),
@@ -289,7 +289,7 @@ impl Share {
         let bytes = self.held + other.held;
         other.held = 0;
         if bytes != self.held {
-            self.note(bytes);
+            self.record(bytes);
         }
     }
 
@@ -303,7 +303,7 @@ impl Share {
     }
 
     /// Records the bytes that the share holds now.
-    fn note(&mut self, bytes: usize) {
+    fn record(&mut self, bytes: usize) {
         self.held = bytes;
         if bytes == 0 {
             self.leave();

@@ -33,7 +33,7 @@ pub use handler::{Client, ConnectionEnd, ConnectionHandler};
 pub use listener::{ListenError, Listener};
 pub use memory_budget::{HoldError, MemoryBudget, Share};
 pub use pace::PaceLimits;
-pub use short_turns::ask_for_short_turns;
+pub use short_turns::request_short_slices;
 pub use shutdown::{Shutdown, ShutdownSignal};
 pub use status::StatusService;
 pub use tls::TlsError;

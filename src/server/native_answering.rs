@@ -28,7 +28,7 @@ pub struct NativeRequest {
 /// The reply to a request, with its memory.
 pub struct NativeReply {
     /// Bytes of the request's body.
-    pub asked_bytes: usize,
+    pub request_bytes: usize,
     pub reply: Reply,
     /// The memory of the reply; `None` if the reply is small.
     pub share: Option<Share>,
@@ -43,15 +43,15 @@ impl NativeRequest {
     /// Answers the request. If there is no memory for a large reply, the reply is dropped, and the request runs again
     /// when there is memory. This is safe because only requests that change nothing have large replies.
     pub async fn answer_within(self, shares: Arc<ReplyShares>) -> NativeReply {
-        let asked_bytes = self.body.bytes_left();
+        let request_bytes = self.body.bytes_left();
         let reply = self.answer().await;
         let bytes = reply.bytes_held();
         if bytes <= MESSAGE_BYTES_FREE {
-            return NativeReply { asked_bytes, reply, share: None };
+            return NativeReply { request_bytes, reply, share: None };
         }
         let mut share = shares.budget.share(&shares.give_way);
         if share.try_hold(bytes) {
-            return NativeReply { asked_bytes, reply, share: Some(share) };
+            return NativeReply { request_bytes, reply, share: Some(share) };
         }
         drop(reply);
         let why = match share.hold_in_turn(bytes).await {
@@ -59,7 +59,7 @@ impl NativeRequest {
                 let reply = self.answer().await;
                 drop(turn);
                 if share.try_hold(reply.bytes_held()) {
-                    return NativeReply { asked_bytes, reply, share: Some(share) };
+                    return NativeReply { request_bytes, reply, share: Some(share) };
                 }
                 "the result has grown, and there is no memory for it: try again, or ask for it in pages"
                     .to_owned()
@@ -68,6 +68,6 @@ impl NativeRequest {
         };
         let error = db::Error::Overloaded(why).into();
         let reply = Reply::error(self.stream, &error, FailedOperation::default(), self.body.version);
-        NativeReply { asked_bytes, reply, share: None }
+        NativeReply { request_bytes, reply, share: None }
     }
 }

@@ -40,7 +40,7 @@ pub enum NativeConnectionError {
     Frame(#[from] FrameError),
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    #[error("the client reads too slowly for the events that it has registered for, and has missed some")]
+    #[error("the client reads its events too slowly, and has missed some")]
     Behind,
 }
 
@@ -92,12 +92,12 @@ enum ConnectionEvent {
     NativeReply(NativeReply),
     Written,
     /// The share of memory now covers the connection's buffers.
-    Fitted,
+    ShareGrown,
     Read(usize),
     /// The schema has changed, and the client has registered for this.
-    Changed(Arc<[SchemaChange]>),
+    SchemaChanged(Arc<[SchemaChange]>),
     /// The connection was too slow to receive all changes of the schema.
-    Missed,
+    ChangesMissed,
     Ending,
 }
 
@@ -123,7 +123,7 @@ struct NativeConnection {
     /// The running requests.
     answering: FuturesUnordered<Answering>,
     /// Bytes of the bodies of running requests.
-    asked_bytes: usize,
+    request_bytes: usize,
     /// Changes of the schema, if the client has registered for them.
     changes: Option<broadcast::Receiver<Arc<[SchemaChange]>>>,
     /// The buffers take more than the connection's share of memory: it does not read until the share has grown.
@@ -154,7 +154,7 @@ impl NativeConnection {
             output: BytesMut::with_capacity(BUFFER_BYTES),
             needs_flush: false,
             answering: FuturesUnordered::new(),
-            asked_bytes: 0,
+            request_bytes: 0,
             changes: None,
             is_short: false,
             reply_shares: Arc::new(ReplyShares { budget, give_way }),
@@ -209,26 +209,26 @@ impl NativeConnection {
             if self.is_ending && self.answering.is_empty() && self.output.is_empty() && !self.needs_flush {
                 return end;
             }
-            self.fit();
+            self.resize_share();
             let happened = match self.wait().await {
                 Err(NativeConnectionError::Link(LinkError::Full(full))) => {
-                    self.give_up(LinkError::Full(full)).await?;
+                    self.refuse_for_memory(LinkError::Full(full)).await?;
                     continue;
                 }
                 happened => happened?,
             };
             match happened {
                 ConnectionEvent::NativeReply(answered) => self.push_answers(answered),
-                ConnectionEvent::Written | ConnectionEvent::Fitted => {}
+                ConnectionEvent::Written | ConnectionEvent::ShareGrown => {}
                 ConnectionEvent::Read(0) => {
                     self.is_ending = true;
                     self.handshake.identity.client.stops_sending();
                 }
-                ConnectionEvent::Read(_) => self.busy_poll.note_request(),
-                ConnectionEvent::Changed(changes) => {
+                ConnectionEvent::Read(_) => self.busy_poll.record_request(),
+                ConnectionEvent::SchemaChanged(changes) => {
                     changes.iter().for_each(|change| self.push_event(&Event::Schema(change.clone())));
                 }
-                ConnectionEvent::Missed => return Err(NativeConnectionError::Behind),
+                ConnectionEvent::ChangesMissed => return Err(NativeConnectionError::Behind),
                 ConnectionEvent::Ending => {
                     self.is_ending = true;
                     self.push_event(&Event::Down(self.address.ip(), self.address.port()));
@@ -240,7 +240,7 @@ impl NativeConnection {
     /// Returns the memory of all buffers and requests except `input`.
     fn held_beside_input(&self) -> HeldBytes {
         HeldBytes {
-            received: self.frames.capacity() + self.asked_bytes,
+            received: self.frames.capacity() + self.request_bytes,
             replies: self.replies.capacity() + self.output.capacity(),
         }
     }
@@ -251,7 +251,7 @@ impl NativeConnection {
     }
 
     /// Changes the share of memory to the size of the buffers, as far as possible without waiting.
-    fn fit(&mut self) {
+    fn resize_share(&mut self) {
         self.give_back();
         let held = self.held();
         self.is_short = !self.link.share.try_hold(held);
@@ -260,9 +260,9 @@ impl NativeConnection {
     /// Refuses the request that has begun, if the error is a lack of memory and the header of the request has arrived.
     /// If no request has begun, waits for the next reply, which returns memory: a connection that holds more than the
     /// whole budget gets the error without waiting, and would try again in a loop. Other errors end the connection.
-    async fn give_up(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
+    async fn refuse_for_memory(&mut self, error: LinkError) -> Result<(), NativeConnectionError> {
         let source = if self.segments.is_some() { &mut self.frames } else { &mut self.input };
-        let Some(stream) = self.cutter.give_up(source) else {
+        let Some(stream) = self.cutter.discard(source) else {
             let Some(answered) = self.answering.next().await else { return Err(error.into()) };
             self.push_answers(answered);
             return Ok(());
@@ -304,7 +304,7 @@ impl NativeConnection {
             if self.is_short {
                 let held = self.link.counted(others.with_received(self.input.capacity()));
                 self.link.hold(held).await?;
-                return Ok(ConnectionEvent::Fitted);
+                return Ok(ConnectionEvent::ShareGrown);
             }
             let begun = self.cutter.begun(&self.input).filter(|_| self.segments.is_none());
             let missing = begun.map_or(BUFFER_BYTES, |(_, missing)| missing);
@@ -316,7 +316,7 @@ impl NativeConnection {
             Some(answered) = self.answering.next(), if may_answer => Ok(ConnectionEvent::NativeReply(answered)),
             moved = moving, if has_output || may_read => moved.map_err(NativeConnectionError::Link),
             change = next_change(&mut self.changes), if has_room => {
-                Ok(change.map_or(ConnectionEvent::Missed, ConnectionEvent::Changed))
+                Ok(change.map_or(ConnectionEvent::ChangesMissed, ConnectionEvent::SchemaChanged))
             }
             () = self.shutdown.requested(), if !self.is_ending => Ok(ConnectionEvent::Ending),
         }
@@ -348,7 +348,7 @@ impl NativeConnection {
                         *source = BytesMut::from(&source[..]);
                     }
                     self.link.end_message();
-                    self.take_up(frame).await;
+                    self.handle_frame(frame).await;
                 }
                 NextFrame::TooLong { version, stream, length } => {
                     let error = NativeError::longer(length, self.cutter.bytes_max());
@@ -360,7 +360,7 @@ impl NativeConnection {
     }
 
     /// Answers a frame of the handshake, or starts the request of a frame with a statement.
-    async fn take_up(&mut self, frame: Frame) {
+    async fn handle_frame(&mut self, frame: Frame) {
         let (version, stream, flags) = (frame.version, frame.stream, frame.flags);
         let (code, body) = match self.open(&frame) {
             Ok(opened) => opened,
@@ -374,10 +374,10 @@ impl NativeConnection {
         if !code.has_statement() {
             let reply = self.handshake.answer(&self.service, code, stream, body).await;
             self.push(reply);
-            self.follow(version);
+            self.apply_handshake(version);
             return;
         }
-        self.asked_bytes += body.bytes_left();
+        self.request_bytes += body.bytes_left();
         let (service, identity) = (self.service.clone(), self.handshake.identity.clone());
         let request = NativeRequest { service, identity, code, stream, flags, body };
         self.answering.push(Box::pin(request.answer_within(self.reply_shares.clone())));
@@ -397,7 +397,7 @@ impl NativeConnection {
     }
 
     /// Applies the new state of the handshake to the connection: limits, segments and events.
-    fn follow(&mut self, version: ProtocolVersion) {
+    fn apply_handshake(&mut self, version: ProtocolVersion) {
         if self.handshake.is_ready() {
             self.link.prove();
             self.cutter.refuse_above(NATIVE_FRAME_BYTES_MAX);
@@ -415,8 +415,8 @@ impl NativeConnection {
     /// Takes a reply, and all others that are ready, so that they are sent together.
     fn push_answers(&mut self, answered: NativeReply) {
         let mut next = Some(answered);
-        while let Some(NativeReply { asked_bytes, reply, share }) = next {
-            self.asked_bytes = self.asked_bytes.saturating_sub(asked_bytes);
+        while let Some(NativeReply { request_bytes, reply, share }) = next {
+            self.request_bytes = self.request_bytes.saturating_sub(request_bytes);
             self.push(reply);
             if let Some(share) = share {
                 self.link.share.absorb(share);

@@ -33,7 +33,7 @@ pub enum Line {
 
 impl RepeatedLines {
     /// Records a line of a kind. Returns what to do with it.
-    pub fn note(&self, kind: &str) -> Line {
+    pub fn record(&self, kind: &str) -> Line {
         let mut end = kind.len().min(LOG_KIND_BYTES_MAX);
         while !kind.is_char_boundary(end) {
             end -= 1;
@@ -73,10 +73,10 @@ mod tests {
     fn the_first_line_of_a_period_is_logged_and_the_others_are_counted() {
         let lines = RepeatedLines::default();
         for _ in 0..2 {
-            assert_eq!(lines.note("a"), Line::BeginsPeriod);
-            assert_eq!(lines.note("b"), Line::Log);
+            assert_eq!(lines.record("a"), Line::BeginsPeriod);
+            assert_eq!(lines.record("b"), Line::Log);
             for _ in 0..3212 {
-                assert_eq!(lines.note("a"), Line::Counted);
+                assert_eq!(lines.record("a"), Line::Counted);
             }
             assert_eq!(lines.end_period(MINUTE), ["a: and 3212 more like it in the last 60 s"]);
         }
@@ -87,7 +87,7 @@ mod tests {
     fn the_memory_of_lines_is_bounded() {
         let lines = RepeatedLines::default();
         for number in 0..10_000 {
-            lines.note(&format!("{number} {}", "\u{fc}".repeat(10_000)));
+            lines.record(&format!("{number} {}", "\u{fc}".repeat(10_000)));
         }
         let kinds = lines.kinds.lock().len();
         assert_eq!(kinds, LOG_KINDS_MAX + 1);

@@ -14,7 +14,7 @@ const SLICE_NS: u64 = 100_000;
 /// Requests short slices for the calling thread and for threads that it starts, unless the user has chosen another
 /// scheduling policy. Linux before 6.12 accepts the call and ignores it.
 #[cfg(target_os = "linux")]
-pub fn ask_for_short_turns() {
+pub fn request_short_slices() {
     let asked = scheduling().and_then(|now| {
         if now.sched_policy != libc::SCHED_OTHER.cast_unsigned() {
             return Ok(());
@@ -28,7 +28,7 @@ pub fn ask_for_short_turns() {
 
 /// Does nothing: other systems have no such request.
 #[cfg(not(target_os = "linux"))]
-pub fn ask_for_short_turns() {}
+pub fn request_short_slices() {}
 
 /// Returns the scheduling attributes of the calling thread.
 #[cfg(target_os = "linux")]
@@ -64,7 +64,7 @@ mod tests {
     fn only_the_slice_changes() {
         let (before, after) = std::thread::spawn(|| {
             let before = scheduling().unwrap();
-            ask_for_short_turns();
+            request_short_slices();
             (before, scheduling().unwrap())
         })
         .join()
@@ -82,7 +82,7 @@ mod tests {
             set_scheduling(libc::sched_attr { sched_policy: libc::SCHED_BATCH.cast_unsigned(), ..now })
                 .unwrap();
             let before = scheduling().unwrap();
-            ask_for_short_turns();
+            request_short_slices();
             let after = scheduling().unwrap();
             (before.sched_policy == after.sched_policy, before.sched_runtime == after.sched_runtime)
         })

@@ -75,7 +75,7 @@ async fn serve_connection(
         if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
             return Ok(());
         }
-        busy_poll.note_request();
+        busy_poll.record_request();
         let cutter = match &mut cutter {
             Some(cutter) => cutter,
             None => match detect(&input, MESSAGE_BYTES_MAX) {

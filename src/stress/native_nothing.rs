@@ -64,7 +64,7 @@ async fn serve_connection(
         if stream.read_buf(&mut input).await.map_err(failed)? == 0 {
             return Ok(());
         }
-        busy_poll.note_request();
+        busy_poll.record_request();
         while let NextFrame::Frame(frame) =
             cutter.next_frame(&mut input).map_err(|error| error.to_string())?
         {

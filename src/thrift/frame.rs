@@ -158,7 +158,7 @@ impl MessageCutter {
     /// Discards the framed message that has begun and is all that the buffer has, and frees the buffer. Returns the
     /// front of the message, as far as it has arrived; the rest is skipped. `None` if the end of the message is
     /// unknown.
-    pub fn give_up(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
+    pub fn discard(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         let (head, body) = buffer.split_first_chunk::<4>()?;
         if self.transport != Transport::Framed || self.to_skip > 0 {
             return None;
@@ -330,14 +330,14 @@ mod tests {
         let mut cutter = MessageCutter::new(Transport::Framed, 100);
         let mut buffer = BytesMut::from(&b"\0\0\0\x05ab"[..]);
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
-        assert_eq!(cutter.give_up(&mut buffer), Some(Bytes::from_static(b"ab")));
+        assert_eq!(cutter.discard(&mut buffer), Some(Bytes::from_static(b"ab")));
         assert_eq!(cutter.next_message(&mut buffer), Ok(NextMessage::Needed(3)));
-        assert_eq!(cutter.give_up(&mut buffer), None, "it was discarded already");
+        assert_eq!(cutter.discard(&mut buffer), None, "it was discarded already");
         buffer.extend_from_slice(b"cde\0\0\0\x01x");
         let next = NextMessage::Message(Bytes::from_static(b"x"));
         assert_eq!(cutter.next_message(&mut buffer), Ok(next));
         let mut unframed = MessageCutter::new(Transport::Unframed, 100);
-        assert_eq!(unframed.give_up(&mut BytesMut::from(&b"\x80\x01\0\x01"[..])), None);
+        assert_eq!(unframed.discard(&mut BytesMut::from(&b"\x80\x01\0\x01"[..])), None);
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
     }
 
     fn size(&mut self, size: usize) {
-        debug_assert!(size <= i32::MAX as usize, "no value of ours is over 2 GiB");
+        debug_assert!(size <= i32::MAX as usize, "the server writes no value over 2 GiB");
         self.i32(i32::try_from(size).unwrap_or(i32::MAX));
     }
 }
