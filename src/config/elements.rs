@@ -141,7 +141,13 @@ pub static ELEMENTS: &[Element<Draft>] = &[
         Set::Children(lists::read_data_directories),
     ),
     row("SavedCachesDirectory", ("", "path"), IN_0_6, "Caches are not saved.", Set::Nothing(|_| Ok(()))),
-    row("BootstrapFileDirectory", ("", "path"), IN_0_4, "There are no other nodes.", Set::Nothing(|_| Ok(()))),
+    row(
+        "BootstrapFileDirectory",
+        ("", "path"),
+        IN_0_4,
+        "There are no other nodes.",
+        Set::Nothing(|_| Ok(())),
+    ),
     row(
         "CalloutLocation",
         ("", "path"),

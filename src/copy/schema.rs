@@ -86,11 +86,9 @@ pub async fn prepare(from: &Side, to: &Side, selection: &Selection) -> Result<Ve
     for SelectedFamilies { keyspace, .. } in &selected {
         let Some(families) = missing.get(&keyspace.name) else { continue };
         let names: Vec<String> = families.iter().map(|cf| name_of(cf)).collect();
-        database
-            .restore()
-            .define(keyspace, families)
-            .await
-            .map_err(|error| CopyError::Schema(format!("{} has no {}: {error}", to.name, names.join(", "))))?;
+        database.restore().define(keyspace, families).await.map_err(|error| {
+            CopyError::Schema(format!("{} has no {}: {error}", to.name, names.join(", ")))
+        })?;
         tracing::info!("created in {}: {}", to.name, names.join(", "));
     }
     pairs_of(&selected, to)
