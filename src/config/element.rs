@@ -37,7 +37,8 @@ pub enum Set<T> {
 }
 
 impl<T> Set<T> {
-    pub fn means_something(&self) -> bool {
+    /// Returns whether the element has an effect.
+    pub fn has_effect(&self) -> bool {
         !matches!(self, Set::Nothing(_))
     }
 }

@@ -73,8 +73,8 @@ impl Connection {
         }
     }
 
-    /// Serves the connection until the client closes it, it breaks, or the server shuts down. Sends the replies to all
-    /// complete messages first, whatever ended the connection.
+    /// Serves the connection until the client closes it, it breaks, or the server shuts down. First sends the replies
+    /// to all complete messages, except to a client that is too slow or must free its place or memory.
     pub async fn serve(mut self) -> Result<(), ConnectionError> {
         let end = self.converse().await;
         let flushed = match &end {

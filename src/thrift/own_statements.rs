@@ -8,8 +8,9 @@ use crate::cql::StatementId;
 use crate::cql::cql2::{self, Prepared2};
 use crate::util::limits::{CQL2_PREPARED_BYTES_MAX, CQL2_PREPARED_MAX};
 
+/// A prepared statement of a connection.
 #[derive(Debug)]
-struct Own {
+struct OwnStatement {
     id: i32,
     text_bytes: usize,
     prepared: Arc<Prepared2>,
@@ -18,7 +19,7 @@ struct Own {
 /// The prepared statements of a connection, oldest first. If there are too many, the oldest is removed.
 #[derive(Debug, Default)]
 pub struct OwnStatements {
-    statements: VecDeque<Own>,
+    statements: VecDeque<OwnStatement>,
 }
 
 impl OwnStatements {
@@ -33,8 +34,8 @@ impl OwnStatements {
         let id = id_of(text);
         let prepared = Arc::new(cql2::prepare(text)?);
         self.statements.retain(|own| own.id != id);
-        self.statements.push_back(Own { id, text_bytes: text.len(), prepared: prepared.clone() });
-        let bytes = |own: &VecDeque<Own>| own.iter().map(|own| own.text_bytes).sum::<usize>();
+        self.statements.push_back(OwnStatement { id, text_bytes: text.len(), prepared: prepared.clone() });
+        let bytes = |own: &VecDeque<OwnStatement>| own.iter().map(|own| own.text_bytes).sum::<usize>();
         while self.statements.len() > CQL2_PREPARED_MAX || bytes(&self.statements) > CQL2_PREPARED_BYTES_MAX {
             self.statements.pop_front();
         }

@@ -136,7 +136,7 @@ fn table<T>(rows: &[Element<T>]) -> String {
                 }
             }
         };
-        let ignored = if row.set.means_something() { "" } else { "*Ignored.* " };
+        let ignored = if row.set.has_effect() { "" } else { "*Ignored.* " };
         let (tag, default, unit, meaning) = (row.tag, row.default, row.unit, row.meaning);
         writeln!(out, "| `{tag}` | {releases} | {default} | {unit} | {ignored}{meaning} |").unwrap();
     }
