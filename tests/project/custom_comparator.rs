@@ -233,6 +233,10 @@ fn program() -> PathBuf {
     if profile.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");
     }
+    // Other features would build all of the library again.
+    if cfg!(feature = "cluster-tls") {
+        build.args(["--features", "cluster-tls"]);
+    }
     // The folder of the profile lies in that of the target, which this test may have been given by an option.
     build.arg("--target-dir").arg(profile.parent().unwrap());
     assert!(build.status().unwrap().success());

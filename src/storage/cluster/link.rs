@@ -93,7 +93,7 @@ impl Link {
             builder = builder.user(user, password.reveal());
         }
         if let Some(tls) = &options.tls {
-            builder = builder.tls_context(Some(Arc::new(tls::client_config(tls)?)));
+            builder = tls::encrypt(builder, tls)?;
         }
         let session = builder.build().await.map_err(|error| of_connecting(&error, options.tls.is_some()))?;
         let link = Link {

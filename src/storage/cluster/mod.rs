@@ -45,6 +45,10 @@ mod splits;
 mod status;
 mod store;
 mod table;
+#[cfg(feature = "cluster-tls")]
+mod tls;
+#[cfg(not(feature = "cluster-tls"))]
+#[path = "without_tls.rs"]
 mod tls;
 mod token;
 mod values;

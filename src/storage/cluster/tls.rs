@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use scylla::client::session_builder::SessionBuilder;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -12,11 +13,15 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertS
 use super::options::ClusterTls;
 use crate::storage::StoreError;
 
-/// Returns the TLS configuration of the driver.
+/// Makes the driver encrypt its connections to the nodes.
 ///
 /// # Errors
 /// `Mismatch` if a file cannot be read or used.
-pub fn client_config(tls: &ClusterTls) -> Result<ClientConfig, StoreError> {
+pub fn encrypt(builder: SessionBuilder, tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {
+    Ok(builder.tls_context(Some(Arc::new(client_config(tls)?))))
+}
+
+fn client_config(tls: &ClusterTls) -> Result<ClientConfig, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()

@@ -1,0 +1,16 @@
+//! Takes the place of `tls` in a build without the feature `cluster-tls`.
+
+use scylla::client::session_builder::SessionBuilder;
+
+use super::options::ClusterTls;
+use crate::storage::StoreError;
+
+/// Returns `Mismatch`: a gateway that is configured to encrypt must not connect without TLS.
+pub fn encrypt(_builder: SessionBuilder, _tls: &ClusterTls) -> Result<SessionBuilder, StoreError> {
+    Err(StoreError::Mismatch(
+        "TLS to the nodes is configured (CertificateAuthorities in <Cluster>, or --cluster-ca), and this program was \
+         built without it: start it with ./serve, which builds it with TLS then, or build it with `cargo build \
+         --release --features cluster-tls`"
+            .to_owned(),
+    ))
+}
