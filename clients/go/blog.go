@@ -105,9 +105,9 @@ func (b *Blog) LatestPosts(ctx context.Context, count int32) ([]Post, error) {
 	return b.listed(ctx, everyPost, last(count))
 }
 
-// PostsTagged returns them oldest first.
+// PostsTagged returns them newest first, and not more than a hundred.
 func (b *Blog) PostsTagged(ctx context.Context, tag string) ([]Post, error) {
-	return b.listed(ctx, tag, first(100))
+	return b.listed(ctx, tag, last(100))
 }
 
 func (b *Blog) listed(ctx context.Context, tag string, predicate *cassandra.SlicePredicate) ([]Post, error) {

@@ -70,9 +70,9 @@ class Blog {
     return this.posts(await this.#slugs(EVERY_POST, last(count)));
   }
 
-  // Oldest first.
+  // Newest first, and not more than a hundred.
   async postsTagged(tag) {
-    return this.posts(await this.#slugs(tag, first(100)));
+    return this.posts(await this.#slugs(tag, last(100)));
   }
 
   async #slugs(tag, predicate) {

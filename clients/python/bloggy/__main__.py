@@ -20,7 +20,7 @@ USAGE = """blog [--host HOST] [--port PORT] [--framed] [--time SECONDS] COMMAND
   seed                               write the sample authors, posts and comments
   front                              the last ten posts
   post SLUG                          one post and its comments
-  tag TAG                            the posts with this tag, oldest first
+  tag TAG                            the posts with this tag, newest first
   author NAME                        the profile of an author
   write SLUG TITLE AUTHOR TAGS TEXT  publish a post; commas separate the tags
   comment SLUG NAME EMAIL TEXT       comment on a post

@@ -90,8 +90,8 @@ class Blog:
         return self.posts(self._slugs(EVERY_POST, last(count)))
 
     def posts_tagged(self, tag):
-        """Oldest first."""
-        return self.posts(self._slugs(tag, first(100)))
+        """Newest first, and not more than a hundred."""
+        return self.posts(self._slugs(tag, last(100)))
 
     def _slugs(self, tag, predicate):
         return [entry.column.value.decode() for entry in self._slice("TaggedPosts", tag, predicate)]

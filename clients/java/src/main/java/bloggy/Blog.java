@@ -96,9 +96,9 @@ final class Blog {
         return posts(slugs(EVERY_POST, last(count)));
     }
 
-    /** Oldest first. */
+    /** Newest first, and not more than a hundred. */
     List<Post> postsTagged(String tag) throws TException {
-        return posts(slugs(tag, first(100)));
+        return posts(slugs(tag, last(100)));
     }
 
     private List<String> slugs(String tag, SlicePredicate predicate) throws TException {
