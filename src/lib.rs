@@ -3,18 +3,26 @@
 //! Layers, each using only those above it: `util`, `compat`, `marshal`, `schema`, `model`, `partitioner`, `config`,
 //! `storage`, `db`, `cql`, `thrift`, `native`, `server`, `stress`, `copy`, `cli`.
 
+// The lint `missing_docs` is on for the layers that other code implements or builds on: comparators, partitioners, the
+// schema, the types of reads and writes, and stores.
+
 pub mod cli;
 pub mod compat;
 pub mod config;
 pub mod copy;
 pub mod cql;
 pub mod db;
+#[warn(missing_docs)]
 pub mod marshal;
+#[warn(missing_docs)]
 pub mod model;
 pub mod native;
+#[warn(missing_docs)]
 pub mod partitioner;
+#[warn(missing_docs)]
 pub mod schema;
 pub mod server;
+#[warn(missing_docs)]
 pub mod storage;
 pub mod stress;
 pub mod thrift;

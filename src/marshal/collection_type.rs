@@ -10,8 +10,11 @@ use crate::util::Release;
 /// What kind of collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionKind {
+    /// Elements in the order of the statement; each cell is named by a time UUID.
     List,
+    /// Distinct elements, sorted by their type.
     Set,
+    /// Values by distinct keys, sorted by the type of the keys.
     Map,
 }
 

@@ -18,6 +18,7 @@ pub struct ColumnToCollectionType {
 }
 
 impl ColumnToCollectionType {
+    /// Returns the last component of names in a table with these collections: their names in cells, and their types.
     pub fn new(collections: &[(Vec<u8>, CqlType)], types: &Types) -> ColumnToCollectionType {
         let element = |(name, cql_type): &(Vec<u8>, CqlType)| {
             (name.clone(), Inner::new(element_class(cql_type).type_ref(types)))

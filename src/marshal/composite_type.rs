@@ -133,6 +133,7 @@ pub fn push_component(value: &[u8], end: u8, out: &mut Vec<u8>) {
 }
 
 impl CompositeType {
+    /// Returns the comparator of names with these components, in this order.
     pub fn new(components: &[TypeRef]) -> CompositeType {
         let names: Vec<&str> = components.iter().map(|component| component.class_name()).collect();
         let class_name = format!("{PACKAGE}CompositeType({})", names.join(","));

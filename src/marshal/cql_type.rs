@@ -14,16 +14,25 @@ pub enum CqlType {
     Custom(TypeRef),
     /// Collections. One that is not frozen takes a cell for each element; a frozen one is a single value.
     List {
+        /// The type of the elements.
         element: Box<CqlType>,
+        /// Whether the list is a single value.
         is_frozen: bool,
     },
+    /// Distinct elements, sorted.
     Set {
+        /// The type of the elements, which sorts them.
         element: Box<CqlType>,
+        /// Whether the set is a single value.
         is_frozen: bool,
     },
+    /// Values by distinct keys, sorted.
     Map {
+        /// The type of the keys, which sorts them.
         key: Box<CqlType>,
+        /// The type of the values.
         value: Box<CqlType>,
+        /// Whether the map is a single value.
         is_frozen: bool,
     },
     /// Always a single value.
@@ -53,6 +62,7 @@ impl CqlType {
         )
     }
 
+    /// Returns whether statements add to values of the type, and never set them.
     pub fn is_counter(&self) -> bool {
         matches!(self, CqlType::Native(Native::Counter))
     }

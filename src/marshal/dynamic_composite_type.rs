@@ -28,6 +28,7 @@ pub struct DynamicCompositeType {
 }
 
 impl DynamicCompositeType {
+    /// Returns the comparator of names whose components state their types, by one of these aliases or by a class name.
     pub fn new(aliases: BTreeMap<u8, TypeRef>) -> DynamicCompositeType {
         let alias = |(alias, of): (&u8, &TypeRef)| format!("{}=>{}", char::from(*alias), of.class_name());
         let listed: Vec<String> = aliases.iter().map(alias).collect();

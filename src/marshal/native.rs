@@ -5,27 +5,47 @@
 /// Cassandra's own types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Native {
+    /// Text of 7-bit characters.
     Ascii,
+    /// A signed integer of 8 bytes.
     Bigint,
+    /// Any bytes.
     Blob,
+    /// One byte; 0 is false.
     Boolean,
+    /// A sum of 8 bytes, to which statements only add.
     Counter,
+    /// A day: days since 1970, plus 2^31 (2.2).
     Date,
+    /// A varint with a scale of 4 bytes.
     Decimal,
+    /// IEEE 754 in 8 bytes.
     Double,
+    /// Months, days and nanoseconds (3.10).
     Duration,
+    /// IEEE 754 in 4 bytes.
     Float,
+    /// An IPv4 or IPv6 address, 4 or 16 bytes.
     Inet,
+    /// A signed integer of 4 bytes.
     Int,
+    /// A signed integer of 2 bytes (2.2).
     Smallint,
+    /// Text in UTF-8.
     Text,
+    /// Nanoseconds since midnight (2.2).
     Time,
+    /// Milliseconds since 1970, signed.
     Timestamp,
     /// The timestamp of releases before 2.0: dates before 1970 sort last.
     OldTimestamp,
+    /// A UUID of version 1, sorted by its time.
     Timeuuid,
+    /// A signed integer of one byte (2.2).
     Tinyint,
+    /// A UUID of any version.
     Uuid,
+    /// A signed integer of any length.
     Varint,
 }
 
@@ -36,16 +56,22 @@ pub enum ValueKind {
     Text,
     /// Written as hexadecimal digits.
     Blob,
+    /// True or false.
     Boolean,
-    /// A whole number of so many bytes.
+    /// A signed integer of a fixed length.
     Integer {
+        /// Its length.
         bytes: usize,
     },
     /// A whole number of 8 bytes that is only ever added to.
     Counter,
+    /// A signed integer of any length.
     Varint,
+    /// A varint with a scale.
     Decimal,
+    /// A binary number of 4 bytes.
     Float,
+    /// A binary number of 8 bytes.
     Double,
     /// Milliseconds since 1970, written as a date in quotes or as a number.
     Timestamp,
@@ -58,6 +84,7 @@ pub enum ValueKind {
 /// One native type.
 #[derive(Debug, Clone, Copy)]
 pub struct NativeType {
+    /// The type.
     pub native: Native,
     /// What CQL calls it.
     pub name: &'static str,
@@ -67,6 +94,7 @@ pub struct NativeType {
     pub code: u16,
     /// The version of the native protocol that it came with. Types of 4 and 5 came with Cassandra 2.2 and later.
     pub protocol: u8,
+    /// What its values are.
     pub kind: ValueKind,
     /// What Cassandra says that it expects where JSON has another kind of value.
     pub expected: &'static str,
@@ -116,6 +144,7 @@ pub const NATIVES: &[NativeType] = &[
 ];
 
 impl ValueKind {
+    /// Whether one can count with the values.
     pub fn is_number(self) -> bool {
         use ValueKind::{Counter, Decimal, Double, Float, Integer, Varint};
         matches!(self, Integer { .. } | Counter | Varint | Decimal | Float | Double)
@@ -149,6 +178,7 @@ impl Native {
         self.row().class
     }
 
+    /// What its values are.
     pub fn kind(self) -> ValueKind {
         self.row().kind
     }

@@ -16,6 +16,7 @@ pub struct ReversedType {
 }
 
 impl ReversedType {
+    /// Returns the comparator of the same names in the opposite order.
     pub fn new(inner: TypeRef) -> ReversedType {
         let class_name = format!("{PACKAGE}ReversedType({})", inner.class_name());
         let inner = Inner::new(inner);

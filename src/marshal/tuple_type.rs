@@ -20,6 +20,7 @@ pub struct TupleType {
 }
 
 impl TupleType {
+    /// Returns the type of values with these fields, in this order.
     pub fn new(fields: &[TypeRef]) -> TupleType {
         let names: Vec<&str> = fields.iter().map(|field| field.class_name()).collect();
         TupleType::named(format!("{PACKAGE}TupleType({})", names.join(",")), "tuple", fields)

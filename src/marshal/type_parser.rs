@@ -13,10 +13,19 @@ use crate::util::limits::{TYPE_NESTING_MAX, TYPE_TEXT_BYTES_MAX};
 /// Why a text is no type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
+    /// No type has this class name.
     #[error("Unable to find abstract-type class '{0}'")]
     Unknown(String),
+    /// The text is not a class name with parameters.
     #[error("Syntax error parsing '{text}' at char {at}: {why}")]
-    Syntax { text: String, at: usize, why: String },
+    Syntax {
+        /// The whole text.
+        text: String,
+        /// The position of the mistake in the text, from 0.
+        at: usize,
+        /// What was expected there.
+        why: String,
+    },
 }
 
 /// Reads a text from its beginning.

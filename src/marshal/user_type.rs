@@ -9,8 +9,11 @@ use super::{CqlType, PACKAGE};
 /// before twice is as long in memory as it was written, although its class name doubles with each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserType {
+    /// The keyspace that the type is defined in.
     pub keyspace: String,
+    /// The name in CREATE TYPE, without quotes.
     pub name: String,
+    /// Names and types, in the order in which values have them.
     pub fields: Vec<(String, CqlType)>,
     /// The places of the fields, by their names.
     places: BTreeMap<String, usize>,
@@ -19,6 +22,7 @@ pub struct UserType {
 }
 
 impl UserType {
+    /// Returns the type of values with these fields, in this order.
     pub fn new(keyspace: &str, name: &str, fields: Vec<(String, CqlType)>) -> UserType {
         let mut made = UserType {
             keyspace: keyspace.to_owned(),

@@ -7,11 +7,14 @@ use crate::compat::Behaviour;
 /// The kind of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
+    /// A value that never expires.
     Live,
     /// Live until the second `expires_at_s` of the server's clock, `ttl_s` seconds after it was written. Then it is a
     /// tombstone with that local deletion time.
     Expiring {
+        /// The time to live that the client gave, in seconds.
         ttl_s: i32,
+        /// Seconds since 1970.
         expires_at_s: i32,
     },
     /// A counter's total: eight bytes, big-endian and signed.
@@ -20,6 +23,7 @@ pub enum CellKind {
     Increment,
     /// A tombstone. `local_deletion_time` is the second of the server's clock from which gc_grace counts.
     Deleted {
+        /// Seconds since 1970.
         local_deletion_time: i32,
     },
 }
@@ -27,19 +31,23 @@ pub enum CellKind {
 /// One column, with the client's timestamp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
+    /// Bytes that are valid for the comparator of the column family, or of the super column.
     pub name: Bytes,
     /// Empty in a tombstone.
     pub value: Bytes,
     /// Chosen by the client, in microseconds by convention. It is only compared.
     pub timestamp: i64,
+    /// Whether the cell is a value, a counter or a tombstone.
     pub kind: CellKind,
 }
 
 impl Cell {
+    /// Returns a cell that never expires.
     pub fn live(name: Bytes, value: Bytes, timestamp: i64) -> Cell {
         Cell { name, value, timestamp, kind: CellKind::Live }
     }
 
+    /// Returns the tombstone of a column. `local_deletion_time` is in seconds of the server's clock.
     pub fn tombstone(name: Bytes, timestamp: i64, local_deletion_time: i32) -> Cell {
         Cell { name, value: Bytes::new(), timestamp, kind: CellKind::Deleted { local_deletion_time } }
     }
@@ -132,10 +140,12 @@ impl DeletionTime {
     pub const LIVE: DeletionTime =
         DeletionTime { marked_for_delete_at: i64::MIN, local_deletion_time: i32::MIN };
 
+    /// Returns whether there was a deletion at all.
     pub fn is_deleted(&self) -> bool {
         self.marked_for_delete_at > i64::MIN
     }
 
+    /// Returns whether the deletion hides a cell with this timestamp. Of equal timestamps the deletion wins.
     pub fn shadows(&self, timestamp: i64) -> bool {
         timestamp <= self.marked_for_delete_at
     }

@@ -11,11 +11,24 @@ use crate::schema::CfDef;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Writes or deletes a cell of a Standard row, or of a super column.
-    Cell { super_column: Option<Bytes>, cell: Cell },
+    Cell {
+        /// The super column's name; `None` in a Standard row.
+        super_column: Option<Bytes>,
+        /// A value, an increment or a tombstone.
+        cell: Cell,
+    },
     /// Deletes a super column.
-    DeleteSuper { name: Bytes, deletion: DeletionTime },
+    DeleteSuper {
+        /// The super column's name.
+        name: Bytes,
+        /// The timestamp up to which its cells are shadowed.
+        deletion: DeletionTime,
+    },
     /// Deletes the row.
-    DeleteRow { deletion: DeletionTime },
+    DeleteRow {
+        /// The timestamp up to which all cells of the row are shadowed.
+        deletion: DeletionTime,
+    },
     /// Deletes a range of names (2.0 and later).
     DeleteRange(RangeDeletion),
 }
@@ -23,14 +36,18 @@ pub enum Change {
 /// The changes to one column family of the row, in the order of the request.
 #[derive(Debug, Clone)]
 pub struct CfMutation {
+    /// The column family to write.
     pub cf: Arc<CfDef>,
+    /// Of two changes of one column, reconciliation decides which is stored.
     pub changes: Vec<Change>,
 }
 
 /// All changes to one row key in a keyspace. They are applied all together or not at all, even after a crash.
 #[derive(Debug, Clone)]
 pub struct Mutation {
+    /// The row's key, which is the same in all column families.
     pub key: Bytes,
+    /// The changes, by column family.
     pub families: Vec<CfMutation>,
 }
 

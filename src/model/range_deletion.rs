@@ -13,8 +13,11 @@ use crate::marshal::AbstractType;
 pub struct RangeDeletion {
     /// The super column that the names are in. `None`: names of the row's columns, which may be super columns.
     pub super_column: Option<Bytes>,
+    /// The first name that is deleted.
     pub start: Bytes,
+    /// The last name that is deleted.
     pub finish: Bytes,
+    /// The timestamp up to which cells are shadowed.
     pub deletion: DeletionTime,
 }
 
@@ -60,6 +63,7 @@ impl SortedRanges {
         SortedRanges { ranges, furthest }
     }
 
+    /// Returns whether nothing is deleted.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

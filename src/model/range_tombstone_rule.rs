@@ -25,7 +25,9 @@ use crate::marshal::AbstractType;
 /// Whether a read is of a single row, or of a row of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadOf {
+    /// A read of one row by its key.
     Row,
+    /// One of the reads of a scan.
     Scan,
 }
 
@@ -36,12 +38,18 @@ pub enum RangeTombstoneRule<'a> {
     Greatest,
     /// The range that ends at the name: the read goes forward through all ranges. In a read of a single row, 2.1 first
     /// selects the ranges of the slice, and so searches for the name `except`, with which the slice starts.
-    FromBelow { except: Option<&'a [u8]> },
+    FromBelow {
+        /// The name that is searched for.
+        except: Option<&'a [u8]>,
+    },
     /// The range that begins at the name: the read goes backwards (2.0).
     FromAbove,
     /// The range with the later timestamp, since 2.1 searches for each name; but for the names `except`, which are in
     /// the range that it has found for an earlier name, the range that ends there.
-    Searched { except: &'a [Bytes] },
+    Searched {
+        /// The names that are not searched for.
+        except: &'a [Bytes],
+    },
 }
 
 impl Default for RangeTombstoneRule<'_> {

@@ -24,7 +24,9 @@ use crate::compat::rules::{TimestampOrder, ValueTie};
 /// The cell that wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Winner {
+    /// The cell that is stored stays, and the new one is dropped.
     Old,
+    /// The new cell replaces the one that is stored.
     New,
 }
 

@@ -7,8 +7,11 @@ use super::{Cell, DeletionTime};
 /// A super column: its deletion and its sorted cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuperColumn {
+    /// Bytes that are valid for the comparator of the column family.
     pub name: Bytes,
+    /// The tombstone of the whole super column; `LIVE` if there is none.
     pub deletion: DeletionTime,
+    /// Sorted by the subcomparator.
     pub cells: Vec<Cell>,
 }
 
@@ -65,6 +68,7 @@ pub fn detach_cells(cells: &mut [Cell]) {
 pub enum RowColumns {
     /// Cells of a Standard row, or of one super column.
     Cells(Vec<Cell>),
+    /// Of a Super row.
     Supers(Vec<SuperColumn>),
 }
 
@@ -81,6 +85,7 @@ impl RowColumns {
         }
     }
 
+    /// Returns the number of columns, or of super columns.
     pub fn len(&self) -> usize {
         match self {
             RowColumns::Cells(cells) => cells.len(),
@@ -96,6 +101,7 @@ impl RowColumns {
         }
     }
 
+    /// Puts the columns in the opposite order; cells in a super column stay as they are.
     pub fn reverse(&mut self) {
         match self {
             RowColumns::Cells(cells) => cells.reverse(),
@@ -103,6 +109,7 @@ impl RowColumns {
         }
     }
 
+    /// Returns whether the read found nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -128,7 +135,9 @@ impl RowColumns {
 /// removes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
+    /// The row's key.
     pub key: Bytes,
+    /// The columns that the scan's predicate selects.
     pub columns: RowColumns,
 }
 

@@ -12,8 +12,11 @@ pub type PartitionerRef = Arc<dyn Partitioner>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a token of {partitioner}: {reason}")]
 pub struct TokenError {
+    /// The text that a client or the configuration gave.
     pub text: String,
+    /// The class name of the partitioner.
     pub partitioner: String,
+    /// What the text should be.
     pub reason: String,
 }
 
@@ -36,6 +39,7 @@ pub trait Partitioner: Debug + Send + Sync {
     /// Appends the token of a key.
     fn token(&self, key: &[u8], out: &mut Vec<u8>);
 
+    /// Returns how the bytes of a token are laid out in a stored row key.
     fn token_form(&self) -> TokenForm;
 
     /// Returns the row key of a token, if `token_form` is `IsKey`.

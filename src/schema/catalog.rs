@@ -9,6 +9,7 @@ use crate::util::SharedMap;
 /// hold the old one continue to use it.
 #[derive(Debug, Clone)]
 pub struct Catalog {
+    /// Keyspaces by their names, those that clients made among them.
     pub keyspaces: SharedMap<String, KeyspaceDef>,
     /// The replication factor of the whole cluster, which 0.4 and 0.5 configure. Keyspaces may have others.
     pub replication_factor: i32,
@@ -33,10 +34,12 @@ pub struct StoredChanges {
 }
 
 impl Catalog {
+    /// Returns a keyspace by its name, which is compared with upper and lower case.
     pub fn keyspace(&self, name: &str) -> Option<&KeyspaceDef> {
         self.keyspaces.get(name)
     }
 
+    /// Returns a column family by the names of its keyspace and its own.
     pub fn column_family(&self, keyspace: &str, name: &str) -> Option<&Arc<CfDef>> {
         self.keyspaces.get(keyspace)?.column_families.get(name)
     }

@@ -11,9 +11,11 @@ use crate::marshal::{BytesType, COUNTER_COLUMN_TYPE, TypeRef};
 /// Whether the columns of a row have values or are super columns.
 #[derive(Debug, Clone)]
 pub enum ColumnType {
+    /// Columns hold values.
     Standard,
     /// Super columns, with the comparator of the columns in them.
     Super {
+        /// Sorts the columns in a super column.
         subcomparator: TypeRef,
     },
 }
@@ -21,11 +23,17 @@ pub enum ColumnType {
 /// Labels that a schema of 0.4 can define. They are only used in the "Desc" of describe_keyspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CfLabels {
+    /// The word for the super columns of a row.
     pub super_column_map: String,
+    /// The word for the name of a super column.
     pub super_column_key: String,
+    /// The word for the columns of a row or of a super column.
     pub column_map: String,
+    /// The word for the name of a column.
     pub column_key: String,
+    /// The word for the value of a column.
     pub column_value: String,
+    /// The word for the timestamp of a column.
     pub column_timestamp: String,
 }
 
@@ -45,12 +53,17 @@ impl Default for CfLabels {
 /// A column family: its comparators, validators and settings.
 #[derive(Debug, Clone)]
 pub struct CfDef {
+    /// The name of the keyspace that the column family is in.
     pub keyspace: String,
+    /// Unique in the keyspace.
     pub name: String,
+    /// Standard or Super.
     pub column_type: ColumnType,
     /// The comparator of a row's columns, which are super columns in a Super column family.
     pub comparator: TypeRef,
+    /// Free text for people; it has no effect.
     pub comment: Option<String>,
+    /// The words of 0.4's describe_keyspace.
     pub labels: CfLabels,
     /// gc_grace: seconds for which tombstones are kept.
     pub gc_grace_s: i32,
@@ -141,6 +154,7 @@ impl CfDef {
         }
     }
 
+    /// Returns whether rows have super columns.
     pub fn is_super(&self) -> bool {
         matches!(self.column_type, ColumnType::Super { .. })
     }

@@ -20,16 +20,21 @@ pub enum IndexKind {
 /// An index on a column's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDef {
+    /// How the index is kept.
     pub kind: IndexKind,
     /// Unique in the keyspace. The server chooses one if the client gives none.
     pub name: Option<String>,
+    /// Kept for clients that ask; they have no effect.
     pub options: Option<BTreeMap<String, String>>,
 }
 
 /// The definition of a column: its validator and its index.
 #[derive(Debug, Clone)]
 pub struct ColumnDef {
+    /// The column's name, as cells have it.
     pub name: Bytes,
+    /// The type that values must be valid for.
     pub validator: TypeRef,
+    /// `None`: the values are not indexed.
     pub index: Option<IndexDef>,
 }

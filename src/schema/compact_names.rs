@@ -6,12 +6,14 @@
 pub struct CompactNames {
     /// The names of the partition key's columns. If there is only one, `CfDef::key_alias` can name it too.
     pub partition_key: Vec<Option<String>>,
+    /// Of the clustering columns, from the first.
     pub clustering: Vec<Option<String>>,
     /// The name of a dense table's value column. Empty: the table has none.
     pub value: Option<String>,
 }
 
 impl CompactNames {
+    /// Returns whether no column has a name of its own.
     pub fn is_default(&self) -> bool {
         *self == CompactNames::default()
     }

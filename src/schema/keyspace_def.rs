@@ -10,10 +10,13 @@ use crate::util::SharedMap;
 /// A keyspace: its column families and its replication, which only a cluster uses.
 #[derive(Debug, Clone)]
 pub struct KeyspaceDef {
+    /// Unique in the catalog.
     pub name: String,
+    /// Copies of each row, in the words of the schema; consistency levels are checked against it.
     pub replication_factor: i32,
     /// The full Java class name of the replication strategy.
     pub strategy_class: String,
+    /// Column families by their names.
     pub column_families: SharedMap<String, Arc<CfDef>>,
     /// The label RowKey of 0.4, for the "Desc" of describe_keyspace.
     pub row_key_label: String,

@@ -8,22 +8,31 @@ use crate::util::SharedMap;
 /// One change of the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaChange {
+    /// Whether it was created, updated or dropped.
     pub change: ChangeKind,
+    /// The keyspace that changed, or that has what changed.
     pub keyspace: String,
     /// The changed table or type. `None` if the keyspace itself has changed.
     pub target: Option<ChangedTarget>,
 }
 
+/// What happened, in the words of the native protocol's SCHEMA_CHANGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
+    /// It did not exist before.
     Created,
+    /// It existed before and has other properties now.
     Updated,
+    /// It no longer exists.
     Dropped,
 }
 
+/// A part of a keyspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangedTarget {
+    /// A column family, by its name.
     Table(String),
+    /// A user type, by its name.
     Type(String),
 }
 

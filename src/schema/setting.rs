@@ -13,10 +13,15 @@ use crate::util::Release;
 /// The value of a setting, as a type of the API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Setting {
+    /// Thrift's `bool`.
     Bool(bool),
+    /// Thrift's `i32`.
     Int(i32),
+    /// Thrift's `double`.
     Double(f64),
+    /// Thrift's `string`.
     Text(String),
+    /// Thrift's `map<string,string>`.
     Map(BTreeMap<String, String>),
 }
 

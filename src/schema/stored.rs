@@ -25,14 +25,22 @@ const VERSION_OF_PROPERTIES: u32 = 2;
 /// Why a stored keyspace cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoredError {
+    /// The record is not the JSON of a keyspace, a column family or a type; the text says why.
     #[error("a stored keyspace cannot be read: {0}")]
     Malformed(String),
+    /// A newer program wrote the record.
     #[error(
         "a stored keyspace has version {0}, but this version reads up to {VERSION_OF_PROPERTIES}; use the version that wrote it"
     )]
     Version(u32),
+    /// The record names a type that is not compiled in.
     #[error("the stored column family {family} needs the type {class_name}, which this server does not have")]
-    UnknownType { family: String, class_name: String },
+    UnknownType {
+        /// The name of the column family.
+        family: String,
+        /// The class name of the type, as it is stored.
+        class_name: String,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,7 +157,9 @@ fn properties_of(keyspace: &KeyspaceDef, version: u32) -> StoredKeyspace {
 pub struct KeyspaceRecords<'a> {
     /// The keyspace's own record. In version 1 it has all the keyspace's contents.
     pub keyspace: &'a [u8],
+    /// Those of its column families.
     pub column_families: Vec<&'a [u8]>,
+    /// Those of its user types.
     pub user_types: Vec<&'a [u8]>,
 }
 

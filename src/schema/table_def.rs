@@ -25,11 +25,16 @@ pub enum Layout {
     Super,
 }
 
+/// What a column is to the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
+    /// A component of the row key.
     PartitionKey,
+    /// A component of the names of cells, by which the rows of a partition are sorted.
     Clustering,
+    /// One value for the whole partition.
     Static,
+    /// A value of each row of the table.
     Regular,
     /// The value of a cell in a dense table.
     CompactValue,
@@ -38,10 +43,13 @@ pub enum ColumnKind {
 /// One column of a table.
 #[derive(Debug, Clone)]
 pub struct TableColumn {
+    /// The name in statements, without quotes.
     pub name: String,
+    /// What the column is to the table.
     pub kind: ColumnKind,
     /// Its position among the columns of the partition key or the clustering columns; 0 for other columns.
     pub position: usize,
+    /// The type of its values.
     pub cql_type: CqlType,
     /// Whether it is a clustering column in descending order.
     pub is_reversed: bool,
@@ -68,15 +76,20 @@ impl TableColumn {
 pub struct DroppedColumn {
     /// The time of the last drop, in microseconds since 1970.
     pub at_us: i64,
+    /// Whether the column had one value for the whole partition.
     pub is_static: bool,
+    /// The type of its values at the last drop.
     pub cql_type: CqlType,
 }
 
 /// A table.
 #[derive(Debug, Clone)]
 pub struct TableDef {
+    /// How rows become cells.
     pub layout: Layout,
+    /// The columns that are the row key, in order; at least one.
     pub partition_key: Vec<TableColumn>,
+    /// The columns that begin the names of cells, in order.
     pub clustering: Vec<TableColumn>,
     /// Static and regular columns and a dense table's value, by their names.
     pub others: BTreeMap<String, TableColumn>,
@@ -109,6 +122,7 @@ impl TableDef {
         self.partition_key.iter().chain(&self.clustering).chain(others)
     }
 
+    /// Returns the columns with one value for the whole partition, sorted by their names.
     pub fn static_columns(&self) -> impl Iterator<Item = &TableColumn> {
         self.others.values().filter(|column| column.kind == ColumnKind::Static)
     }

@@ -29,6 +29,7 @@ pub fn row_key_parts(key: &Bytes, count: usize) -> Option<Vec<Bytes>> {
 /// The row and the column that a cell of a table belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellPlace {
+    /// Whether the cell belongs to the partition and not to a row of it.
     pub is_static: bool,
     /// The clustering values. In a CompositeDense table there may be fewer than clustering columns.
     pub clustering: Vec<Bytes>,

@@ -27,6 +27,7 @@ use crate::util::limits::RESULT_BYTES_MAX;
 /// A conditional update of one Standard row.
 #[derive(Debug, Clone)]
 pub struct CasCommand {
+    /// The row's key.
     pub key: Bytes,
     /// Reads the columns to compare: the expected ones by name, or the row's first column.
     pub read: ReadCommand,
@@ -34,13 +35,16 @@ pub struct CasCommand {
     pub expected: Vec<(Bytes, Bytes)>,
     /// The changes to write if so. The store sets the timestamps.
     pub mutation: Mutation,
+    /// The level of the read and of the decision.
     pub serial_consistency: ConsistencyLevel,
+    /// The level of the write.
     pub commit_consistency: ConsistencyLevel,
 }
 
 /// The result of a conditional update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CasAnswer {
+    /// The row was as expected, and the mutation is written.
     Applied,
     /// The columns that the row has instead.
     Refused(Vec<Cell>),
@@ -51,9 +55,13 @@ pub enum CasAnswer {
 pub struct IndexLookup {
     /// How the rows would be read. Only the column family and the times are used.
     pub read: ReadCommand,
+    /// The name of the indexed column.
     pub column: Bytes,
+    /// The value that the column must have.
     pub value: Bytes,
+    /// Rows outside of these bounds are not returned.
     pub bounds: Bounds,
+    /// Most row keys to return.
     pub max_keys: usize,
 }
 
@@ -66,10 +74,15 @@ pub fn index_name(cf: &CfDef) -> String {
 /// What a store can do by itself. The default is a store that only stores cells.
 #[derive(Clone, Copy, Default)]
 pub struct Capabilities<'a> {
+    /// Indexes that the store keeps up to date itself.
     pub indexes: Option<&'a dyn IndexedStore>,
+    /// Comparison and write of a row in one step.
     pub conditional_updates: Option<&'a dyn ConditionalStore>,
+    /// Batches that are applied completely even if the store stops.
     pub logged_batches: Option<&'a dyn BatchStore>,
+    /// A schema that several servers share.
     pub shared_schema: Option<&'a dyn SharedSchemaStore>,
+    /// Execution of statements as they are written.
     pub cql: Option<&'a dyn RemoteCql>,
     /// How many rows one request may read concurrently, if each read waits for a network. `None`: it is fastest to read
     /// rows one after another.

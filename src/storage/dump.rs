@@ -13,6 +13,7 @@ const CHANGE_BYTES: usize = 64;
 /// A request for a piece of a dump.
 #[derive(Debug, Clone)]
 pub struct DumpCommand {
+    /// The column family to read.
     pub cf: Arc<CfDef>,
     /// The place at which the previous piece ended. `None` for the first piece.
     pub after: Option<Bytes>,
@@ -23,6 +24,7 @@ pub struct DumpCommand {
 /// A row, or a part of a wide row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPiece {
+    /// The key of the row. All pieces of a wide row have the same one.
     pub key: Bytes,
     /// First the row's deletion and its range tombstones, sorted by super column, start and finish. Then the columns in
     /// the order in which they are stored, with a super column's deletion before its cells. Counters are totals.
@@ -33,6 +35,7 @@ pub struct RowPiece {
 /// Pieces of rows, in the order of the ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dump {
+    /// A wide row may continue in the next answer.
     pub rows: Vec<RowPiece>,
     /// Where the next piece begins, in a format that only the same kind of store can read. `None` at the end.
     pub place: Option<Bytes>,

@@ -22,7 +22,14 @@ pub enum StoreError {
     Io(String),
     /// The cluster has too few live replicas for the consistency level. Nothing was done.
     #[error("{why}")]
-    Unavailable { why: String, required: i32, alive: i32 },
+    Unavailable {
+        /// What happened, for the log and the client.
+        why: String,
+        /// Replicas that the consistency level needs.
+        required: i32,
+        /// Replicas that are up.
+        alive: i32,
+    },
     /// The cluster did not answer in time. A write may still be applied.
     #[error("{0}")]
     TimedOut(String),

@@ -14,8 +14,16 @@ use crate::schema::{Catalog, CfDef};
 /// A recorded request.
 #[derive(Debug, Clone)]
 pub enum StoreRequest {
-    Read { key: Bytes, command: ReadCommand },
+    /// A read of one row.
+    Read {
+        /// The row's key.
+        key: Bytes,
+        /// What was read of the row.
+        command: ReadCommand,
+    },
+    /// A read of many rows.
     Scan(RangeCommand),
+    /// A mutation, which the store behind did not get.
     Write(Mutation),
 }
 
@@ -26,6 +34,7 @@ pub struct RecordingStore {
 }
 
 impl RecordingStore {
+    /// Returns a store that reads from `inner` and never writes to it.
     pub fn new(inner: Arc<dyn Store>) -> RecordingStore {
         RecordingStore { inner, requests: Mutex::default() }
     }

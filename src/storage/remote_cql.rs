@@ -9,15 +9,20 @@ use crate::marshal::CqlType;
 /// A column of a result, or the value of a marker.
 #[derive(Debug, Clone)]
 pub struct RemoteColumn {
+    /// The keyspace of the table that the column belongs to.
     pub keyspace: String,
+    /// The table that the column belongs to.
     pub table: String,
+    /// The name in the result, or that of the marker.
     pub name: String,
+    /// The type of the values.
     pub cql_type: CqlType,
 }
 
 /// The rows of a result. Values of collections have 32-bit lengths.
 #[derive(Debug, Clone, Default)]
 pub struct RemoteRows {
+    /// The columns of each row, in order.
     pub columns: Vec<RemoteColumn>,
     /// `None` is null.
     pub rows: Vec<Vec<Option<Bytes>>>,
@@ -26,13 +31,16 @@ pub struct RemoteRows {
 /// The result of a statement.
 #[derive(Debug, Clone)]
 pub enum RemoteOutcome {
+    /// The statement has no result.
     Void,
+    /// The statement has a result, which may have no rows.
     Rows(RemoteRows),
 }
 
 /// How a statement is run.
 #[derive(Debug, Clone, Copy)]
 pub struct RemoteLevels {
+    /// Of reads and writes.
     pub consistency: ConsistencyLevel,
     /// The serial consistency level of conditional updates.
     pub serial_consistency: ConsistencyLevel,

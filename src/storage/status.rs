@@ -18,7 +18,9 @@ pub struct StoreStatus {
 pub struct ClusterStatus {
     /// The nodes, sorted by address.
     pub nodes: Vec<NodeStatus>,
+    /// Requests that were sent and are not answered yet.
     pub requests_in_flight: usize,
+    /// Requests that wait until one in flight is answered.
     pub requests_waiting: usize,
 }
 
@@ -27,7 +29,9 @@ pub struct ClusterStatus {
 pub struct NodeStatus {
     /// Address and port.
     pub address: String,
+    /// `None` if it is not known.
     pub data_center: Option<String>,
+    /// `None` if it is not known.
     pub rack: Option<String>,
     /// Whether there is a connection to it.
     pub is_up: bool,

@@ -80,6 +80,7 @@ pub trait Store: Send + Sync {
     /// Prepares the store for the column families of a new catalog.
     fn alter(&self, catalog: Arc<Catalog>) -> StoreFuture<'_, ()>;
 
+    /// Returns the state that the status page shows.
     fn status(&self) -> StoreStatus;
 
     /// Returns what the store can do by itself.

@@ -54,7 +54,9 @@ const OWN_STATEMENTS_MAX: usize = 64;
 /// A connection to the cluster.
 #[derive(Debug)]
 pub struct Link {
+    /// The driver's connections to all nodes.
     pub session: Session,
+    /// Limits the requests that are sent at the same time.
     pub gate: Gate,
     /// Time limit of a request.
     request_timeout: Duration,

@@ -15,6 +15,7 @@ pub struct ClusterOptions {
     pub local_data_center: Option<String>,
     /// The user and the password of this gateway in the cluster. All clients of the gateway share them.
     pub credentials: Option<(String, Password)>,
+    /// `None`: connections are not encrypted.
     pub tls: Option<ClusterTls>,
     /// Replication of every keyspace that this gateway creates, in place of that in the schema.
     pub replication: Option<BTreeMap<String, String>>,
@@ -27,7 +28,9 @@ pub struct ClusterOptions {
 impl ClusterOptions {
     /// The default port of the native protocol.
     pub const PORT: u16 = 9042;
+    /// How long a request may take if the configuration has no RequestTimeoutInMillis.
     pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+    /// Requests at the cluster at the same time if the configuration has no MaxRequests.
     pub const REQUESTS_MAX: usize = 2048;
 
     /// Returns the options of a cluster without password and TLS.

@@ -99,6 +99,8 @@ pub fn replace(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Replace
 /// Why a file was not replaced, and the path of the operation that failed.
 #[derive(Debug)]
 pub enum ReplaceError {
+    /// The old content is still there.
     Unchanged(PathBuf, io::Error),
+    /// The old content or the new one is there: a crash decides which.
     Unknown(PathBuf, io::Error),
 }

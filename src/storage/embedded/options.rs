@@ -7,7 +7,9 @@ use super::commit::SyncMode;
 /// The options with which an embedded store is opened.
 #[derive(Debug, Clone)]
 pub struct EmbeddedOptions {
+    /// Where the log, the manifest and the tables are.
     pub directory: PathBuf,
+    /// When the log is synced, and which writes wait for it.
     pub sync: SyncMode,
     /// Limit, in bytes, of the row cache and the cache of data blocks together. In addition, a memtable has up to a
     /// quarter of this, at most 64 MiB, and a second one as much while the first is flushed.
