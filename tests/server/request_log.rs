@@ -1,7 +1,5 @@
 //! The log of requests: a line for each one, of both protocols, if the log's filter asks for it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
-
 use std::path::Path;
 
 use crate::support;

@@ -113,8 +113,7 @@ impl Walk<'_> {
         super_column: Option<Bytes>,
         predicate: Predicate,
     ) -> Result<RowColumns, CqlError> {
-        let reads = self.request.reads();
-        Ok(reads.read_cells(&self.cf, key.clone(), super_column, predicate).await?)
+        Ok(self.request().reads().read_cells(&self.cf, key.clone(), super_column, predicate).await?)
     }
 
     fn comparator(&self) -> &dyn AbstractType {

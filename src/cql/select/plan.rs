@@ -20,7 +20,7 @@ use crate::cql::syntax::{Operator, Select, Term, operator_text};
 use crate::cql::system;
 use crate::cql::values::{Markers, TableOf, TypedTerm};
 use crate::cql::{ColumnSpec, CqlError, Outcome, QueryOptions, QueryState, ResultSet};
-use crate::db::{Access, Error, Request};
+use crate::db::{Access, Error};
 use crate::marshal::{self, CqlType, Native};
 use crate::schema::{CfDef, ColumnKind, Layout, TableColumn, TableDef};
 use crate::util::Release;
@@ -154,8 +154,7 @@ impl SelectPlan {
     ) -> Result<Execution<'a>, CqlError> {
         let release = state.behaviour.release;
         let cf = &self.target.cf;
-        let request = state.request(&self.target.keyspace, options.consistency);
-        self.check(state, &request)?;
+        self.check(state, options)?;
         let bound = Bound { options, database: state.database };
         let per_partition = match &self.per_partition_limit {
             Some(term) => limit_of(term, bound)?,
@@ -187,7 +186,7 @@ impl SelectPlan {
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
-        let walk = self.walk(state, request, bound, sliced.reads, tests);
+        let walk = self.walk(state, bound, sliced.reads, tests);
         // Groups are counted when they are whole.
         let rows = if self.picked.is_grouped() { usize::MAX } else { limit };
         let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
@@ -212,7 +211,7 @@ impl SelectPlan {
         Ok(system::RequestedTables { keys, first })
     }
 
-    fn check(&self, state: &QueryState<'_>, request: &Request<'_>) -> Result<(), CqlError> {
+    fn check(&self, state: &QueryState<'_>, options: &QueryOptions) -> Result<(), CqlError> {
         // Roles, and traces of what others asked, are not everybody's.
         let is_open = ![system::AUTH, system::TRACES].contains(&&*self.target.keyspace);
         if self.target.is_system && is_open {
@@ -223,13 +222,13 @@ impl SelectPlan {
         if self.target.is_system {
             return Ok(());
         }
+        let request = state.request(&self.target.keyspace, options.consistency);
         Ok(request.reads().check_consistency()?)
     }
 
     fn walk<'a>(
         &'a self,
         state: &'a QueryState<'a>,
-        request: Request<'a>,
         bound: Bound<'a>,
         reads: Reads,
         tests: Vec<RowTest>,
@@ -243,7 +242,7 @@ impl SelectPlan {
         let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
         Walk {
             state,
-            request,
+            keyspace: &self.target.keyspace,
             bound,
             cf: self.target.cf.clone(),
             cells: &self.cells,

@@ -49,7 +49,7 @@ pub(super) struct ByIndex {
 
 pub(super) struct Walk<'a> {
     pub state: &'a QueryState<'a>,
-    pub request: Request<'a>,
+    pub keyspace: &'a str,
     pub bound: Bound<'a>,
     pub cf: Arc<CfDef>,
     pub cells: &'a CellColumns,
@@ -82,6 +82,12 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// The request of the next page. Each page has the schema of its own time, so that no change of the schema waits for
+    /// a SELECT of many pages.
+    pub(super) fn request(&self) -> Request<'_> {
+        self.state.request(self.keyspace, self.bound.options.consistency)
+    }
+
     pub fn is_full(&self) -> bool {
         self.count >= self.want
     }
@@ -226,8 +232,8 @@ impl Walk<'_> {
             let (predicate, count, is_first_page) = self.scanned();
             let (predicate, count) = capped(predicate, count);
             let before = (meter::mark(), self.answered_memory);
-            let ranges = self.request.ranges();
-            let page = ranges.scan_cells(&self.cf, bounds.clone(), max_rows, predicate).await?;
+            let page =
+                self.request().ranges().scan_cells(&self.cf, bounds.clone(), max_rows, predicate).await?;
             let mut counted = before.0.since();
             let is_last = page.len() < max_rows;
             let last = page.last().map(|row| row.key.clone());
@@ -295,7 +301,7 @@ impl Walk<'_> {
             let asked = (&index.column, &index.value[..]);
             let page = (after.as_ref(), PARTITIONS_PER_PAGE);
             let before = (meter::mark(), self.answered_memory);
-            let keys = self.request.index_reads().indexed_keys(&self.cf, asked, page).await?;
+            let keys = self.request().index_reads().indexed_keys(&self.cf, asked, page).await?;
             let is_last = keys.len() < PARTITIONS_PER_PAGE;
             for key in &keys {
                 if self.is_full() {
@@ -308,7 +314,7 @@ impl Walk<'_> {
                 self.partition(key.clone(), None, None).await?;
                 if self.count == before {
                     // Nothing there has the value: perhaps nothing has it any more.
-                    self.request.index_reads().remove_stale_entries(&self.cf, asked, key).await?;
+                    self.request().index_reads().remove_stale_entries(&self.cf, asked, key).await?;
                 }
             }
             self.holds_only_answers(before);
