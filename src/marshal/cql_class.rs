@@ -53,6 +53,13 @@ pub fn unreversed(class: &str) -> (&str, bool) {
     }
 }
 
+/// Whether names of a type may have components under a `ReversedType`. The names of a DynamicCompositeType bring types
+/// along.
+pub fn has_reversed_components(class: &str) -> bool {
+    let (whole, _) = unreversed(class);
+    whole.contains("ReversedType(") || whole.contains("DynamicCompositeType")
+}
+
 fn from_hex(text: &str) -> Option<String> {
     if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;

@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::abstract_type::component_of;
 use super::composite_type::{Component, end_rank, next_component, split_components, take};
 use super::unchecked::empty_first;
 use super::views::{self, push_escaped};
@@ -54,7 +55,7 @@ impl DynamicCompositeType {
             *name = rest;
             let alias = (header & 0xFF) as u8;
             return match self.aliases.get(&alias) {
-                Some(of) => Ok(of.clone()),
+                Some(of) => Ok(reversed_component(of.clone())),
                 None => fail("Cannot find comparator for"),
             };
         }
@@ -63,7 +64,7 @@ impl DynamicCompositeType {
         };
         *name = rest;
         let found = std::str::from_utf8(text).ok().and_then(nameable);
-        found.map_or_else(|| fail("Cannot find comparator for"), Ok)
+        found.map(reversed_component).map_or_else(|| fail("Cannot find comparator for"), Ok)
     }
 
     /// Takes one component with its type off; `None` at the end, or at what is no component.
@@ -87,6 +88,12 @@ impl DynamicCompositeType {
 /// names without end.
 fn nameable(text: &str) -> Option<TypeRef> {
     TYPES.resolve(text).filter(|of| !of.class_name().contains("DynamicCompositeType"))
+}
+
+/// The type of a component: where it is reversed, an empty one sorts last. Other types are stored here as they are where
+/// they order whole names.
+fn reversed_component(of: TypeRef) -> TypeRef {
+    if simple_name(of.class_name()) == "ReversedType" { component_of(of) } else { of }
 }
 
 /// A class name without its package.

@@ -44,7 +44,9 @@ pub use bytes_type::BytesType;
 pub use collection_type::{CollectionKind, CollectionType};
 pub use column_to_collection_type::ColumnToCollectionType;
 pub use composite_type::{CompositeType, STATIC_PREFIX, component_at, components, push_component};
-pub use cql_class::{FindUser, composite_parts, split_arguments, split_class, unreversed};
+pub use cql_class::{
+    FindUser, composite_parts, has_reversed_components, split_arguments, split_class, unreversed,
+};
 pub use cql_type::CqlType;
 pub use date_text::{is_date_of, timestamp_text};
 pub use decimal_type::DecimalType;

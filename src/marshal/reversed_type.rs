@@ -1,17 +1,25 @@
 //! Another type's values the other way round.
+//!
+//! A whole name that is empty sorts first, as it does under every comparator: it is the open end of a slice. A component
+//! of a composite name that is empty is a value like the others: it is the smallest of its type, so it sorts last.
+//! Cassandra 2.1 sorts so; from 0.8 to 2.0 an empty component came first, which is not copied since all releases share
+//! the stored order.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use super::unchecked::empty_first;
 use super::views::{self, Inner, push_escaped, read_escaped};
 use super::{AbstractType, MarshalError, PACKAGE, StoredOrder, TypeRef};
 use crate::util::Release;
 
-/// `ReversedType(T)`: the order of T turned round, but for the empty value, which stays first.
+/// `ReversedType(T)`: the order of T turned round.
 #[derive(Debug)]
 pub struct ReversedType {
     class_name: String,
     inner: Inner,
+    /// Orders the components of names, not whole names.
+    is_component: bool,
     views: Vec<ReversedType>,
 }
 
@@ -19,14 +27,23 @@ impl ReversedType {
     /// Returns the comparator of the same names in the opposite order.
     pub fn new(inner: TypeRef) -> ReversedType {
         let class_name = format!("{PACKAGE}ReversedType({})", inner.class_name());
-        let inner = Inner::new(inner);
+        ReversedType::with_views(class_name, Inner::new(inner), false)
+    }
+
+    fn with_views(class_name: String, inner: Inner, is_component: bool) -> ReversedType {
         let view = |release| ReversedType {
             class_name: class_name.clone(),
             inner: inner.at(release),
+            is_component,
             views: Vec::new(),
         };
         let views = views::each(view);
-        ReversedType { class_name, inner, views }
+        ReversedType { class_name, inner, is_component, views }
+    }
+
+    /// The order where one side is a whole name that is empty.
+    fn empty_name_first(&self, left: &[u8], right: &[u8]) -> Option<Ordering> {
+        if self.is_component { None } else { empty_first(left, right) }
     }
 }
 
@@ -40,11 +57,11 @@ impl AbstractType for ReversedType {
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
-        empty_first(left, right).unwrap_or_else(|| self.inner.view().compare(right, left))
+        self.empty_name_first(left, right).unwrap_or_else(|| self.inner.view().compare(right, left))
     }
 
     fn compare_unchecked(&self, left: &[u8], right: &[u8]) -> Result<Ordering, MarshalError> {
-        match empty_first(left, right) {
+        match self.empty_name_first(left, right) {
             Some(order) => Ok(order),
             None => self.inner.view().compare_unchecked(right, left),
         }
@@ -52,7 +69,7 @@ impl AbstractType for ReversedType {
 
     /// The inner type's bytes, escaped so that none is the beginning of another, and turned over.
     fn ordered(&self, name: &[u8], out: &mut Vec<u8>) {
-        if name.is_empty() {
+        if name.is_empty() && !self.is_component {
             return;
         }
         let mut ordered = Vec::with_capacity(name.len() + 9);
@@ -62,6 +79,7 @@ impl AbstractType for ReversedType {
         out[from..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 
+    /// No bytes are the empty component of data directories up to format 3, which are upgraded.
     fn restore(&self, ordered: &[u8]) -> Option<Vec<u8>> {
         if ordered.is_empty() {
             return Some(Vec::new());
@@ -77,6 +95,12 @@ impl AbstractType for ReversedType {
 
     fn at_release(&self, release: Release) -> Option<&dyn AbstractType> {
         self.views.get(release as usize).map(|view| view as &dyn AbstractType)
+    }
+
+    fn as_component(&self) -> Option<TypeRef> {
+        (!self.is_component).then(|| {
+            Arc::new(ReversedType::with_views(self.class_name.clone(), self.inner.clone(), true)) as TypeRef
+        })
     }
 
     fn to_text(&self, value: &[u8]) -> String {

@@ -23,6 +23,8 @@ fn builtin() -> Vec<TypeRef> {
         "CompositeType(IntegerType)",
         "DynamicCompositeType(a=>AsciiType,t=>TimeUUIDType,i=>IntegerType)",
         "ReversedType(CompositeType(BytesType,BytesType))",
+        "CompositeType(ReversedType(UTF8Type),ReversedType(Int32Type))",
+        "DynamicCompositeType(R=>ReversedType(BytesType))",
         "CompositeType(TimeUUIDType,UTF8Type,LongType,ReversedType(TimeUUIDType))",
         "CompositeType(UTF8Type,ColumnToCollectionType(61:ListType(LongType),00:SetType(LongType),7f:MapType(UTF8Type,LongType)))",
         "ListType(BytesType)",

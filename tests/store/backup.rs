@@ -141,12 +141,12 @@ fn an_older_directory_is_backed_up_once_it_is_upgraded() {
     let place = tempfile::tempdir().unwrap();
     let (source, target) = (place.path().join("data"), place.path().join("backup"));
     close(open(&source, &schema()).unwrap());
-    for format in [1, 2] {
+    for format in [1, 2, 3] {
         fs::write(source.join("THRIFTSTORE"), format!("thriftstore data, format {format}\n")).unwrap();
         let text = refusal(&source, &target);
         assert!(
             text.contains(&format!(
-                "THRIFTSTORE contains \"thriftstore data, format {format}\", not \"thriftstore data, format 3\"; start \
+                "THRIFTSTORE contains \"thriftstore data, format {format}\", not \"thriftstore data, format 4\"; start \
                  the server of this version on"
             )),
             "{text}"

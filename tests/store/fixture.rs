@@ -10,7 +10,7 @@ use thriftstore::compat::Behaviour;
 use thriftstore::compat::features::ConsistencyLevel;
 use thriftstore::config::Config;
 use thriftstore::db::{Database, DatabaseParts};
-use thriftstore::marshal::Types;
+use thriftstore::marshal::{AbstractType, Types};
 use thriftstore::model::{
     Cell, CfMutation, Change, Mutation, Predicate, ReadCommand, RowColumns, SliceRange,
 };
@@ -48,16 +48,26 @@ fn open_with(directory: &Path, catalog: &Catalog) -> EmbeddedStore {
 
 /// All columns of a row, or of a super column in it.
 fn read(
+    store: &(EmbeddedStore, Catalog),
+    family: (&str, &str),
+    key: &[u8],
+    super_column: Option<&[u8]>,
+) -> RowColumns {
+    read_as(store, family, key, (super_column, Predicate::Range(SliceRange::all())))
+}
+
+/// Columns of a row, or of a super column in it.
+fn read_as(
     (store, catalog): &(EmbeddedStore, Catalog),
     (keyspace, family): (&str, &str),
     key: &[u8],
-    super_column: Option<&[u8]>,
+    (super_column, predicate): (Option<&[u8]>, Predicate),
 ) -> RowColumns {
     let command = ReadCommand {
         cf: catalog.column_family(keyspace, family).unwrap().clone(),
         super_column: super_column.map(Bytes::copy_from_slice),
-        predicate: Predicate::Range(SliceRange::all()),
-        behaviour: Behaviour::of(Release::V0_6),
+        predicate,
+        behaviour: Behaviour::of(Release::V2_1),
         with_tombstones: false,
         gc_before: i32::MIN,
         now_s: i32::MIN,
@@ -78,11 +88,11 @@ fn names(columns: &RowColumns) -> Vec<&[u8]> {
 }
 
 #[test]
-fn format_1_is_read_and_becomes_format_3() {
+fn format_1_is_read_and_becomes_format_4() {
     let directory = unpacked("format-1.tar.gz");
     check(&open(directory.path()));
     let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
-    assert_eq!(mark, "thriftstore data, format 3\n");
+    assert_eq!(mark, "thriftstore data, format 4\n");
     assert!(!directory.path().join("engine").exists());
     // What is written now goes another way, and both are read.
     let store = open(directory.path());
@@ -118,15 +128,7 @@ fn a_manifest_of_format_2_is_read_with_its_file_of_changes() {
     let text = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
     assert!(text("MANIFEST").starts_with("thriftstore manifest, format 2, "));
     assert_eq!(text("MANIFEST.2").lines().count(), 7);
-    let (store, catalog) = open(directory.path());
-    let clock = Arc::new(Clock::system());
-    let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), configuration().partitioner, clock);
-    let database = Arc::new(Database::new(parts));
-    wait(database.stored_schema().load()).unwrap();
-    let catalog = Catalog::clone(&database.catalog());
-    wait(database.store().close()).unwrap();
-    drop(database);
-
+    let catalog = with_clients_schema(directory.path());
     assert!(catalog.keyspace("gone").is_none());
     let mut tables: Vec<String> = (0..120).map(|number| format!("t{number:03}")).collect();
     tables.insert(0, "added".to_owned());
@@ -141,6 +143,90 @@ fn a_manifest_of_format_2_is_read_with_its_file_of_changes() {
     assert_eq!((cells("t000", "flushed0"), cells("t000", "flushed19")), (2, 2));
     assert_eq!((cells("t001", "flushed0"), cells("t001", "logged")), (0, 2));
     assert_eq!(cells("added", "logged"), 2);
+}
+
+/// Opens a data directory with the schema that clients made. Returns it.
+fn with_clients_schema(directory: &Path) -> Catalog {
+    let (store, catalog) = open(directory);
+    let clock = Arc::new(Clock::system());
+    let parts = DatabaseParts::new(Arc::new(catalog), Arc::new(store), configuration().partitioner, clock);
+    let database = Arc::new(Database::new(parts));
+    wait(database.stored_schema().load()).unwrap();
+    wait(database.indexes().until_built());
+    let catalog = Catalog::clone(&database.catalog());
+    wait(database.store().close()).unwrap();
+    drop(database);
+    catalog
+}
+
+/// In the names of each column family components under a `ReversedType` are empty. Each has a row in tables, one in the
+/// log, and `single` one row with a part in each.
+#[test]
+fn empty_reversed_components_of_format_3_come_last() {
+    let directory = unpacked("reversed-3.tar.gz");
+    let catalog = with_clients_schema(directory.path());
+    let mark = std::fs::read_to_string(directory.path().join("THRIFTSTORE")).unwrap();
+    assert_eq!(mark, "thriftstore data, format 4\n");
+    // The second time nothing is left to be done.
+    for _ in 0..2 {
+        let store = (open_with(directory.path(), &catalog), catalog.clone());
+        let int = |key: i32| key.to_be_bytes().to_vec();
+        let text = |key: &str| key.as_bytes().to_vec();
+        for (family, key, names) in [
+            ("single", text("1"), 6),
+            ("single", text("2"), 6),
+            ("single", text("both"), 4),
+            ("two", int(1), 8),
+            ("two", int(2), 8),
+            ("compact", int(1), 3),
+            ("compact", int(2), 3),
+            ("indexed", text("a"), 4),
+            ("indexed", text("b"), 2),
+            ("dynamic", text("1"), 4),
+            ("dynamic", text("2"), 4),
+            ("super", text("1"), 3),
+            ("super", text("2"), 3),
+            ("superdynamic", text("1"), 4),
+            ("superdynamic", text("2"), 4),
+        ] {
+            assert_eq!(check_order(&store, family, &key), names, "{family} {key:?}");
+        }
+        let single = read(&store, ("r", "single"), b"1", None);
+        let begins = |name: &[u8]| name[..3].to_vec();
+        let first: Vec<Vec<u8>> = names(&single).into_iter().map(begins).collect();
+        assert_eq!(first, [b"\0\x01y", b"\0\x01y", b"\0\x01x", b"\0\x01x", b"\0\0\0", b"\0\0\0"]);
+        wait(store.0.close()).unwrap();
+    }
+}
+
+/// Whether the names of a row, and those in its super columns, are in the comparator's order and are found one by one.
+/// Returns how many there are on the upper level.
+fn check_order(store: &(EmbeddedStore, Catalog), family: &str, key: &[u8]) -> usize {
+    let cf = store.1.column_family("r", family).unwrap();
+    let check = |columns: &RowColumns, comparator: &dyn AbstractType, of: Option<&[u8]>| {
+        let names = names(columns);
+        assert!(names.is_sorted_by(|a, b| comparator.compare(a, b).is_lt()), "{family} {names:?}");
+        for name in &names {
+            let range =
+                SliceRange { start: name.to_vec().into(), finish: name.to_vec().into(), ..SliceRange::all() };
+            for predicate in
+                [Predicate::Names([Bytes::copy_from_slice(name)].into()), Predicate::Range(range)]
+            {
+                let found = read_as(store, ("r", family), key, (of, predicate));
+                assert_eq!(self::names(&found), [*name], "{family} {key:?}");
+            }
+        }
+    };
+    let columns = read(store, ("r", family), key, None);
+    check(&columns, &*cf.comparator, None);
+    if let (RowColumns::Supers(supers), Some(subcomparator)) = (&columns, cf.subcomparator()) {
+        for column in supers {
+            let cells = read(store, ("r", family), key, Some(&column.name));
+            assert_eq!(cells.len(), column.cells.len());
+            check(&cells, &**subcomparator, Some(&column.name));
+        }
+    }
+    columns.len()
 }
 
 /// Whether a store holds what every fixture holds.

@@ -1,4 +1,4 @@
-//! The upgrade of data directories of formats 1 and 2, with a crash in each of its calls of the disk.
+//! The upgrade of data directories of earlier formats, with a crash in each of its calls of the disk.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -13,6 +13,8 @@ use crate::store_support;
 use faulty_disk::{Chance, Crash, Fault, FaultyDisk, Tally, work_directory};
 use store_support as support;
 
+use thriftstore::config::Config;
+use thriftstore::db::{Database, DatabaseParts};
 use thriftstore::marshal::Types;
 use thriftstore::schema::Catalog;
 use thriftstore::storage::disk::Disk;
@@ -56,20 +58,51 @@ impl Contents {
     }
 }
 
-fn open(disk: Arc<dyn Disk>, data: &Path) -> Result<(EmbeddedStore, Catalog), StoreError> {
-    let config =
-        thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &Types::builtin()).unwrap();
-    let options =
-        EmbeddedOptions { sync: SyncMode::Periodic(Duration::from_secs(3600)), ..support::options(data) };
-    let store =
-        EmbeddedStore::open_on(disk, options, config.partitioner, &config.catalog, support::manual_clock())?;
-    Ok((store, config.catalog))
+/// A directory of an earlier format, and its schema: that of the configuration and that which clients made.
+struct Fixture {
+    name: &'static str,
+    directory: tempfile::TempDir,
+    catalog: Catalog,
 }
 
-fn contents(disk: &FaultyDisk) -> Result<Contents, String> {
-    let (store, catalog) =
-        open(Arc::new(disk.clone()), &disk.data()).map_err(|error| format!("it does not open: {error}"))?;
-    Ok(Contents::of_store(&store, &catalog))
+impl Fixture {
+    fn new(name: &'static str) -> Fixture {
+        let directory = unpacked(name);
+        let place = work_directory();
+        let data = place.path().join("data");
+        copy(directory.path(), &data);
+        let config = configuration();
+        let store = EmbeddedStore::open(
+            support::options(&data),
+            config.partitioner.clone(),
+            &config.catalog,
+            support::manual_clock(),
+        );
+        let parts = DatabaseParts::new(
+            Arc::new(config.catalog),
+            Arc::new(store.unwrap()),
+            config.partitioner,
+            support::manual_clock(),
+        );
+        let database = Arc::new(Database::new(parts));
+        support::wait(database.stored_schema().load()).unwrap();
+        Fixture { name, directory, catalog: Catalog::clone(&database.catalog()) }
+    }
+}
+
+fn configuration() -> Config {
+    thriftstore::config::parse(thriftstore::config::DEFAULT, "sample", &Types::builtin()).unwrap()
+}
+
+fn open(disk: Arc<dyn Disk>, data: &Path, catalog: &Catalog) -> Result<EmbeddedStore, StoreError> {
+    let options =
+        EmbeddedOptions { sync: SyncMode::Periodic(Duration::from_secs(3600)), ..support::options(data) };
+    EmbeddedStore::open_on(disk, options, configuration().partitioner, catalog, support::manual_clock())
+}
+
+fn contents(disk: &FaultyDisk, catalog: &Catalog) -> Result<Contents, String> {
+    let store = open(Arc::new(disk.clone()), &disk.data(), catalog);
+    Ok(Contents::of_store(&store.map_err(|error| format!("it does not open: {error}"))?, catalog))
 }
 
 /// Unpacks a fixture.
@@ -94,19 +127,20 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A new disk with a copy of the fixture.
-fn disk_with(fixture: &Path, directory: &Path, seed: u64) -> FaultyDisk {
+fn disk_with(fixture: &Fixture, directory: &Path, seed: u64) -> FaultyDisk {
     let disk = FaultyDisk::new(directory, seed);
-    copy(fixture, &disk.data());
+    copy(fixture.directory.path(), &disk.data());
     disk
 }
 
-fn crash_in_upgrade(name: &'static str, fixture: &Path) {
+fn crash_in_upgrade(fixture: &Fixture) {
+    let name = fixture.name;
     let mut seed = Chance::seed_from("CRASH_SEED");
     println!("{name}: CRASH_SEED={seed}");
     let mut tally = Tally::new(name, SECONDS);
     let directory = work_directory();
     let disk = disk_with(fixture, directory.path(), seed);
-    let expected = contents(&disk).unwrap();
+    let expected = contents(&disk, &fixture.catalog).unwrap();
     let calls = disk.calls();
     assert!(expected.families.iter().any(|(_, rows)| !rows.is_empty()));
     // Each call at least once, whatever time that takes.
@@ -127,7 +161,7 @@ fn crash_in_upgrade(name: &'static str, fixture: &Path) {
 
 /// Crashes in one call of the upgrade, and mostly in one of the next attempt. Returns how many crashes there were.
 fn crash_at(
-    fixture: &Path,
+    fixture: &Fixture,
     (call, crash): (u64, Crash),
     chance: &mut Chance,
     expected: &Contents,
@@ -137,7 +171,7 @@ fn crash_at(
     let mut crashes = 0;
     for (call, crash) in [(call, crash), (1 + chance.next() % (2 * call), *chance.pick(&Crash::ALL))] {
         disk.plan(Some(Fault::CrashAt(call)));
-        let opened = open(Arc::new(disk.clone()), &disk.data());
+        let opened = open(Arc::new(disk.clone()), &disk.data(), &fixture.catalog);
         match opened {
             Err(error) if !disk.has_crashed() => return Err(format!("it does not open: {error}")),
             opened => drop(opened),
@@ -148,15 +182,13 @@ fn crash_at(
         }
     }
     disk.plan(None);
-    let found = contents(&disk)?;
+    let found = contents(&disk, &fixture.catalog)?;
     if found == *expected { Ok(crashes) } else { Err(found.differences(expected)) }
 }
 
 #[test]
 fn an_upgrade_can_be_cut_short() {
-    // Both are unpacked first: a new process has the locks of directories, too, for a moment.
-    let fixtures = ["format-1.tar.gz", "format-2.tar.gz"].map(|name| (name, unpacked(name)));
-    for (name, fixture) in &fixtures {
-        crash_in_upgrade(name, fixture.path());
-    }
+    // All are unpacked first: a new process has the locks of directories, too, for a moment.
+    let fixtures = ["format-1.tar.gz", "format-2.tar.gz", "reversed-3.tar.gz"].map(Fixture::new);
+    fixtures.iter().for_each(crash_in_upgrade);
 }

@@ -98,7 +98,7 @@ impl<'a> Slicing<'a> {
         let mut slices: Vec<CellSlice> = Vec::new();
         for prefix in &prefixes.each {
             if def.layout == Layout::Dense {
-                slices.extend(dense_slice(prefix, &start, &finish));
+                slices.extend(dense_slice(prefix, (&start, &finish), is_reversed(def, 0)));
             } else {
                 slices.push(composite_slice(def, prefix, &start, &finish));
             }
@@ -154,9 +154,7 @@ impl<'a> Slicing<'a> {
             Ok(Some((values, end.is_inclusive)))
         };
         let (lower, upper) = (end(&slice.lower)?, end(&slice.upper)?);
-        let column = self.target.def.clustering.get(restriction.first);
-        let is_reversed = column.is_some_and(|column| column.is_reversed);
-        Ok(if is_reversed { (upper, lower) } else { (lower, upper) })
+        Ok(if is_reversed(&self.target.def, restriction.first) { (upper, lower) } else { (lower, upper) })
     }
 
     /// That the value at a place of a restriction may not be null.
@@ -218,8 +216,13 @@ fn composite_slice(def: &TableDef, prefix: &[Bytes], start: &End, finish: &End) 
     CellSlice { start: name(start, 1, 0xFF), finish: name(finish, 0xFF, 1), ..CellSlice::default() }
 }
 
+/// Whether the clustering column at a place is descending.
+fn is_reversed(def: &TableDef, at: usize) -> bool {
+    def.clustering.get(at).is_some_and(|column| column.is_reversed)
+}
+
 /// A slice of names that are single values; `None` where there can be none.
-fn dense_slice(prefix: &[Bytes], start: &End, finish: &End) -> Option<CellSlice> {
+fn dense_slice(prefix: &[Bytes], (start, finish): (&End, &End), is_reversed: bool) -> Option<CellSlice> {
     if let [value] = prefix {
         let slice = CellSlice { start: value.clone(), finish: value.clone(), ..CellSlice::default() };
         // No name is empty, and as an end an empty one would be open.
@@ -227,7 +230,9 @@ fn dense_slice(prefix: &[Bytes], start: &End, finish: &End) -> Option<CellSlice>
     }
     let first = |end: &End| end.as_ref().and_then(|(values, _)| values.first().cloned());
     let is_exclusive = |end: &End| end.as_ref().is_some_and(|(_, is_inclusive)| !is_inclusive);
-    if first(finish).is_some_and(|finish| finish.is_empty()) {
+    // No value is smaller than the empty one; as the lower end it is open.
+    let upper = if is_reversed { start } else { finish };
+    if first(upper).is_some_and(|upper| upper.is_empty()) {
         return None;
     }
     Some(CellSlice {
@@ -254,14 +259,16 @@ fn supers(
                     end.as_ref()
                         .map(|(values, is_inclusive)| (values.clone(), *is_inclusive || values.len() > 1))
                 };
-                found.extend(dense_slice(&[], &open(&start), &open(&finish)).map(of_all));
+                found.extend(
+                    dense_slice(&[], (&open(&start), &open(&finish)), is_reversed(def, 0)).map(of_all),
+                );
             }
             (Some((name, rest)), 2) => {
-                let inner = dense_slice(rest, &start, &finish);
+                let inner = dense_slice(rest, (&start, &finish), is_reversed(def, 1));
                 found.extend(inner.map(|slice| SuperSlice { of: Some(name.clone()), slice }));
             }
             (Some((name, _)), _) => {
-                found.extend(dense_slice(std::slice::from_ref(name), &None, &None).map(of_all));
+                found.extend(dense_slice(std::slice::from_ref(name), (&None, &None), false).map(of_all));
             }
         }
     }

@@ -14,7 +14,7 @@ use super::format::LockedDirectory;
 use super::health::Health;
 use super::locks::RowLocks;
 use super::log::CommitLog;
-use super::manifest::{Contents, LogSpan, Manifest};
+use super::manifest::{Contents, FamilyName, LogSpan, Manifest};
 use super::memtable::Memory;
 use super::options::EmbeddedOptions;
 use super::read_path::ReadPath;
@@ -23,7 +23,7 @@ use super::row_cache::RowCache;
 use super::sweeper::Sweeper;
 use super::tables::{TableOptions, TableSpace, Tables};
 use super::threads::{Next, Worker};
-use super::upgrade;
+use super::upgrade::{self, reorder_family};
 use super::write_ahead::WriteAhead;
 use super::write_path::{WriteOutcome, WritePath};
 use crate::compat::Behaviour;
@@ -42,6 +42,9 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 const COMPACT_EVERY: Duration = Duration::from_secs(5);
 /// Time after a failed compaction until the next attempt: a disk that was full may have space again.
 const COMPACT_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// The first format of data directories that has a manifest.
+const FIRST_WITH_MANIFEST: u8 = 3;
 
 /// What a store is opened with.
 pub struct Setup {
@@ -96,9 +99,11 @@ impl Engine {
         let backing = Backing { ahead: Arc::new(ahead), space: Some(space.clone()), guard: Some(guard) };
         let cache_bytes = setup.options.cache_bytes / 2;
         let mut engine = Engine::new(backing, manifest, (setup.partitioner, setup.clock), cache_bytes)?;
-        engine.families.align(catalog)?;
+        let outdated = engine.families.align(catalog)?;
         engine.durable = Some(engine.start_durable(space, setup.options, directory)?);
-        engine.start_sweeping()
+        let engine = engine.start_sweeping()?;
+        engine.health.guard_change(|| engine.reorder(outdated))?;
+        Ok(engine)
     }
 
     /// Returns an empty store in memory.
@@ -123,7 +128,18 @@ impl Engine {
 
     /// Adds the column families of a catalog to the store.
     pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        self.health.guard_change(|| self.families.align(catalog))
+        self.health.guard_change(|| self.reorder(self.families.align(catalog)?))
+    }
+
+    /// Upgrades the keys of column families that an earlier format has ordered otherwise. No client reads them yet.
+    fn reorder(&self, outdated: Vec<FamilyName>) -> Result<(), StoreError> {
+        for name in outdated {
+            reorder_family(&self.write, &name, &BlockingPermit::on_own_thread())?;
+            // A power failure must not take back what the manifest says is done.
+            self.write.ahead.sync()?;
+            self.families.set_reordered(&name)?;
+        }
+        Ok(())
     }
 
     /// Truncates or drops a column family.
@@ -373,7 +389,7 @@ fn open_manifest(
     health: &Arc<Health>,
 ) -> Result<(LockedDirectory, Manifest), StoreError> {
     let (disk, path) = (setup.disk.clone(), &setup.options.directory);
-    if directory.is_earlier {
+    if directory.earlier.is_some_and(|format| format < FIRST_WITH_MANIFEST) {
         let mut contents = upgrade::run(&*disk, path)?;
         if contents.partitioner.is_empty() {
             // The first start was interrupted.
@@ -392,7 +408,13 @@ fn open_manifest(
     // A killed process may have renamed the manifest without syncing the directory. A power failure could still undo
     // that, and later writes rely on it.
     disk.sync_directory(path).map_err(StoreError::io_at(path))?;
-    Ok((directory, Manifest::open(disk, path, health.clone())?))
+    let manifest = Manifest::open(disk, path, health.clone())?;
+    if directory.earlier.is_some() {
+        // What is written from here on is of the newest format. Column families whose keys are of an earlier one are
+        // recorded as such.
+        directory.mark()?;
+    }
+    Ok((directory, manifest))
 }
 
 fn check_partitioner(setup: &Setup, manifest: &Manifest) -> Result<(), StoreError> {

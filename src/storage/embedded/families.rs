@@ -108,6 +108,8 @@ struct Altering {
     catalog: Catalog,
     /// Column families of that catalog that were dropped afterwards.
     dropped: BTreeSet<FamilyName>,
+    /// Column families of the catalog whose keys are in the order of an earlier format.
+    outdated: BTreeSet<FamilyName>,
     /// The next unused id. `None` until the manifest has been searched for it.
     next_id: Option<u32>,
 }
@@ -192,11 +194,12 @@ impl Families {
     }
 
     /// Adds the column families of a catalog to the manifest and opens their tables. Column families that are not in
-    /// the catalog stay in the manifest. The cost is proportional to the difference from the catalog before.
+    /// the catalog stay in the manifest. The cost is proportional to the difference from the catalog before. Returns the
+    /// column families whose keys are in the order of an earlier format.
     ///
     /// # Errors
     /// `Mismatch` if a definition contradicts the data, `Corrupt` if tables are damaged.
-    pub fn align(&self, catalog: &Catalog) -> Result<(), StoreError> {
+    pub fn align(&self, catalog: &Catalog) -> Result<Vec<FamilyName>, StoreError> {
         let altering = &mut *self.altering.lock();
         let StoredChanges { mut added, gone } = catalog.stored_changes_since(&altering.catalog);
         added.extend(
@@ -228,6 +231,9 @@ impl Families {
             }
         })?;
         altering.next_id = Some(next_id);
+        altering.outdated.retain(|name| !gone.contains(name));
+        let outdated = wanted.iter().filter(|(_, record, _)| record.is_outdated());
+        altering.outdated.extend(outdated.map(|(name, ..)| name.clone()));
         let mut set = FamilySet::clone(&self.set.load());
         for name in &gone {
             set.remove(name);
@@ -239,6 +245,19 @@ impl Families {
         self.set.store(Arc::new(set));
         altering.catalog = catalog.clone();
         altering.dropped.clear();
+        Ok(altering.outdated.iter().cloned().collect())
+    }
+
+    /// Records that the keys of a column family are in the order of the newest format.
+    pub fn set_reordered(&self, name: &FamilyName) -> Result<(), StoreError> {
+        let altering = &mut *self.altering.lock();
+        self.manifest.change(|contents| {
+            let reordered = contents.families.get(name).map(FamilyRecord::reordered);
+            if let Some(record) = reordered {
+                contents.families.insert(name.clone(), record);
+            }
+        })?;
+        altering.outdated.remove(name);
         Ok(())
     }
 

@@ -13,9 +13,11 @@ use crate::storage::disk::Disk;
 /// The file's name.
 pub const FILE: &str = "THRIFTSTORE";
 /// The file's contents in the newest format.
-const TEXT: &str = "thriftstore data, format 3\n";
-/// The contents in versions whose storage engine had a log of its own. Format 1 had no other log.
-const EARLIER: [&str; 2] = ["thriftstore data, format 1\n", "thriftstore data, format 2\n"];
+const TEXT: &str = "thriftstore data, format 4\n";
+/// The contents in earlier formats. Formats 1 and 2 have a storage engine with a log of its own; format 1 has no other
+/// log. Up to format 3 an empty component under a `ReversedType` sorts first.
+const EARLIER: [&str; 3] =
+    ["thriftstore data, format 1\n", "thriftstore data, format 2\n", "thriftstore data, format 3\n"];
 
 /// Other files and directories of a data directory, in any format.
 const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
@@ -24,8 +26,8 @@ const PARTS: [&str; 4] = ["engine", "log", "tables", "MANIFEST"];
 pub struct LockedDirectory {
     file: File,
     path: PathBuf,
-    /// Whether its files have an earlier format.
-    pub is_earlier: bool,
+    /// The format of its files, if that is an earlier one.
+    pub earlier: Option<u8>,
 }
 
 /// Reads the file of a data directory of the newest format, which another process may have locked.
@@ -96,12 +98,13 @@ impl LockedDirectory {
         })?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(&io)?;
-        let is_earlier = EARLIER.iter().any(|earlier| text == earlier.as_bytes());
-        let mut locked = LockedDirectory { file, path: path.clone(), is_earlier };
+        let earlier = (1..).zip(EARLIER).find(|(_, earlier)| text == earlier.as_bytes());
+        let mut locked =
+            LockedDirectory { file, path: path.clone(), earlier: earlier.map(|(format, _)| format) };
         if text.is_empty() && part.is_none() {
             // This is the first start, or the first start was interrupted.
             locked.mark()?;
-        } else if text != TEXT.as_bytes() && !is_earlier {
+        } else if text != TEXT.as_bytes() && locked.earlier.is_none() {
             return Err(StoreError::Mismatch(format!(
                 "{} contains {:?}, but this version reads {:?}; use the version that wrote it",
                 locked.path.display(),
@@ -122,7 +125,7 @@ impl LockedDirectory {
             File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()
         };
         write().map_err(StoreError::io_at(&self.path))?;
-        self.is_earlier = false;
+        self.earlier = None;
         Ok(())
     }
 }

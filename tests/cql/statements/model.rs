@@ -215,7 +215,7 @@ impl Model {
                     _ => a.cmp(b),
                 };
                 // An empty value comes first even where the others are turned round.
-                if *is_reversed && !a.is_empty() && !b.is_empty() { order.reverse() } else { order }
+                if *is_reversed { order.reverse() } else { order }
             });
         orders.fold(Ordering::Equal, Ordering::then)
     }

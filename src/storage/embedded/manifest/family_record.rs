@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::marshal::may_succeed;
+use crate::marshal::{has_reversed_components, may_succeed};
 use crate::schema::{CfDef, ColumnType};
 
 /// The id, the generation and the types of a column family with which its data was written.
@@ -19,18 +19,49 @@ pub struct FamilyRecord {
     /// Whether a client has dropped it. A new column family of that name starts empty and may have other types.
     #[serde(rename = "dropped", skip_serializing_if = "std::ops::Not::not", default)]
     pub is_dropped: bool,
+    /// The order of its keys, where an earlier format had another one.
+    #[serde(rename = "order", skip_serializing_if = "Option::is_none", default)]
+    pub key_order: Option<KeyOrder>,
+}
+
+/// How keys sort that an earlier format sorted otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KeyOrder {
+    /// An empty component under a `ReversedType` comes last: from format 4 on.
+    #[serde(rename = "empty last")]
+    EmptyLast,
+}
+
+/// The order of new keys under a comparator, where an earlier format had another one.
+fn key_order_of(comparators: [Option<&str>; 2]) -> Option<KeyOrder> {
+    let is_concerned = |class: &str| has_reversed_components(class);
+    comparators.into_iter().flatten().any(is_concerned).then_some(KeyOrder::EmptyLast)
 }
 
 impl FamilyRecord {
     pub fn new(id: u32, cf: &CfDef) -> FamilyRecord {
+        let comparator = cf.comparator.class_name();
+        let subcomparator = cf.subcomparator().map(|sub| sub.class_name());
         FamilyRecord {
             id,
             generation: 1,
             type_name: cf.type_name().to_owned(),
-            comparator: cf.comparator.class_name().to_owned(),
-            subcomparator: cf.subcomparator().map(|sub| sub.class_name().to_owned()),
+            comparator: comparator.to_owned(),
+            subcomparator: subcomparator.map(str::to_owned),
             is_dropped: false,
+            key_order: key_order_of([Some(comparator), subcomparator]),
         }
+    }
+
+    /// Whether its keys may be in the order of an earlier format.
+    pub fn is_outdated(&self) -> bool {
+        self.key_order != key_order_of([Some(&self.comparator), self.subcomparator.as_deref()])
+    }
+
+    /// Returns the record after its keys have been brought into the order of the newest format.
+    pub fn reordered(&self) -> FamilyRecord {
+        let key_order = key_order_of([Some(&self.comparator), self.subcomparator.as_deref()]);
+        FamilyRecord { key_order, ..self.clone() }
     }
 
     /// Returns the record of a column family that is created again after this one was dropped. It has the generation

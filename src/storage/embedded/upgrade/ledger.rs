@@ -53,6 +53,7 @@ fn record_of(text: &str) -> Option<FamilyRecord> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
     };
     Some(FamilyRecord {
+        key_order: None,
         id: get("id")?.parse().ok()?,
         generation: get("generation")?.parse().ok()?,
         type_name: get("type")?,
