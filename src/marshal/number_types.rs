@@ -256,8 +256,15 @@ impl AbstractType for &'static NumberType {
             (Form::UnsignedDate | Form::SignedDate, _) => {
                 date_text::parse(text).ok_or_else(unreadable)?.to_be_bytes().to_vec()
             }
-            (Form::Float, 4) => text.parse::<f32>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
-            (Form::Float, _) => text.parse::<f64>().map_err(|_| unreadable())?.to_be_bytes().to_vec(),
+            // Java has one NaN, whatever sign is written before it.
+            (Form::Float, 4) => {
+                let number: f32 = text.parse().map_err(|_| unreadable())?;
+                (if number.is_nan() { f32::NAN } else { number }).to_be_bytes().to_vec()
+            }
+            (Form::Float, _) => {
+                let number: f64 = text.parse().map_err(|_| unreadable())?;
+                (if number.is_nan() { f64::NAN } else { number }).to_be_bytes().to_vec()
+            }
             (Form::UnsignedDay, _) => {
                 let day = day_text::parse_date(text, DAY_OF_1970).ok_or_else(unreadable)?;
                 day.to_be_bytes().to_vec()
