@@ -1,5 +1,7 @@
 //! From relations to restrictions: each relation checked by itself and against those before it.
 
+use std::collections::BTreeSet;
+
 use super::messages::{NOT_ON_TOKEN, relation_text};
 use super::operands::{Operand, Operands};
 use super::restrictions::{Restriction, RestrictionKind, Restrictions, Slice, SliceEnd, Target};
@@ -24,6 +26,8 @@ pub(super) struct Analysis<'a> {
     pub has_clustering_index: bool,
     /// Columns in the order in which they were first restricted.
     pub restricted: Vec<TableColumn>,
+    /// Names of those whose last relation an index supports.
+    pub by_index: BTreeSet<String>,
 }
 
 fn invalid<T>(why: impl Into<String>) -> Result<T, CqlError> {
@@ -51,6 +55,7 @@ impl<'a> Analysis<'a> {
             has_index: false,
             has_clustering_index: false,
             restricted: Vec::new(),
+            by_index: BTreeSet::new(),
         }
     }
 
@@ -115,6 +120,9 @@ impl<'a> Analysis<'a> {
         if index.zip(operator).is_some_and(|(index, operator)| index.supports(operator)) {
             self.has_index = true;
             self.has_clustering_index |= column.kind == ColumnKind::Clustering;
+            self.by_index.insert(column.name.clone());
+        } else {
+            self.by_index.remove(&column.name);
         }
         if !self.restricted.iter().any(|known| known.name == column.name) {
             self.restricted.push(column.clone());

@@ -30,9 +30,7 @@ impl Analysis<'_> {
         if self.found.is_key_range && self.has_clustering_index {
             self.found.uses_index = true;
         }
-        if !self.found.uses_index {
-            self.restricted.retain(|column| column.kind != ColumnKind::Clustering);
-        }
+        self.leave_to_slices();
         if !self.restricted.is_empty() {
             if !self.has_index && self.rules().conditions_need_index_first {
                 return invalid("No indexed columns present in by-columns clause with Equal operator");
@@ -205,6 +203,24 @@ impl Analysis<'_> {
         Ok(())
     }
 
+    /// Takes away the clustering columns whose restrictions slices answer. What is left is looked at row by row.
+    fn leave_to_slices(&mut self) {
+        let mut slice = None;
+        for (at, column) in self.target.def.clustering.iter().enumerate() {
+            let place = self.found.clustering.get(at).copied().flatten();
+            let Some(restriction) = self.found.of_clustering_at(at) else { return };
+            if slice.is_some_and(|slice| Some(slice) != place) {
+                return;
+            }
+            let is_by_index = self.found.uses_index && self.by_index.contains(&column.name);
+            if is_by_index || matches!(restriction.asked, RestrictionKind::Contains(_)) {
+                continue;
+            }
+            slice = place.filter(|_| restriction.is_slice());
+            self.restricted.retain(|restricted| restricted.name != column.name);
+        }
+    }
+
     /// Why a clustering column may not be restricted after the one before it.
     fn gap(&self, name: &str, previous: Option<(&TableColumn, Option<usize>)>) -> CqlError {
         let Some((before, place)) = previous else { return CqlError::invalid("") };
@@ -315,17 +331,12 @@ impl Analysis<'_> {
         }
         let several = |asked: &RestrictionKind| matches!(asked, RestrictionKind::Contains(elements) if elements.len() > 1);
         let is_multiple = match &self.restricted[..] {
-            [] => false,
+            // No index leads to the rows.
+            [] => self.found.restricts_clustering(),
             [one] => self.found.of_other(&one.name).is_some_and(|restriction| several(&restriction.asked)),
             _ => true,
         };
-        let is_clustering_scanned = self.found.is_key_range
-            && self.found.restricts_clustering()
-            && !(self.has_clustering_index && self.restricted.len() == 1);
-        if is_multiple || is_clustering_scanned {
-            return invalid(NEEDS_FILTERING);
-        }
-        Ok(())
+        if is_multiple { invalid(NEEDS_FILTERING) } else { Ok(()) }
     }
 
     fn distinct(&self, picked: &Projection) -> Result<(), CqlError> {

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::operands::Bound;
 use super::restrictions::{Restriction, RestrictionKind, SliceEnd};
 use super::rows::{CellColumns, ColumnCells, Place, Row};
-use crate::cql::CqlError;
+use crate::cql::values::{list_from_bytes, map_from_bytes};
+use crate::cql::{CollectionForm, CqlError};
 use crate::marshal::{self, CqlType, TypeRef};
 use crate::schema::TableColumn;
 use crate::util::Release;
@@ -18,8 +19,7 @@ struct FilteredColumn {
     place: Place,
     comparator: TypeRef,
     is_reversed: bool,
-    /// The elements of a set are names of cells, which hold nothing.
-    is_set: bool,
+    cql_type: CqlType,
 }
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl RowTest {
             place: cells.place(column),
             comparator: column.cql_type.type_ref(types),
             is_reversed: column.is_reversed,
-            is_set: matches!(column.cql_type, CqlType::Set { .. }),
+            cql_type: column.cql_type.clone(),
         });
         let columns = tested.collect();
         Ok(RowTest { columns, is_tuple: restriction.is_tuple, wanted, release })
@@ -105,9 +105,15 @@ impl RowTest {
             FilterOperand::Slice(lower, upper) => self.is_between(row, lower.as_ref(), upper.as_ref()),
             FilterOperand::Contains(elements) => {
                 let Some(column) = self.columns.first() else { return true };
+                if let Some(value) = row.value(column.place) {
+                    return elements.iter().all(|(element, is_key)| {
+                        frozen_contains(&column.cql_type, value, (element, *is_key)).unwrap_or(false)
+                    });
+                }
+                // The elements of a set are names of cells, which hold nothing.
+                let is_set = matches!(column.cql_type, CqlType::Set { .. });
                 let held = row.held(column.place);
-                let is_name = |is_key: bool| is_key || column.is_set;
-                elements.iter().all(|(element, is_key)| contains(held, element, is_name(*is_key)))
+                elements.iter().all(|(element, is_key)| contains(held, element, *is_key || is_set))
             }
         }
     }
@@ -147,6 +153,15 @@ impl RowTest {
         }
         Some(Ordering::Equal)
     }
+}
+
+/// Whether a collection that is a single value has an element, or a key; `None` where the value is no collection.
+fn frozen_contains(cql_type: &CqlType, value: &Bytes, (wanted, is_key): (&Bytes, bool)) -> Option<bool> {
+    if let CqlType::Map { .. } = cql_type {
+        let entries = map_from_bytes(value, CollectionForm::Long)?;
+        return Some(entries.iter().any(|(key, value)| if is_key { key == wanted } else { value == wanted }));
+    }
+    Some(list_from_bytes(value, CollectionForm::Long)?.contains(wanted))
 }
 
 fn contains(held: Option<&ColumnCells>, wanted: &Bytes, is_name: bool) -> bool {

@@ -186,7 +186,7 @@ impl SelectPlan {
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
-        let walk = self.walk(state, bound, sliced.reads, tests);
+        let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
         // Groups are counted when they are whole.
         let rows = if self.picked.is_grouped() { usize::MAX } else { limit };
         let want = page_size.map_or(rows, |page| rows.min(page.max(1)));
@@ -230,13 +230,15 @@ impl SelectPlan {
         &'a self,
         state: &'a QueryState<'a>,
         bound: Bound<'a>,
-        reads: Reads,
-        tests: Vec<RowTest>,
+        (reads, tests): (Reads, Vec<RowTest>),
+        index: Option<&ByIndex>,
     ) -> Walk<'a> {
         let def = &self.target.def;
         let has_statics = def.static_columns().next().is_some();
-        let shows_bare_statics =
-            has_statics && !self.restrictions.restricts_clustering() && !self.restrictions.uses_index;
+        // An index on a column of the partition key leads to partitions, other indexes lead to rows.
+        let is_by_rows =
+            index.is_some_and(|index| !def.partition_key.iter().any(|key| key.cell_name == index.column));
+        let shows_bare_statics = has_statics && !self.restrictions.restricts_clustering() && !is_by_rows;
         let is_static =
             |name: &str| def.others.get(name).is_some_and(|column| column.kind == ColumnKind::Static);
         let restricts_static = self.restrictions.others.iter().any(|(name, _)| is_static(name));
