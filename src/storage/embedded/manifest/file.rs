@@ -61,6 +61,7 @@ mod tests {
         let record = (any::<u32>(), any::<u32>(), any::<String>(), any::<Option<String>>(), any::<bool>());
         (any::<(String, String)>(), record).prop_map(|(name, (id, generation, text, sub, is_dropped))| {
             let record = FamilyRecord {
+                key_order: None,
                 id,
                 generation,
                 type_name: text.clone(),
