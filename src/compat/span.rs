@@ -41,6 +41,11 @@ impl Span {
         self.first
     }
 
+    /// Whether all of these come after a release.
+    pub const fn is_after(self, release: Release) -> bool {
+        Line::of(release).is_before(self.first)
+    }
+
     /// Whether a release is one of these.
     pub const fn has(self, release: Release) -> bool {
         self.has_line(Line::of(release))

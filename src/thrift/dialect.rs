@@ -138,8 +138,9 @@ impl Session {
     }
 }
 
-/// Returns the row of the method table for a call; `None` if no method has this name. Among the rows whose arguments
-/// have the call's types, it is the row of the release whose behaviour applies.
+/// Returns the row of the method table for a call; `None` if no method has this name, or if the release that `--compat`
+/// names did not have it yet. Among the rows whose arguments have the call's types, it is the row of the release whose
+/// behaviour applies.
 ///
 /// If the rows that fit are of one API generation, the call sets the session's generation. If they are of several, the
 /// session's generation decides. If the session has none, or its generation has no method of this name, the transport
@@ -165,6 +166,10 @@ pub fn find_method(
     let is_named = |family: &Family| named().any(|method| method.family() == *family);
     let family = session.family.filter(is_named).unwrap_or(likelier);
     let level = compat.level(family);
+    // A release does not know what came after it.
+    if named().all(|method| method.family() == family && method.releases.is_after(level)) {
+        return None;
+    }
     of_shape()
         .find(|method| method.family() == family && method.releases.has(level))
         .or_else(|| of_shape().rfind(|method| method.family() == family))

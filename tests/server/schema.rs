@@ -165,3 +165,62 @@ fn names_have_so_many_characters_and_no_more() {
     assert!(refused.why().contains(why), "{refused:?}");
     described(&mut client);
 }
+
+#[test]
+fn an_index_of_0_7_has_its_name_in_its_own_column_family() {
+    let column = |name: &str| {
+        fields([(1, text(name)), (2, text("UTF8Type")), (3, Value::I32(0)), (4, text("birthdate_index"))])
+    };
+    for (release, second) in [("0.7", None), ("0.8", Some("Duplicate index name birthdate_index"))] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let mut add = |name: &str, columns: Vec<Value>| {
+            client.call("system_add_column_family", &family(name, [(13, structs(columns))]))
+        };
+        add("First", vec![column("a")]).value();
+        let reply = add("Second", vec![column("a")]);
+        match second {
+            Some(why) => assert_eq!(reply.why(), why),
+            None => drop(reply.value()),
+        }
+        let words = if release == "0.7" { "Duplicate index names" } else { "Duplicate index name" };
+        assert_eq!(add("Third", vec![column("a"), column("b")]).why(), format!("{words} birthdate_index"));
+    }
+}
+
+#[test]
+fn of_two_column_families_of_one_name_the_last_counts() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "1.1"]);
+    let mut client = server.client(Style::FRAMED);
+    let family = |comparator: &str| fields([(1, text("Twice")), (2, text("Cf")), (5, text(comparator))]);
+    let keyspace = fields([
+        (1, text("Twice")),
+        (2, text("SimpleStrategy")),
+        (3, pairs(&[("replication_factor", "1")])),
+        (5, structs(vec![family("UTF8Type"), family("LongType")])),
+    ]);
+    client.call("system_add_keyspace", &fields([(1, keyspace)])).value();
+    let made = client.call("describe_keyspace", &fields([(1, text("Twice"))])).value().clone();
+    let families = made.field(5);
+    assert_eq!(families.items().len(), 1);
+    assert_eq!(families.items()[0].field(5).str(), format!("{MARSHAL}.LongType"));
+}
+
+#[test]
+fn a_release_has_the_methods_and_languages_that_it_had() {
+    let (server, _directory) = Server::ephemeral(&["--compat", "1.1"]);
+    let mut client = client_of(&server);
+    let batch = fields([(1, map(TType::Map, vec![])), (2, Value::I32(1))]);
+    assert_eq!(
+        client.call("atomic_batch_mutate", &batch).application(1),
+        "Invalid method name: 'atomic_batch_mutate'"
+    );
+    client.call("batch_mutate", &batch).void();
+    let beta = fields([(1, text("3.0.0-beta1"))]);
+    client.call("set_cql_version", &beta).void();
+    let (server, _directory) = Server::ephemeral(&["--compat", "1.2"]);
+    let mut client = client_of(&server);
+    client.call("atomic_batch_mutate", &batch).void();
+    let why = client.call("set_cql_version", &beta).why().to_owned();
+    assert!(why.ends_with("3.0.0-beta1  is not supported; please upgrade to 3.0.0"), "{why}");
+}

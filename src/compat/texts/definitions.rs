@@ -103,7 +103,8 @@ texts! {
 
     /// A second index of a name.
     duplicate_index(name: &str) {
-        "Duplicate index name {name}"
+        "Duplicate index names {name}";
+        V0_8: "Duplicate index name {name}"
     }
 
     /// A column that is to be indexed and not defined.

@@ -193,6 +193,13 @@ pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
             "Invalid version value: {text} (see http://semver.org/ for details)"
         )));
     };
+    if text == "3.0.0-beta1" && cql3_version(release) != text {
+        // The two blanks are theirs.
+        return Err(Error::invalid(
+            "There has been a few syntax breaking changes between 3.0.0-beta1 and 3.0.0 (mainly the syntax for options of \
+             CREATE KEYSPACE and CREATE TABLE). 3.0.0-beta1  is not supported; please upgrade to 3.0.0",
+        ));
+    }
     let supported = ["2.0.0", cql3_version(release)];
     let covers = |own: &&str| CqlVersion::parse(own).is_some_and(|own| own.covers(&asked));
     if supported.iter().any(covers) {
@@ -321,10 +328,11 @@ mod tests {
             Err(error) => error.to_string(),
         };
         for (text, release) in
-            [("3.0.0-beta1", Release::V1_1), ("3.0.0-beta1", Release::V2_1), ("3.2.1", Release::V2_1)]
+            [("3.0.0-beta1", Release::V1_1), ("3.0.0", Release::V2_1), ("3.2.1", Release::V2_1)]
         {
             assert_eq!(told(text, release), text);
         }
+        assert!(told("3.0.0-beta1", Release::V1_2).ends_with("is not supported; please upgrade to 3.0.0"));
         assert_eq!(
             told("3.0.0", Release::V1_1),
             "Provided version 3.0.0 is not supported by this server (supported: 2.0.0, 3.0.0-beta1)"

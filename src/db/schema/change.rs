@@ -92,9 +92,8 @@ impl<'a> SchemaChanges<'a> {
         let mut keyspace = check.keyspace(request)?;
         for (id, family) in (self.database.ids.next(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
-            if keyspace.column_families.insert(cf.name.clone(), Arc::new(cf)).is_some() {
-                return Err(already_there(&request.name, &family.name));
-            }
+            // Of two of one name the last counts, as in the map of the old servers.
+            keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
         }
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }

@@ -266,10 +266,12 @@ impl SchemaCheck<'_> {
     }
 
     fn check_indexes(&self, cf: &CfDef) -> Result<(), Error> {
+        let rules = self.rules();
         let others = self
             .catalog
             .column_families()
-            .filter(|other| other.keyspace == cf.keyspace && other.name != cf.name);
+            .filter(|other| other.keyspace == cf.keyspace && other.name != cf.name)
+            .filter(|_| !rules.index_names_are_of_one_family);
         let taken = others.flat_map(|other| other.indexed_columns()).filter_map(|column| index_name(column));
         let mut taken: Vec<&str> = taken.collect();
         for column in cf.indexed_columns() {
