@@ -13,6 +13,7 @@ mod table;
 pub use outcome::{Cql2Column, Cql2Outcome, Cql2Result, Cql2Row};
 use statement::{Statement2, Values};
 
+use super::system::SYSTEM;
 use super::{CqlError, QueryState};
 use crate::compat::features::releases::CQL_2;
 use crate::compat::texts;
@@ -57,6 +58,7 @@ pub async fn run(
         }
         Statement2::Use(name) => match state.database.catalog().keyspace(name) {
             Some(_) => Ok(Cql2Outcome::Keyspace(name.clone())),
+            None if name == SYSTEM => Ok(Cql2Outcome::Keyspace(name.clone())),
             None => Err(CqlError::invalid(texts::unknown_keyspace_to_use(CQL_2, name))),
         },
         Statement2::Truncate(table) => {

@@ -1,6 +1,6 @@
 //! SELECT.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -23,11 +23,24 @@ const KEY_TIMESTAMP: i64 = -1;
 #[derive(Default)]
 struct Where {
     keys: Vec<Bytes>,
+    known_keys: HashSet<Bytes>,
     is_by_key: bool,
+    /// Some keys are those of an IN.
+    is_by_list: bool,
     /// Bounds on the row key, and whether each is one of the rows.
     start: Option<(Bytes, bool)>,
     finish: Option<(Bytes, bool)>,
     expressions: Vec<IndexExpression>,
+}
+
+impl Where {
+    /// Adds a key. The old servers keep them in a set.
+    fn add_key(&mut self, key: Bytes) {
+        self.is_by_key = true;
+        if self.known_keys.insert(key.clone()) {
+            self.keys.push(key);
+        }
+    }
 }
 
 pub async fn run(
@@ -43,7 +56,8 @@ pub async fn run(
     if matches!(select.columns, Columns2::Count) {
         return Ok(Cql2Outcome::Rows(count(rows.len())));
     }
-    Ok(Cql2Outcome::Rows(reader.result(rows)?))
+    let absent = reader.absent_rows(&conditions, &rows).await?;
+    Ok(Cql2Outcome::Rows(reader.result(rows, &absent)?))
 }
 
 /// How many rows there are, in a row of its own.
@@ -73,11 +87,11 @@ impl Reader<'_> {
         for relation in &self.select.relations {
             match relation {
                 Relation2::In { name, values } if name.is_key(&alias) => {
-                    if conditions.is_by_key {
-                        return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+                    for value in values {
+                        let key = self.key(value)?;
+                        conditions.add_key(key);
                     }
-                    conditions.is_by_key = true;
-                    conditions.keys = values.iter().map(|value| self.key(value)).collect::<Result<_, _>>()?;
+                    conditions.is_by_list = true;
                 }
                 Relation2::In { .. } => {
                     return Err(CqlError::invalid("IN is only supported on the row key"));
@@ -110,13 +124,7 @@ impl Reader<'_> {
     ) -> Result<(), CqlError> {
         let key = self.key(value)?;
         match operator {
-            IndexOperator::Eq if conditions.is_by_key => {
-                return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
-            }
-            IndexOperator::Eq => {
-                conditions.is_by_key = true;
-                conditions.keys.push(key);
-            }
+            IndexOperator::Eq => conditions.add_key(key),
             IndexOperator::Gt | IndexOperator::Gte => {
                 conditions.start = Some((key, operator == IndexOperator::Gte));
             }
@@ -128,6 +136,9 @@ impl Reader<'_> {
     }
 
     fn check(&self, conditions: &Where) -> Result<(), CqlError> {
+        if conditions.keys.len() > 1 && !conditions.is_by_list {
+            return Err(CqlError::invalid("You cannot use more than one KEY = in a SELECT"));
+        }
         if conditions.start.is_none() && conditions.finish.is_some() {
             return Err(CqlError::invalid("Key range clauses must include a start key (i.e. KEY > term)"));
         }
@@ -234,6 +245,24 @@ impl Reader<'_> {
         Ok(keys.iter().map(row).collect())
     }
 
+    /// The rows of which nothing is stored that has to do with the names that are asked for: neither a cell of such a name
+    /// nor a tombstone of it, nor one of the row. Of them not even the names are answered (`row.cf == null`).
+    async fn absent_rows(&self, conditions: &Where, rows: &[Row]) -> Result<HashSet<Bytes>, CqlError> {
+        let is_by_names = matches!(self.select.columns, Columns2::Names(_));
+        let mut absent = HashSet::new();
+        if !is_by_names || !conditions.is_by_key || !conditions.expressions.is_empty() {
+            return Ok(absent);
+        }
+        let names = self.predicate()?.column_names.unwrap_or_default();
+        let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
+        for row in rows.iter().filter(|row| row.columns.is_empty()) {
+            if !request.reads().has_traces_of(&self.family.cf, &row.key, &names).await? {
+                absent.insert(row.key.clone());
+            }
+        }
+        Ok(absent)
+    }
+
     async fn range(&self, predicate: &SlicePredicate, range: &KeyRange) -> Result<Vec<Row>, CqlError> {
         let request = self.state.request(&self.family.cf.keyspace, self.select.consistency);
         Ok(request.ranges().get_range_slices(&self.parent(), predicate, range).await?)
@@ -259,7 +288,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    fn result(&self, rows: Vec<Row>) -> Result<Cql2Result, CqlError> {
+    fn result(&self, rows: Vec<Row>, absent: &HashSet<Bytes>) -> Result<Cql2Result, CqlError> {
         let mut result = Cql2Result {
             default_name_type: short_name(self.family.comparator()),
             default_value_type: short_name(self.family.default_type()),
@@ -271,7 +300,10 @@ impl Reader<'_> {
                 RowColumns::Supers(_) => Vec::new(),
             };
             let mut columns = match &self.select.columns {
-                Columns2::Names(names) => self.named_columns(names, &row.key, cells, &mut result)?,
+                Columns2::Names(names) => {
+                    let is_absent = absent.contains(&row.key);
+                    self.named_columns(names, &row.key, (cells, is_absent), &mut result)?
+                }
                 _ => self.all_columns(&row.key, cells, &mut result),
             };
             if self.select.is_reversed {
@@ -315,11 +347,10 @@ impl Reader<'_> {
         &self,
         names: &[Term2],
         key: &Bytes,
-        cells: Vec<Cell>,
+        (cells, is_absent): (Vec<Cell>, bool),
         result: &mut Cql2Result,
     ) -> Result<Vec<Cql2Column>, CqlError> {
         let alias = self.family.key_alias();
-        let is_absent = cells.is_empty();
         let by_name: HashMap<Bytes, Cell> = cells.into_iter().map(|cell| (cell.name.clone(), cell)).collect();
         let mut columns = Vec::new();
         for term in names {

@@ -104,10 +104,37 @@ async fn rows_are_read_by_key() {
         format!("zed: KEY=zed@-1; {anna}")
     );
     assert_eq!(session.rows("SELECT password FROM users WHERE KEY = 'zed'").await, "zed:");
+    assert_eq!(session.rows("SELECT * FROM users WHERE KEY = 'anna' AND KEY = 'anna'").await, anna);
+    assert_eq!(session.rows("SELECT * FROM users WHERE KEY IN ('anna', 'anna')").await, anna);
     assert_eq!(
         session.rows("SELECT * FROM users WHERE KEY = 'a' AND KEY = 'b'").await,
         "You cannot use more than one KEY = in a SELECT"
     );
+}
+
+#[tokio::test]
+async fn names_are_told_where_there_are_traces_of_them() {
+    let mut session = Session::with(USERS).await;
+    let select = "SELECT KEY, nosuch, other FROM users";
+    assert_eq!(session.rows(&format!("{select} WHERE KEY = 'bob'")).await, "bob: KEY=bob@-1");
+    let both = session.rows(select).await;
+    assert!(both.contains("bob: KEY=bob@-1 nosuch other"), "{both}");
+    session.run("DELETE nosuch FROM users WHERE KEY = 'bob'", &[]).await.unwrap();
+    assert_eq!(session.rows(&format!("{select} WHERE KEY = 'bob'")).await, "bob: KEY=bob@-1 nosuch other");
+    session.run("DELETE FROM users WHERE KEY = 'anna'", &[]).await.unwrap();
+    assert_eq!(
+        session.rows("SELECT password, gender FROM users WHERE KEY = 'anna'").await,
+        "anna: password gender"
+    );
+    assert_eq!(session.rows("SELECT password FROM users WHERE KEY = 'zed'").await, "zed:");
+}
+
+#[tokio::test]
+async fn the_system_keyspace_can_be_used() {
+    let mut session = Session::with(&[]).await;
+    session.run("USE system", &[]).await.unwrap();
+    assert_eq!(session.keyspace.as_deref(), Some("system"));
+    assert!(session.run("USE nosuch", &[]).await.is_err());
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{Ranges, Reads};
 use crate::db::Error;
-use crate::model::{Bounds, Predicate, RangeCommand, Row, RowColumns};
+use crate::model::{Bounds, Predicate, RangeCommand, Row, RowColumns, SliceRange};
 use crate::schema::CfDef;
 
 impl Reads<'_> {
@@ -21,6 +21,29 @@ impl Reads<'_> {
         self.request.check_replicas_to_read()?;
         let command = self.request.command(cf, super_column, predicate);
         Ok(self.request.store().read(key, command, self.request.consistency).await?)
+    }
+
+    /// Returns whether a row has cells of some names, tombstones of them, or a tombstone of its own.
+    pub async fn has_traces_of(
+        &self,
+        cf: &Arc<CfDef>,
+        key: &Bytes,
+        names: &[Bytes],
+    ) -> Result<bool, Error> {
+        let read = async |predicate: Predicate| {
+            let mut command = self.request.command(cf, None, predicate);
+            command.with_tombstones = true;
+            let read = self.request.store().read(key.clone(), command, self.request.consistency);
+            Ok::<_, Error>(!read.await?.is_empty())
+        };
+        if read(Predicate::Names(names.to_vec())).await? {
+            return Ok(true);
+        }
+        let one = || Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
+        // A row that a scan finds without any cell or tombstone of one has a tombstone of its own.
+        let bounds = Bounds::Keys { start: key.clone(), end: key.clone() };
+        let rows = self.request.ranges().scan_cells(cf, bounds, 1, one()).await?;
+        Ok(rows.iter().any(|row| row.key == *key) && !read(one()).await?)
     }
 }
 
