@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::show;
-use super::syntax::Statement;
+use super::syntax::{Statement, Term};
 use super::{CqlError, QueryOptions, QueryState, run};
 use crate::model::{
     Bounds, Cell, CellKind, Change, Mutation, Predicate, RangeCommand, RangeDeletion, ReadCommand, SliceRange,
@@ -30,7 +30,12 @@ pub async fn explain(state: &QueryState<'_>, text: &str, options: &QueryOptions)
     run::execute_prepared(&state, &prepared, options).await?;
     let explained = Explained { state: &state };
     let asked = watched.take();
-    let told: Vec<String> = asked.iter().map(|asked| explained.asked(asked)).collect();
+    let mut told: Vec<String> = asked.iter().map(|asked| explained.asked(asked)).collect();
+    if let Statement::Select(select) = &prepared.parsed.statement
+        && let Some(Term::Constant { text, .. }) = &select.limit
+    {
+        told.push(format!("until there are {text} rows\n"));
+    }
     Ok(if told.is_empty() { "it reads and writes nothing\n".to_owned() } else { told.concat() })
 }
 
@@ -106,10 +111,10 @@ impl Explained<'_> {
         match &command.predicate {
             Predicate::Names(names) => lines.extend(names.iter().map(named)),
             Predicate::Range(range) if is_all(range) => {
-                lines.push(("all cells".to_owned(), String::new()));
+                lines.push((format!("{}all cells", way(range)), String::new()));
             }
             Predicate::Range(range) => {
-                let way = if range.reversed { "backwards " } else { "" };
+                let way = way(range);
                 for (word, name) in [("from", &range.start), ("to", &range.finish)] {
                     let (bytes, meaning) = self.bound(table, name);
                     lines.push((format!("{way}{word} {bytes}"), meaning));
@@ -180,6 +185,11 @@ impl Explained<'_> {
         };
         (bytes, meaning.unwrap_or_default())
     }
+}
+
+/// The direction of a slice, where it is not that of the names.
+fn way(range: &SliceRange) -> &'static str {
+    if range.reversed { "backwards " } else { "" }
 }
 
 /// Whether a slice has no bounds. How many cells it asks for at a time is of no interest.

@@ -64,8 +64,8 @@ rules! {
         /// Conditions without an index see all columns (2.0 and later); 1.1 and 1.2 see those that were asked for by
         /// name and no others.
         conditions_see_all_columns: bool = since(V2_0);
-        /// A reversed slice of rows that meet conditions is turned round once more (2.0 and later).
-        conditions_turn_reversed_slices: bool = since(V2_0);
+        /// A reversed slice of rows that meet conditions is turned round once more (2.1).
+        conditions_turn_reversed_slices: bool = since(V2_1);
         /// Names of a table's columns are checked against the table (2.0 and later).
         names_are_checked_by_table: bool = since(V2_0);
         /// Names that are none are compared as 0.6 does: by the time of a TimeUUIDType first, and never as a long.

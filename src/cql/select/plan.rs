@@ -163,12 +163,6 @@ impl SelectPlan {
         let mut limit = self.limit(bound, release)?;
         let is_whole = self.picked.is_count || self.picked.is_grouped();
         let page_size = options.page_size.filter(|_| !is_whole);
-        if page_size.is_some() && self.sorts() {
-            return Err(CqlError::invalid(
-                "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either \
-                 remove the ORDER BY or the IN and sort client side, or disable paging for this query",
-            ));
-        }
         let resume = match &options.paging_state {
             Some(paging) if !is_whole => Some(self.resumed(cf, paging, release)?),
             _ => None,
@@ -184,6 +178,7 @@ impl SelectPlan {
         };
         let sliced = slicing.sliced(marshal::at(&*cf.comparator, release))?;
         let partitions = partitions(&self.target, &self.restrictions, bound, state.behaviour)?;
+        let page_size = self.sorted_page_size(page_size, &partitions, limit)?;
         let index = self.index(cf, bound, release)?;
         let tests = self.tests(&sliced.rest, bound, release)?;
         let walk = self.walk(state, bound, (sliced.reads, tests), index.as_ref());
@@ -194,6 +189,26 @@ impl SelectPlan {
         let walk = Walk { want, per_partition, of_partition, ..walk };
         let start = (limit > 0).then_some(Start { partitions, index, resume });
         Ok(Execution { walk, start, limit, is_paged: page_size.is_some() })
+    }
+
+    /// The size of a page. Rows of several partitions that are put in order together come in no pages: they must fit into
+    /// one, if each partition has as many as the limit allows.
+    fn sorted_page_size(
+        &self,
+        page_size: Option<usize>,
+        partitions: &Partitions,
+        limit: usize,
+    ) -> Result<Option<usize>, CqlError> {
+        let (Some(size), Partitions::Keys(keys), true) = (page_size, partitions, self.sorts()) else {
+            return Ok(page_size);
+        };
+        if keys.len().saturating_mul(limit) <= size {
+            return Ok(None);
+        }
+        Err(CqlError::invalid(
+            "Cannot page queries with both ORDER BY and a IN restriction on the partition key; you must either remove the \
+             ORDER BY or the IN and sort client side, or disable paging for this query",
+        ))
     }
 
     /// Which of the system's own rows need to be made.

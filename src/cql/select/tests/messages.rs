@@ -120,7 +120,7 @@ const OF_INDEXES: &[(&str, &str)] = &[
     ),
     ("SELECT * FROM t WHERE a = 1", FILTER),
     ("SELECT * FROM i WHERE v = 1 AND w = 2", FILTER),
-    ("SELECT * FROM i WHERE v = 1 AND c = 2", FILTER),
+    ("SELECT * FROM i WHERE v = 1 AND c = 2 AND w = 2", FILTER),
     (
         "SELECT * FROM i WHERE v > 1",
         "No secondary indexes on the restricted columns support the provided operators: 'v > <value>'",

@@ -167,6 +167,23 @@ async fn markers_say_what_they_stand_for() {
 }
 
 #[tokio::test]
+async fn rows_of_several_partitions_in_order_fit_into_one_page() {
+    let session = with_tables().await;
+    for (k, c) in [(1, 1), (1, 4), (2, 2), (2, 3)] {
+        session.done(&format!("INSERT INTO d (k, c, v) VALUES ({k}, {c}, 0)")).await;
+    }
+    let text = "SELECT c FROM d WHERE k IN (1, 2) ORDER BY c LIMIT 3";
+    let of_size = |size| QueryOptions { page_size: Some(size), ..options() };
+    let page = session.rows(text, &of_size(6)).await;
+    assert_eq!(page.rows.iter().map(|row| shown(row)).collect::<Vec<_>>(), ["1", "2", "3"]);
+    assert_eq!(page.paging_state, None);
+    for (text, size) in [(text, 5), ("SELECT c FROM d WHERE k IN (1, 2) ORDER BY c", 5000)] {
+        let error = session.run(text, &of_size(size)).await.unwrap_err().to_string();
+        assert!(error.starts_with("Cannot page queries with both ORDER BY and a IN restriction"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn foreign_paging_states_are_refused() {
     let session = with_tables().await;
     session.done("INSERT INTO o (k, a, b, c, v) VALUES (1, 1, 1, 1, 1)").await;
