@@ -34,6 +34,8 @@ impl From<Option<Bytes>> for BoundValue {
 pub struct QueryOptions {
     pub consistency: ConsistencyLevel,
     pub serial_consistency: ConsistencyLevel,
+    /// Version 1 of the native protocol has no conditional updates.
+    pub has_conditions: bool,
     /// The markers' values, in the order of the markers unless they have names.
     pub values: Vec<BoundValue>,
     /// For each value the name of its marker (protocol 3 and later); empty where they are bound by their places.
@@ -53,6 +55,7 @@ impl Default for QueryOptions {
         QueryOptions {
             consistency: ConsistencyLevel::One,
             serial_consistency: ConsistencyLevel::Serial,
+            has_conditions: true,
             values: Vec::new(),
             names: Vec::new(),
             collection_form: CollectionForm::Short,

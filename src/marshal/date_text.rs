@@ -59,7 +59,10 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     if !(1..=12).contains(&month) || date_of(days) != (year, month, day) {
         return None;
     }
-    let has_time = rest.strip_prefix([' ', 'T']).is_some_and(|time| time.starts_with(is_digit));
+    let has_time = rest.strip_prefix([' ', 'T']).is_some_and(|time| {
+        let time = time.trim_start_matches([' ', '\t']);
+        time.starts_with(is_digit)
+    });
     let of_day = if has_time { take_time(&mut rest)? } else { 0 };
     days.checked_mul(MS_PER_DAY)?.checked_add(of_day)?.checked_sub(zone(rest)?)
 }
@@ -80,8 +83,9 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_digit()
 }
 
-/// Takes a number of at most so many digits off the front.
+/// Takes a number of at most so many digits off the front, with blanks before it, which Java passes over.
 fn take_number(rest: &mut &str, digits_max: usize) -> Option<i64> {
+    *rest = rest.trim_start_matches([' ', '\t']);
     let end = rest.find(|character| !is_digit(character)).unwrap_or(rest.len());
     let (digits, after) = rest.split_at_checked(end)?;
     if digits.len() > digits_max {

@@ -116,6 +116,10 @@ impl AbstractType for InetAddressType {
         if text.is_empty() {
             return Ok(Vec::new());
         }
+        // Java looks names up. The one that needs no name server is known here.
+        if text.eq_ignore_ascii_case("localhost") {
+            return Ok(Ipv4Addr::LOCALHOST.octets().to_vec());
+        }
         match text.parse::<IpAddr>() {
             Ok(IpAddr::V4(address)) => Ok(address.octets().to_vec()),
             Ok(IpAddr::V6(address)) => Ok(address.octets().to_vec()),

@@ -33,6 +33,7 @@ impl Parameters {
         let options = QueryOptions {
             consistency,
             collection_form: version.collection_form(),
+            has_conditions: version > ProtocolVersion::V1,
             ..QueryOptions::default()
         };
         Parameters { options, ..Parameters::default() }

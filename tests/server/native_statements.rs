@@ -85,6 +85,26 @@ fn a_client_s_own_timestamp_counts() {
 }
 
 #[test]
+fn version_1_has_no_conditional_updates() {
+    let (server, address, _first, _directory) = start();
+    for version in VERSIONS {
+        let mut client = NativeClient::ready(address, version);
+        let insert = format!("INSERT INTO ks.t (k, c) VALUES ({version}, 1) IF NOT EXISTS");
+        let reply = client.query_with(&insert, &Asked::values([]));
+        if version == 1 {
+            assert_eq!(
+                reply.refused(INVALID),
+                "Conditional updates are not supported by the protocol version in use. You need to upgrade to a driver \
+                 using the native protocol v2."
+            );
+        } else {
+            assert_eq!(reply.rows().rows, [[some(&[1])]]);
+        }
+    }
+    server.stop();
+}
+
+#[test]
 fn prepared_statements_tell_their_markers() {
     let (server, address, mut first, _directory) = start();
     first.run(
@@ -188,7 +208,7 @@ fn columns_that_have_changed_are_told_wanted_or_not() {
 #[test]
 fn conditions_are_answered_with_columns_that_nobody_knew() {
     let (server, address, _first, _directory) = start();
-    for version in VERSIONS {
+    for version in VERSIONS.into_iter().filter(|version| *version > 1) {
         let mut client = NativeClient::ready(address, version);
         let insert = client.prepare("INSERT INTO ks.t (k, c) VALUES (100, ?) IF NOT EXISTS");
         let asked = Asked { skips_metadata: true, ..Asked::values([int(version.into())]) };

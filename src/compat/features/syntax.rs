@@ -39,6 +39,7 @@ pub const TUPLE_TYPE: Syntax = syntax("tuple", 2, 1);
 pub const TYPE: Syntax = syntax("TYPE", 2, 1);
 pub const USER_TYPE: Syntax = syntax("a user's type", 2, 1);
 pub const USER_VALUE: Syntax = syntax("a value of a user's type", 2, 1);
+pub const DOLLAR_TEXT: Syntax = syntax("$$text$$", 2, 2);
 pub const COUNT_AMONG_OTHERS: Syntax = syntax("count(*) among others", 2, 2);
 pub const ELEMENT_RELATION: Syntax = syntax("a condition of an element", 2, 2);
 pub const INDEX_OF_VALUES: Syntax = syntax("VALUES", 2, 2);

@@ -45,6 +45,8 @@ rules! {
         /// A batch may not have counters beside other writes, whatever its kind (before 2.1); later, that is checked by
         /// statements.
         batch_keeps_counters_apart: bool = before(V2_1);
+        /// The smallest timestamp is refused (2.0 and later): it marks what has none.
+        smallest_timestamp_is_refused: bool = since(V2_0);
         /// UPDATE writes the row's marker too (to 1.2).
         update_marks_rows: bool = before(V2_0);
         /// A DELETE of columns may name no row, and then deletes nothing (2.1).

@@ -20,6 +20,14 @@ texts! {
         V2_1: "Invalid {kind} constant ({constant}) for \"{column}\" of type {of}"
     }
 
+    /// A text for a column of ASCII with other characters (`AsciiType.fromString`); `length` is that of the first one in
+    /// UTF-16, and `why` what validation says.
+    not_ascii(why: &str, length: usize) {
+        "{why}";
+        V2_0: "Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: Input length = \
+               {length}"
+    }
+
     /// A condition on a clustering column after one that leaves it open (`SelectStatement`); `why` is 2.0's.
     clustering_gap(name: &str, before: &str, why: &str) {
         "PRIMARY KEY part {name} cannot be restricted (preceding part {before} is either not restricted or by a non-EQ \

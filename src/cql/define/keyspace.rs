@@ -101,7 +101,8 @@ fn check_options(keyspace: &str, class: &str, options: &BTreeMap<String, String>
             configuration("replication_factor is an option for SimpleStrategy, not NetworkTopologyStrategy")
         }
         "NetworkTopologyStrategy" => match options.values().find(|factor| factor.parse::<i32>().is_err()) {
-            Some(factor) => configuration(format!("Replication factor must be numeric; found {factor}")),
+            // The words of Java's `Integer.valueOf`.
+            Some(factor) => configuration(format!("For input string: \"{factor}\"")),
             None => Ok(()),
         },
         _ => Ok(()),
@@ -115,6 +116,7 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
     let catalog = state.database.catalog();
     let old = catalog.keyspace(name).ok_or_else(unknown)?;
     let said = read(properties)?;
+    let is_new_replication = said.replication.is_some();
     let (strategy_class, strategy_options) = match said.replication {
         None => (old.modern_strategy_class().to_owned(), old.strategy_options.clone()),
         Some(mut options) => match options.remove("class") {
@@ -123,6 +125,10 @@ pub async fn alter(state: &QueryState<'_>, name: &str, properties: &Properties) 
         },
     };
     check_options(name, &strategy_class, &strategy_options)?;
+    let is_simple = strategy_class.rsplit('.').next() == Some("SimpleStrategy");
+    if is_new_replication && is_simple && !strategy_options.contains_key("replication_factor") {
+        return configuration("SimpleStrategy requires a replication_factor strategy option.");
+    }
     let request = KsRequest {
         name: name.to_owned(),
         strategy_class,

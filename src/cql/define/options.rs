@@ -103,7 +103,13 @@ fn apply_text(cf: &mut CfDef, name: &str, text: &str) -> Result<(), CqlError> {
             keep(Setting::Double(chance));
         }
         "speculative_retry" => keep(Setting::Text(speculative_retry(text)?)),
-        "caching" => keep(Setting::Text(caching(text)?)),
+        "caching" if text.trim_start().starts_with('{') => caching_map(cf, &caching_json(text)?)?,
+        "caching" => {
+            let caching = caching(text)?;
+            let rows = if ["ALL", "ROWS_ONLY"].contains(&&*caching) { "ALL" } else { "NONE" };
+            keep(Setting::Text(caching));
+            cf.settings.insert("cells_per_row_to_cache".to_owned(), Setting::Text(rows.to_owned()));
+        }
         "compaction" | "compression" => {
             return Err(syntax(format!("Invalid value for property '{name}'. It should be a map.")));
         }
@@ -117,27 +123,7 @@ fn apply_map(cf: &mut CfDef, name: &str, map: &BTreeMap<String, String>) -> Resu
         cf.settings.insert(name.to_owned(), setting);
     };
     match name {
-        "caching" => {
-            let none = || "NONE".to_owned();
-            let keys = map.get("keys").cloned().unwrap_or_else(none).to_ascii_uppercase();
-            let rows = map.get("rows_per_partition").cloned().unwrap_or_else(none).to_ascii_uppercase();
-            let caching = match (&*keys, &*rows) {
-                ("ALL", "NONE") => "KEYS_ONLY",
-                ("ALL", _) => "ALL",
-                (_, "NONE") => "NONE",
-                _ => "ROWS_ONLY",
-            };
-            if !["ALL", "NONE"].contains(&&*keys) {
-                return configuration(format!("Invalid value for caching sub-option keys: {keys}"));
-            }
-            if !["ALL", "NONE"].contains(&&*rows) && rows.parse::<u32>().is_err() {
-                return configuration(format!(
-                    "Invalid value for caching sub-option rows_per_partition: {rows}"
-                ));
-            }
-            keep("caching", Setting::Text(caching.to_owned()));
-            keep("cells_per_row_to_cache", Setting::Text(rows));
-        }
+        "caching" => caching_map(cf, map)?,
         "compaction" => compaction(cf, map)?,
         "compression" => {
             let mut options = map.clone();
@@ -237,6 +223,49 @@ fn speculative_retry(text: &str) -> Result<String, CqlError> {
         return Ok(upper);
     }
     configuration(format!("invalid speculative_retry type: {text}"))
+}
+
+/// Caching as the system table of 2.1 shows it, and as drivers export it: a map in JSON.
+fn caching_json(text: &str) -> Result<BTreeMap<String, String>, CqlError> {
+    serde_json::from_str(text).map_err(|error| {
+        CqlError::Configuration(format!("caching is no map of texts in JSON ({error}): {text}"))
+    })
+}
+
+/// Without rows 2.1 takes keys for ALL, whatever their value (`CachingOptions.fromMap`).
+fn caching_map(cf: &mut CfDef, map: &BTreeMap<String, String>) -> Result<(), CqlError> {
+    for (name, value) in map {
+        let value = value.to_ascii_uppercase();
+        let is_all_or_none = ["ALL", "NONE"].contains(&&*value);
+        match &**name {
+            "keys" if is_all_or_none => {}
+            "keys" => return configuration("'keys' can only have values 'ALL' or 'NONE'"),
+            "rows_per_partition" if is_all_or_none || value.parse::<u32>().is_ok() => {}
+            "rows_per_partition" => {
+                return configuration(
+                    "'rows_per_partition' can only have values 'ALL', 'NONE' or be numeric.",
+                );
+            }
+            _ => {
+                return configuration(
+                    "Only supported CachingOptions parameters are 'keys' and 'rows_per_partition'",
+                );
+            }
+        }
+    }
+    let value = |name: &str| map.get(name).map(|value| value.to_ascii_uppercase());
+    let (keys, rows) = (value("keys"), value("rows_per_partition"));
+    let has_keys = keys.is_some_and(|keys| rows.is_none() || keys == "ALL");
+    let rows = rows.unwrap_or_else(|| "NONE".to_owned());
+    let caching = match (has_keys, &*rows) {
+        (true, "NONE") => "KEYS_ONLY",
+        (true, _) => "ALL",
+        (false, "NONE") => "NONE",
+        (false, _) => "ROWS_ONLY",
+    };
+    cf.settings.insert("caching".to_owned(), Setting::Text(caching.to_owned()));
+    cf.settings.insert("cells_per_row_to_cache".to_owned(), Setting::Text(rows));
+    Ok(())
 }
 
 /// As it was said before 2.1: in one word.

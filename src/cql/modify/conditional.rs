@@ -50,6 +50,12 @@ pub(super) async fn run(
     steps: &[Step<'_>],
     is_batch: bool,
 ) -> Result<Outcome, CqlError> {
+    if !is_batch && !options.has_conditions {
+        return Err(CqlError::invalid(
+            "Conditional updates are not supported by the protocol version in use. You need to upgrade to a driver using \
+             the native protocol v2.",
+        ));
+    }
     check_levels(options)?;
     let Some(mut request) = Request::new(state, steps)? else { return Ok(Outcome::Void) };
     let _turn = state.database.cas_turn(&request.key).await;

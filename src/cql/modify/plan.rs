@@ -275,6 +275,13 @@ impl ModifyPlan {
             true => attributes::servers_now(state),
             false => self.attributes.timestamp(now, options, database)?,
         };
+        if timestamp == i64::MIN && state.behaviour.cql.smallest_timestamp_is_refused {
+            return Err(CqlError::invalid(format!(
+                "Out of bound timestamp, must be in [{}, {}]",
+                i64::MIN + 1,
+                i64::MAX
+            )));
+        }
         let ttl_s = match is_counter {
             true => None,
             false => self.attributes.ttl_s(options, database)?.or_else(|| self.table.cf.default_ttl_s()),

@@ -30,6 +30,7 @@ pub(super) fn options(values: &[Option<&[u8]>]) -> QueryOptions {
     QueryOptions {
         consistency: ConsistencyLevel::One,
         serial_consistency: ConsistencyLevel::Serial,
+        has_conditions: true,
         values: values.iter().map(|value| value.map(Bytes::copy_from_slice).into()).collect(),
         names: Vec::new(),
         collection_form: CollectionForm::Short,

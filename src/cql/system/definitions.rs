@@ -107,6 +107,11 @@ const TABLES: &[Definition] = &[
          trigger_options map<text, text>, PRIMARY KEY (keyspace_name, columnfamily_name, trigger_name)) \
          WITH comment = 'trigger definitions'",
     ),
+    table(
+        Span::lines(FIRST, Line(3, 0)),
+        "CREATE TABLE system.\"IndexInfo\" (table_name text, index_name text, PRIMARY KEY (table_name, index_name)) \
+         WITH COMPACT STORAGE AND comment = 'indexes that have been completed'",
+    ),
     only(
         Span::lines(Line(2, 2), Line(3, 0)),
         "CREATE TABLE system.schema_functions (keyspace_name text, function_name text, \

@@ -6,6 +6,7 @@
 mod auth;
 mod definitions;
 mod element;
+mod indexes;
 mod legacy;
 mod modern;
 mod node;
@@ -58,9 +59,9 @@ pub struct SystemRow {
 /// The rows of a table of the system's own, in the order of the ring and then of the clustering columns. Rows that are
 /// not wanted may be among them.
 pub fn rows(state: &QueryState<'_>, cf: &CfDef, wanted: &RequestedTables) -> Vec<SystemRow> {
-    let Some(def) = &cf.table else { return Vec::new() };
+    let def = TableDef::of(cf, state.behaviour.release);
     let rows = made(state, &cf.keyspace, &cf.name, wanted);
-    let mut rows: Vec<SystemRow> = rows.into_iter().map(|row| placed(state, def, row)).collect();
+    let mut rows: Vec<SystemRow> = rows.into_iter().map(|row| placed(state, &def, row)).collect();
     rows.sort_by(|left, right| left.place.cmp(&right.place));
     rows
 }
@@ -71,6 +72,7 @@ fn made(state: &QueryState<'_>, keyspace: &str, table: &str, wanted: &RequestedT
         (SYSTEM, "schema_keyspaces") => legacy::keyspaces(state, wanted),
         (SYSTEM, "schema_columnfamilies") => legacy::families(state, wanted),
         (SYSTEM, "schema_columns") => legacy::columns(state, wanted),
+        (SYSTEM, "IndexInfo") => indexes::built(state, wanted),
         (SYSTEM, "schema_usertypes") => legacy::user_types(state, wanted),
         (definitions::SCHEMA, "keyspaces") => modern::keyspaces(state, wanted),
         (definitions::SCHEMA, "tables") => modern::tables(state, wanted),

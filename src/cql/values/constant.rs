@@ -97,8 +97,13 @@ pub(super) fn bytes_of(
     } else {
         class.parse_text(text)
     };
-    match parsed {
-        Ok(bytes) => Ok(Some(Bytes::from(bytes))),
-        Err(error) => Err(CqlError::invalid(error.0)),
+    let other = text.chars().find(|character| !character.is_ascii());
+    match (parsed, other) {
+        (Err(error), Some(other)) if *cql_type == CqlType::Native(Native::Ascii) => {
+            Err(CqlError::invalid(texts::not_ascii(scope.release, &error.0, other.len_utf16())))
+        }
+        (parsed, _) => {
+            parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(|error| CqlError::invalid(error.0))
+        }
     }
 }

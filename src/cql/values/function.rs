@@ -76,8 +76,7 @@ pub fn accepts(receiver: &CqlType, given: &CqlType) -> bool {
                 | (Uuid, Timeuuid)
                 | (Varint, Int | Bigint)
                 | (Bigint | Counter, Timestamp | OldTimestamp)
-                | (Timestamp | OldTimestamp, Timestamp | OldTimestamp)
-                | (Bigint, Counter)
+                | (Timestamp | OldTimestamp, Timestamp | OldTimestamp | Bigint)
         )
 }
 
@@ -377,7 +376,7 @@ impl ResolvedFunction {
         let partitioner = database.partitioner();
         // In a term, tokens have been taken for what receives them.
         let tokens = token_type(partitioner.class_name());
-        if tokens != self.function.returns {
+        if !accepts(&self.function.returns, &tokens) {
             return Err(CqlError::invalid(format!(
                 "Type error: cannot assign result of function token (type {tokens}) to a value of type {}",
                 self.function.returns
@@ -386,7 +385,7 @@ impl ResolvedFunction {
         let mut token = Vec::new();
         partitioner.token(&row_key(&key), &mut token);
         let text = partitioner.token_text(&token);
-        match self.class.parse_text(&text) {
+        match tokens.type_ref(database.types()).parse_text(&text) {
             Ok(bytes) => Ok(Some(Bytes::from(bytes))),
             Err(error) => Err(CqlError::invalid(error.0)),
         }

@@ -581,6 +581,7 @@ mod tests {
         QueryOptions {
             consistency: ConsistencyLevel::One,
             serial_consistency: ConsistencyLevel::One,
+            has_conditions: true,
             values: values.into_iter().map(BoundValue::from).collect(),
             names: Vec::new(),
             collection_form: CollectionForm::Short,

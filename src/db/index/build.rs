@@ -52,6 +52,12 @@ impl Indexes<'_> {
         self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 
+    /// Whether there is an index on a column and it is complete.
+    pub fn is_built(&self, cf: &CfDef, column: &Bytes) -> bool {
+        let index = cf.index_families.get(column);
+        index.is_some_and(|index| !self.database.building.read().contains_key(&build_note(index)))
+    }
+
     /// Waits until all indexes are complete, but not for ever.
     pub async fn until_built(&self) {
         let started = Instant::now();

@@ -323,6 +323,21 @@ impl<'t> Parser<'t> {
         Err(failure::at_character(end.line, end.column, message))
     }
 
+    /// A `$` was no character of the language before texts could stand between two of them.
+    pub(super) fn check_dollars(&self) -> Result<(), CqlError> {
+        let is_dollar =
+            |token: &&Token| token.kind == TokenKind::String && token.raw(self.text).starts_with('$');
+        match self.tokens.iter().find(is_dollar) {
+            Some(token) if !self.language.has(syntax::DOLLAR_TEXT.since) => {
+                // They complain of the last one.
+                let length = token.raw(self.text).encode_utf16().count();
+                let column = token.column + u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
+                Err(failure::at_character(token.line, column, "no viable alternative at character '$'"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A fault after which reading goes on.
     pub(in crate::cql) fn put_off(&mut self, fault: CqlError) {
         self.fault = Some(fault);

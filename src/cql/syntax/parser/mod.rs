@@ -33,6 +33,7 @@ pub fn parse_as(text: &str, release: Release, language: Language) -> Result<Pars
     let mut parser = Parser::new(text, release)?;
     parser.language = language;
     parser.check_comment()?;
+    parser.check_dollars()?;
     let statement = parser.statement()?;
     while parser.eat_symbol(";") {}
     if parser.kind(0) != TokenKind::End {
@@ -75,6 +76,10 @@ impl Parser<'_> {
             return Ok(Statement::Batch(self.batch()?));
         }
         if self.eat_word("USE") {
+            if self.eat_symbol("?") {
+                self.complain("Bind variables cannot be used for keyspace names".to_owned());
+                return Ok(Statement::Use(String::new()));
+            }
             return Ok(Statement::Use(self.name()?));
         }
         if self.eat_word("TRUNCATE") {

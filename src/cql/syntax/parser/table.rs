@@ -67,9 +67,19 @@ impl Parser<'_> {
             true => self.list_in_parentheses(Self::name)?,
             false => vec![self.name()?],
         };
-        let clustering = if self.eat_symbol(",") { self.list(Self::name)? } else { Vec::new() };
+        let clustering = if self.eat_symbol(",") { self.list(Self::clustering_name)? } else { Vec::new() };
         self.expect_symbol(")")?;
         Ok(PrimaryKey { partition_key, clustering })
+    }
+
+    /// The old servers read on behind a parenthesis that should not be there, so the last one is what they complain of.
+    fn clustering_name(&mut self) -> Result<String, CqlError> {
+        if self.is_symbol(0, "(") && self.is_name(1) {
+            let fault = self.no_viable(0);
+            self.put_off(fault);
+            self.advance();
+        }
+        self.name()
     }
 
     fn table_property(&mut self, made: &mut CreateTable) -> Result<(), CqlError> {

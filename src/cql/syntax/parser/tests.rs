@@ -271,7 +271,7 @@ fn wrong_words_are_named_with_their_places() {
         ),
         (
             "CREATE TABLE t (a int, b int, PRIMARY KEY ((a),\n (b)))",
-            "line 2:1 no viable alternative at input '(' (...PRIMARY KEY ((a), [(]...)",
+            "line 2:5 extraneous input ')' expecting EOF",
         ),
         ("SELECT * FRM t", "line 1:9 mismatched input 'FRM' expecting K_FROM (SELECT * [FRM] t)"),
         ("SELECT * FROM t x", "line 1:16 extraneous input 'x' expecting EOF"),

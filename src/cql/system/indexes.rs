@@ -1,0 +1,23 @@
+//! The table of complete indexes, `system."IndexInfo"`.
+
+use super::row::Row;
+use super::{RequestedTables, for_each_keyspace};
+use crate::compat::Line;
+use crate::cql::QueryState;
+
+/// The indexes that are complete. Their names have the table before them in releases before 3.0.
+pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let has_table = state.claim.line() < Line(3, 0);
+    for_each_keyspace(state, wanted, |keyspace| {
+        for cf in keyspace.column_families.values() {
+            for column in cf.column_metadata.values() {
+                let name = column.index.as_ref().and_then(|index| index.name.as_ref());
+                let Some(name) = name.filter(|_| state.database.indexes().is_built(cf, &column.name)) else { continue };
+                let name = if has_table { format!("{}.{name}", cf.name) } else { name.clone() };
+                rows.push(Row::default().text("table_name", &*keyspace.name).text("index_name", name));
+            }
+        }
+    });
+    rows
+}
