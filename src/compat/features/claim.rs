@@ -141,6 +141,11 @@ impl Claim {
         self.line >= Line(3, 0)
     }
 
+    /// Whether the names of complete indexes begin with the table (before 3.0).
+    pub fn names_tables_of_indexes(&self) -> bool {
+        self.line < Line(3, 0)
+    }
+
     /// Whether there is system_virtual_schema (4.0).
     pub fn has_virtual_tables(&self) -> bool {
         self.line >= Line(4, 0)

@@ -2,13 +2,12 @@
 
 use super::row::Row;
 use super::{RequestedTables, for_each_keyspace};
-use crate::compat::Line;
 use crate::cql::QueryState;
 
 /// The indexes that are complete. Their names have the table before them in releases before 3.0.
 pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
     let mut rows = Vec::new();
-    let has_table = state.claim.line() < Line(3, 0);
+    let has_table = state.claim.names_tables_of_indexes();
     for_each_keyspace(state, wanted, |keyspace| {
         for cf in keyspace.column_families.values() {
             for column in cf.column_metadata.values() {
