@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::args::{ColumnParent, ColumnPath};
-use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE};
+use super::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE};
 use super::{Database, Error, table_cells};
 use crate::compat::features::ConsistencyLevel;
 use crate::compat::{Behaviour, texts};
@@ -49,6 +49,7 @@ impl<'a> Validation<'a> {
         match self.catalog.keyspace(name) {
             Some(_) => Ok(()),
             None if name == SYSTEM_KEYSPACE => Ok(()),
+            None if name == TRACES_KEYSPACE && self.behaviour.schema.shows_traces => Ok(()),
             None => Err(Error::unknown(texts::unknown_keyspace(self.behaviour, &text_of(keyspace)))),
         }
     }

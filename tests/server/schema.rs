@@ -224,3 +224,52 @@ fn a_release_has_the_methods_and_languages_that_it_had() {
     let why = client.call("set_cql_version", &beta).why().to_owned();
     assert!(why.ends_with("3.0.0-beta1  is not supported; please upgrade to 3.0.0"), "{why}");
 }
+
+#[test]
+fn the_keyspace_of_traces_is_there_from_1_2_on() {
+    let name = || fields([(1, text("system_traces"))]);
+    for (release, is_there) in [("1.1", false), ("1.2", true), ("2.1", true)] {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = server.client(Style::FRAMED);
+        let listed = client.call("describe_keyspaces", &fields([])).value().clone();
+        let found = listed.items().iter().find(|keyspace| keyspace.field(1).str() == "system_traces");
+        assert_eq!(found.is_some(), is_there, "{release}");
+        let Some(found) = found else {
+            client.call("describe_keyspace", &name()).thrown(1);
+            client.call("set_keyspace", &name()).why();
+            continue;
+        };
+        assert_eq!(found.field(2).str(), "org.apache.cassandra.locator.SimpleStrategy");
+        assert_eq!((found.field(3).at("replication_factor").str(), found.field(5).items().len()), ("2", 0));
+        assert_eq!(client.call("describe_keyspace", &name()).value(), found);
+        client.call("set_keyspace", &name()).void();
+    }
+}
+
+#[test]
+fn only_2_1_turns_reversed_slices_of_filtered_rows() {
+    for (release, expected) in [("1.2", ["c", "b", "a"]), ("2.0", ["c", "b", "a"]), ("2.1", ["a", "b", "c"])]
+    {
+        let (server, _directory) = Server::ephemeral(&["--compat", release]);
+        let mut client = client_of(&server);
+        let column = fields([(1, text("a")), (2, text("UTF8Type")), (3, Value::I32(0)), (4, text("a_idx"))]);
+        let family = family("Cf", [(5, text("UTF8Type")), (13, structs(vec![column]))]);
+        client.call("system_add_column_family", &family).value();
+        for name in ["a", "b", "c"] {
+            let column = fields([(1, text(name)), (2, text("v")), (3, Value::I64(1))]);
+            let parent = fields([(3, text("Cf"))]);
+            let insert = fields([(1, text("k")), (2, parent), (3, column), (4, Value::I32(1))]);
+            client.call("insert", &insert).void();
+        }
+        let condition = fields([(1, text("a")), (2, Value::I32(0)), (3, text("v"))]);
+        let clause = fields([(1, structs(vec![condition])), (2, text("")), (3, Value::I32(10))]);
+        let slice = fields([(1, text("")), (2, text("")), (3, Value::Bool(true)), (4, Value::I32(10))]);
+        let predicate = fields([(2, slice)]);
+        let parent = fields([(3, text("Cf"))]);
+        let asked = fields([(1, parent), (2, clause), (3, predicate), (4, Value::I32(1))]);
+        let rows = client.call("get_indexed_slices", &asked).value().clone();
+        let columns = rows.items()[0].field(2).items();
+        let names: Vec<&str> = columns.iter().map(|column| column.field(1).field(1).str()).collect();
+        assert_eq!(names, expected, "{release}");
+    }
+}

@@ -30,6 +30,8 @@ rules! {
         update_finds_family_first: bool = since(V2_1);
         /// truncate of an unknown column family is unavailable: 0.7 looks for the nodes that have it, and finds none.
         truncate_needs_nodes: bool = before(V0_8);
+        /// The keyspace of traces is shown to clients of Thrift (1.2 and later), without its tables.
+        shows_traces: bool = since(V1_2);
         /// Names of indexes are looked for in their column family only (0.7, `ThriftValidation.validateCfDef`).
         index_names_are_of_one_family: bool = before(V0_8);
         /// An index without a name gets one (0.8 and later, `CFMetaData.addDefaultIndexNames`).

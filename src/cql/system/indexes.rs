@@ -12,7 +12,9 @@ pub fn built(state: &QueryState<'_>, wanted: &RequestedTables) -> Vec<Row> {
         for cf in keyspace.column_families.values() {
             for column in cf.column_metadata.values() {
                 let name = column.index.as_ref().and_then(|index| index.name.as_ref());
-                let Some(name) = name.filter(|_| state.database.indexes().is_built(cf, &column.name)) else { continue };
+                let Some(name) = name.filter(|_| state.database.indexes().is_built(cf, &column.name)) else {
+                    continue;
+                };
                 let name = if has_table { format!("{}.{name}", cf.name) } else { name.clone() };
                 rows.push(Row::default().text("table_name", &*keyspace.name).text("index_name", name));
             }

@@ -2,7 +2,7 @@
 
 use crate::compat::features::{api_version, cql3_version};
 use crate::compat::{Behaviour, texts};
-use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, is_reserved};
+use crate::db::reserved::{SYSTEM_FAMILIES, SYSTEM_KEYSPACE, TRACES_KEYSPACE, is_reserved};
 use crate::db::validate::Validation;
 use crate::db::{Database, Error, table_cells};
 use crate::schema::{CfDef, KeyspaceDef};
@@ -100,9 +100,9 @@ impl Describe<'_> {
 
     /// Every keyspace, as 0.7 and later describe it: without the tables of CQL.
     pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
-        let catalog = self.database.catalog();
-        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, self.behaviour.release));
-        shown.chain([modern_system_keyspace()]).collect()
+        let (catalog, release) = (self.database.catalog(), self.behaviour.release);
+        let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
+        shown.chain([modern_system_keyspace()]).chain(traces_keyspace(self.behaviour)).collect()
     }
 
     /// One keyspace, as 0.7 and later describe it: without the tables of CQL.
@@ -110,7 +110,11 @@ impl Describe<'_> {
         let name = std::str::from_utf8(name).ok()?;
         let found =
             self.database.catalog().keyspace(name).map(|keyspace| shown(keyspace, self.behaviour.release));
-        found.or_else(|| (name == SYSTEM_KEYSPACE).then(modern_system_keyspace))
+        match name {
+            SYSTEM_KEYSPACE => Some(modern_system_keyspace()),
+            TRACES_KEYSPACE => traces_keyspace(self.behaviour),
+            _ => found,
+        }
     }
 
     /// The ring of a keyspace; an error where there is no such keyspace.
@@ -184,6 +188,16 @@ fn modern_system_keyspace() -> KeyspaceDef {
     let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
     keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
     keyspace
+}
+
+/// The keyspace of traces, whose tables only CQL reads. `None` before there was one.
+fn traces_keyspace(behaviour: &Behaviour) -> Option<KeyspaceDef> {
+    let factor = ("replication_factor".to_owned(), "2".to_owned());
+    behaviour.schema.shows_traces.then(|| KeyspaceDef {
+        strategy_class: "org.apache.cassandra.locator.SimpleStrategy".to_owned(),
+        strategy_options: [factor].into_iter().collect(),
+        ..KeyspaceDef::new(TRACES_KEYSPACE)
+    })
 }
 
 /// The version of CQL that a client may ask for, as it is understood: one of 2, or one of 3 up to the release's own.

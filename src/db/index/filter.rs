@@ -244,7 +244,7 @@ impl<'a> Filter<'a> {
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
         for (key, mut columns) in self.request.reads().read_each(keys, &self.read).await? {
             if is_reversed && self.request.behaviour.reads.conditions_turn_reversed_slices {
-                // With conditions, 2.0 and later turn a reversed slice round once more.
+                // With conditions, 2.1 turns a reversed slice round once more.
                 columns.reverse();
             }
             self.found.push(Row { key, columns });

@@ -24,12 +24,7 @@ impl Reads<'_> {
     }
 
     /// Returns whether a row has cells of some names, tombstones of them, or a tombstone of its own.
-    pub async fn has_traces_of(
-        &self,
-        cf: &Arc<CfDef>,
-        key: &Bytes,
-        names: &[Bytes],
-    ) -> Result<bool, Error> {
+    pub async fn has_traces_of(&self, cf: &Arc<CfDef>, key: &Bytes, names: &[Bytes]) -> Result<bool, Error> {
         let read = async |predicate: Predicate| {
             let mut command = self.request.command(cf, None, predicate);
             command.with_tombstones = true;
