@@ -144,9 +144,9 @@ fn other_formats_are_refused_and_other_files_left_alone() {
     assert_eq!(std::fs::read_to_string(path.join("letter.txt")).unwrap(), "dear");
 
     let format = std::fs::read(path.join("THRIFTSTORE")).unwrap();
-    std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 4\n").unwrap();
+    std::fs::write(path.join("THRIFTSTORE"), "thriftstore data, format 5\n").unwrap();
     let text = refusal(open(path, &catalog));
-    assert!(text.contains("\"thriftstore data, format 4\", but this version reads"), "{text}");
+    assert!(text.contains("\"thriftstore data, format 5\", but this version reads"), "{text}");
 
     std::fs::write(path.join("THRIFTSTORE"), b"\xff").unwrap();
     assert!(matches!(open(path, &catalog), Err(StoreError::Mismatch(_))));
