@@ -52,8 +52,11 @@ impl NameChange {
                 replaced.as_ref().map_or(Ok(()), |replaced| fs::rename(replaced, to))
             }
             NameChange::Removed { path, kept } => {
+                if path.is_file() {
+                    // The tree library has made it again, and has synced its directory: the removal is durable.
+                    return remove(kept);
+                }
                 if path.exists() {
-                    // The tree library has made it again.
                     remove(path)?;
                 }
                 fs::rename(kept, path)?;
