@@ -2,34 +2,15 @@
 
 use bytes::Bytes;
 
-use super::{cast, moment, time_uuid};
+use super::cast;
+use super::function_table::{FUNCTIONS, FunctionCall, FunctionRow, Run, as_blob, cast_value, to_json_text};
 use crate::compat::features::releases::NEWEST;
-use crate::cql::json::{from_json, to_json};
+use crate::cql::json::from_json;
 use crate::cql::{CqlError, Table, TypesOf};
 use crate::db::Database;
 use crate::marshal::{AbstractType, BytesType, CqlType, Native, TypeRef, Types, at};
 use crate::schema::{TableDef, row_key};
 use crate::util::Release;
-
-/// What a function does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Work {
-    Now,
-    Uuid,
-    MinTimeuuid,
-    MaxTimeuuid,
-    /// From one type that tells a moment to another.
-    Moment(Native, Native),
-    CurrentTimestamp,
-    CurrentDate,
-    CurrentTime,
-    ToJson,
-    FromJson,
-    Cast(Native, Native),
-    Token,
-    AsBlob,
-    BlobAs(Native),
-}
 
 /// A function by its name: what it takes and gives.
 #[derive(Debug, Clone)]
@@ -38,7 +19,7 @@ pub struct Function {
     name: String,
     arguments: Vec<CqlType>,
     returns: CqlType,
-    work: Work,
+    run: Run,
     /// Came with 2.2 or later, which calls its results by a full name.
     is_new: bool,
 }
@@ -85,60 +66,39 @@ impl Function {
     /// the partition key of a table, and `fromjson` gives what is wanted: `receiver` is the type of that.
     pub fn named(name: &str, table: Option<&TableDef>, receiver: &CqlType) -> Vec<Function> {
         let name = name.to_ascii_lowercase();
-        let native = CqlType::Native;
-        let old = |arguments, returns, work| {
-            vec![Function { name: name.clone(), arguments, returns, work, is_new: false }]
-        };
-        let of_now = |returns, work| {
-            let (name, returns) = (name.clone(), native(returns));
-            vec![Function { name, arguments: Vec::new(), returns, work, is_new: true }]
+        let one = |arguments, returns, is_new, run| {
+            vec![Function { name: name.clone(), arguments, returns, run, is_new }]
         };
         match &*name {
-            "now" => old(Vec::new(), native(Native::Timeuuid), Work::Now),
-            "currenttimeuuid" => of_now(Native::Timeuuid, Work::Now),
-            "currenttimestamp" => of_now(Native::Timestamp, Work::CurrentTimestamp),
-            "currentdate" => of_now(Native::Date, Work::CurrentDate),
-            "currenttime" => of_now(Native::Time, Work::CurrentTime),
-            "uuid" => old(Vec::new(), native(Native::Uuid), Work::Uuid),
-            "mintimeuuid" => {
-                old(vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MinTimeuuid)
-            }
-            "maxtimeuuid" => {
-                old(vec![native(Native::Timestamp)], native(Native::Timeuuid), Work::MaxTimeuuid)
-            }
-            "dateof" => {
-                let work = Work::Moment(Native::Timeuuid, Native::Timestamp);
-                old(vec![native(Native::Timeuuid)], native(Native::Timestamp), work)
-            }
-            "unixtimestampof" => {
-                let work = Work::Moment(Native::Timeuuid, Native::Bigint);
-                old(vec![native(Native::Timeuuid)], native(Native::Bigint), work)
-            }
-            "todate" => moments(&name, &[Native::Timeuuid, Native::Timestamp], Native::Date),
-            "totimestamp" => moments(&name, &[Native::Timeuuid, Native::Date], Native::Timestamp),
-            "tounixtimestamp" => {
-                moments(&name, &[Native::Timeuuid, Native::Timestamp, Native::Date], Native::Bigint)
-            }
-            "fromjson" => {
-                let (arguments, returns) = (vec![native(Native::Text)], receiver.clone());
-                vec![Function { name, arguments, returns, work: Work::FromJson, is_new: true }]
-            }
+            "fromjson" => one(vec![CqlType::Native(Native::Text)], receiver.clone(), true, from_json_text),
             "token" => {
                 let Some(table) = table else { return Vec::new() };
                 let key = table.partition_key.iter().map(|column| column.cql_type.clone()).collect();
-                old(key, receiver.clone(), Work::Token)
+                one(key, receiver.clone(), false, token)
             }
-            other => match conversion(other) {
-                Some((arguments, returns, work)) => old(arguments, returns, work),
-                None => Vec::new(),
+            _ => match conversion(&name) {
+                Some((argument, returns, run)) => {
+                    one(vec![CqlType::Native(argument)], CqlType::Native(returns), false, run)
+                }
+                None => FUNCTIONS.iter().filter(|row| row.name == name).map(Function::of_row).collect(),
             },
+        }
+    }
+
+    fn of_row(row: &FunctionRow) -> Function {
+        Function {
+            name: row.name.to_owned(),
+            arguments: row.arguments.iter().copied().map(CqlType::Native).collect(),
+            returns: CqlType::Native(row.returns),
+            run: row.run,
+            is_new: row.is_new,
         }
     }
 
     /// `toJson`, which takes a value of any type.
     fn to_json(of: CqlType) -> Function {
         let returns = CqlType::Native(Native::Text);
-        Function { name: "tojson".to_owned(), arguments: vec![of], returns, work: Work::ToJson, is_new: true }
+        Function { name: "tojson".to_owned(), arguments: vec![of], returns, run: to_json_text, is_new: true }
     }
 
     /// `CAST(value AS type)`.
@@ -147,7 +107,7 @@ impl Function {
             (CqlType::Native(from), CqlType::Native(into)) if cast::is_possible(*from, *into) => {
                 let name = format!("castas{into:?}").to_ascii_lowercase();
                 let (arguments, returns) = (vec![of.clone()], to.clone());
-                Ok(Function { name, arguments, returns, work: Work::Cast(*from, *into), is_new: true })
+                Ok(Function { name, arguments, returns, run: cast_value, is_new: true })
             }
             _ => Err(CqlError::invalid(format!("{of} cannot be cast to {to}"))),
         }
@@ -198,18 +158,6 @@ impl Function {
     }
 }
 
-/// Functions of moments, one for each type that they take.
-fn moments(name: &str, from: &[Native], to: Native) -> Vec<Function> {
-    let function = |from: &Native| Function {
-        name: name.to_owned(),
-        arguments: vec![CqlType::Native(*from)],
-        returns: CqlType::Native(to),
-        work: Work::Moment(*from, to),
-        is_new: true,
-    };
-    from.iter().map(function).collect()
-}
-
 /// Which of the functions of one name is meant: the one that takes just these arguments, or else the only one that can.
 /// `fit` tells whether an argument is just of a type, and whether it can be taken for one.
 pub(super) fn chosen(
@@ -250,15 +198,15 @@ pub(super) fn chosen(
     }
 }
 
-/// `intAsBlob` and `blobAsInt`, for every type but blob; varchar too, which is text.
-fn conversion(name: &str) -> Option<(Vec<CqlType>, CqlType, Work)> {
+/// `intAsBlob` and `blobAsInt`, for every type but blob; varchar too, which is text. Returns the types of the argument and
+/// of the result.
+fn conversion(name: &str) -> Option<(Native, Native, Run)> {
     let other = |name: &str| Native::named(name).filter(|native| *native != Native::Blob);
-    let blob = CqlType::Native(Native::Blob);
     if let Some(native) = name.strip_suffix("asblob").and_then(other) {
-        return Some((vec![CqlType::Native(native)], blob, Work::AsBlob));
+        return Some((native, Native::Blob, as_blob));
     }
     let native = name.strip_prefix("blobas").and_then(other)?;
-    Some((vec![blob], CqlType::Native(native), Work::BlobAs(native)))
+    Some((Native::Blob, native, of_blob))
 }
 
 /// The function of a name for arguments of a selection, each with what it was written as. `token_type` is that of the
@@ -300,14 +248,14 @@ pub fn find_function(
     Ok(function.resolved(database.types()))
 }
 
-/// A value of exactly 16 bytes or 8; the empty one and null give null.
-fn fixed<const N: usize>(value: Option<&Option<Bytes>>) -> Option<[u8; N]> {
-    value?.as_ref().and_then(|bytes| <[u8; N]>::try_from(&bytes[..]).ok())
-}
-
 impl ResolvedFunction {
     pub fn return_type(&self) -> &CqlType {
         &self.function.returns
+    }
+
+    /// The types of its arguments.
+    pub(super) fn arguments(&self) -> &[CqlType] {
+        &self.function.arguments
     }
 
     /// In lower case, as messages have it.
@@ -332,75 +280,49 @@ impl ResolvedFunction {
         database: &Database,
         release: Release,
     ) -> Result<Option<Bytes>, CqlError> {
-        let first = args.first();
-        let value = || first?.as_deref();
-        let moment = || fixed::<8>(first).map(i64::from_be_bytes);
-        let made = |uuid: [u8; 16]| Bytes::copy_from_slice(&uuid);
-        let now_ms = || database.next_micros() / 1000;
         let types = TypesOf { types: database.types(), release };
-        Ok(match self.function.work {
-            Work::Now => Some(made(time_uuid::append_uuid(database))),
-            Work::Uuid => Some(made(*uuid::Uuid::new_v4().as_bytes())),
-            Work::MinTimeuuid => moment().map(|ms| made(time_uuid::min_of_ms(ms))),
-            Work::MaxTimeuuid => moment().map(|ms| made(time_uuid::max_of_ms(ms))),
-            Work::Moment(from, to) => {
-                value().and_then(|value| moment::of_ms(moment::ms_of(from, value)?, to))
-            }
-            Work::CurrentTimestamp => moment::of_ms(now_ms(), Native::Timestamp),
-            Work::CurrentDate => moment::of_ms(now_ms(), Native::Date),
-            Work::CurrentTime => Some(moment::time_of_ms(now_ms())),
-            Work::ToJson => {
-                let of = self.function.arguments.first();
-                of.map(|of| Bytes::from(to_json(of, first.and_then(Option::as_ref), types)))
-            }
-            Work::FromJson => match value() {
-                Some(json) => self.of_json(json, types)?,
-                None => None,
-            },
-            Work::Cast(from, to) => value().and_then(|value| cast::cast(from, to, value, types)),
-            Work::Token => self.token(args, database)?,
-            Work::AsBlob => first.cloned().flatten(),
-            Work::BlobAs(_) => self.checked(first.cloned().flatten())?,
-        })
+        (self.function.run)(&FunctionCall { function: self, args, database, types })
     }
+}
 
-    fn of_json(&self, json: &[u8], types: TypesOf<'_>) -> Result<Option<Bytes>, CqlError> {
-        let text = String::from_utf8_lossy(json);
-        let json: &serde_json::value::RawValue = serde_json::from_str(&text)
-            .map_err(|error| CqlError::invalid(format!("Could not decode JSON string '{text}': {error}")))?;
-        from_json(&self.function.returns, json, types).map_err(CqlError::invalid)
-    }
+/// `fromJson`.
+fn from_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let Some(json) = call.value() else { return Ok(None) };
+    let text = String::from_utf8_lossy(json);
+    let json: &serde_json::value::RawValue = serde_json::from_str(&text)
+        .map_err(|error| CqlError::invalid(format!("Could not decode JSON string '{text}': {error}")))?;
+    from_json(call.function.return_type(), json, call.types).map_err(CqlError::invalid)
+}
 
-    fn token(&self, args: &[Option<Bytes>], database: &Database) -> Result<Option<Bytes>, CqlError> {
-        let Some(key) = args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
-        let partitioner = database.partitioner();
-        // In a term, tokens have been taken for what receives them.
-        let tokens = token_type(partitioner.class_name());
-        if !accepts(&self.function.returns, &tokens) {
-            return Err(CqlError::invalid(format!(
-                "Type error: cannot assign result of function token (type {tokens}) to a value of type {}",
-                self.function.returns
-            )));
-        }
-        let mut token = Vec::new();
-        partitioner.token(&row_key(&key), &mut token);
-        let text = partitioner.token_text(&token);
-        match tokens.type_ref(database.types()).parse_text(&text) {
-            Ok(bytes) => Ok(Some(Bytes::from(bytes))),
-            Err(error) => Err(CqlError::invalid(error.0)),
-        }
+/// `token`; null if a part of the key is null.
+fn token(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let Some(key) = call.args.iter().cloned().collect::<Option<Vec<Bytes>>>() else { return Ok(None) };
+    let partitioner = call.database.partitioner();
+    let (tokens, returns) = (token_type(partitioner.class_name()), call.function.return_type());
+    // In a term, tokens have been taken for what receives them.
+    if !accepts(returns, &tokens) {
+        return Err(CqlError::invalid(format!(
+            "Type error: cannot assign result of function token (type {tokens}) to a value of type {returns}"
+        )));
     }
+    let mut token = Vec::new();
+    partitioner.token(&row_key(&key), &mut token);
+    let text = partitioner.token_text(&token);
+    let parsed = tokens.type_ref(call.database.types()).parse_text(&text);
+    parsed.map(|bytes| Some(Bytes::from(bytes))).map_err(|error| CqlError::invalid(error.0))
+}
 
-    fn checked(&self, value: Option<Bytes>) -> Result<Option<Bytes>, CqlError> {
-        let Some(value) = value else { return Ok(None) };
-        if at(&*self.class, NEWEST).validate(&value).is_err() {
-            return Err(CqlError::invalid(format!(
-                "In call to function {}, value 0x{} is not a valid binary representation for type {}",
-                self.function.name,
-                BytesType.to_text(&value),
-                self.function.returns
-            )));
-        }
-        Ok(Some(value))
+/// `blobAsInt` and the like: the same bytes, if they are a value of the type.
+fn of_blob(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let Some(value) = call.args.first().cloned().flatten() else { return Ok(None) };
+    let ResolvedFunction { function, class } = call.function;
+    if at(&**class, NEWEST).validate(&value).is_err() {
+        return Err(CqlError::invalid(format!(
+            "In call to function {}, value 0x{} is not a valid binary representation for type {}",
+            function.name,
+            BytesType.to_text(&value),
+            function.returns
+        )));
     }
+    Ok(Some(value))
 }

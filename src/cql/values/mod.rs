@@ -7,6 +7,7 @@ mod collections;
 mod constant;
 mod cql_text;
 mod function;
+mod function_table;
 mod markers;
 mod moment;
 mod number;

@@ -1,0 +1,146 @@
+//! The table of CQL's functions: a row for each says what it takes and returns, and what it does.
+//!
+//! Not in the table are functions that exist for many types: `token`, `fromJson`, `toJson`, CAST, and the conversions to
+//! and from blobs (`function` makes them from their names).
+
+use bytes::Bytes;
+
+use super::function::ResolvedFunction;
+use super::{cast, moment, time_uuid};
+use crate::cql::json::to_json;
+use crate::cql::{CqlError, TypesOf};
+use crate::db::Database;
+use crate::marshal::{CqlType, Native};
+
+/// What a function does. Null arguments mostly give null.
+pub(super) type Run = fn(&FunctionCall<'_>) -> Result<Option<Bytes>, CqlError>;
+
+/// A function of native types. Several rows of one name take other types.
+pub(super) struct FunctionRow {
+    /// In lower case.
+    pub name: &'static str,
+    pub arguments: &'static [Native],
+    pub returns: Native,
+    /// Came with 2.2 or later, whose result columns have the full name.
+    pub is_new: bool,
+    pub run: Run,
+}
+
+/// A function that is called, with the values of its arguments.
+pub(super) struct FunctionCall<'a> {
+    pub function: &'a ResolvedFunction,
+    pub args: &'a [Option<Bytes>],
+    pub database: &'a Database,
+    pub types: TypesOf<'a>,
+}
+
+impl FunctionCall<'_> {
+    /// Returns the first argument. `None` is null.
+    pub fn value(&self) -> Option<&[u8]> {
+        self.args.first()?.as_deref()
+    }
+
+    fn timestamp(&self) -> Option<i64> {
+        self.value()?.try_into().ok().map(i64::from_be_bytes)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.database.next_micros() / 1000
+    }
+
+    /// Returns the native types of the first argument and of the result.
+    fn natives(&self) -> Option<(Native, Native)> {
+        match (self.function.arguments().first()?, self.function.return_type()) {
+            (CqlType::Native(from), CqlType::Native(to)) => Some((*from, *to)),
+            _ => None,
+        }
+    }
+}
+
+const fn old(name: &'static str, arguments: &'static [Native], returns: Native, run: Run) -> FunctionRow {
+    FunctionRow { name, arguments, returns, is_new: false, run }
+}
+
+const fn new(name: &'static str, arguments: &'static [Native], returns: Native, run: Run) -> FunctionRow {
+    FunctionRow { name, arguments, returns, is_new: true, run }
+}
+
+pub(super) static FUNCTIONS: &[FunctionRow] = &[
+    old("now", &[], Native::Timeuuid, now),
+    old("uuid", &[], Native::Uuid, |_| Ok(Some(of_uuid(*uuid::Uuid::new_v4().as_bytes())))),
+    old("mintimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
+        Ok(call.timestamp().map(|ms| of_uuid(time_uuid::min_of_ms(ms))))
+    }),
+    old("maxtimeuuid", &[Native::Timestamp], Native::Timeuuid, |call| {
+        Ok(call.timestamp().map(|ms| of_uuid(time_uuid::max_of_ms(ms))))
+    }),
+    old("dateof", &[Native::Timeuuid], Native::Timestamp, in_time),
+    old("unixtimestampof", &[Native::Timeuuid], Native::Bigint, in_time),
+    new("todate", &[Native::Timeuuid], Native::Date, in_time),
+    new("todate", &[Native::Timestamp], Native::Date, in_time),
+    new("totimestamp", &[Native::Timeuuid], Native::Timestamp, in_time),
+    new("totimestamp", &[Native::Date], Native::Timestamp, in_time),
+    new("tounixtimestamp", &[Native::Timeuuid], Native::Bigint, in_time),
+    new("tounixtimestamp", &[Native::Timestamp], Native::Bigint, in_time),
+    new("tounixtimestamp", &[Native::Date], Native::Bigint, in_time),
+    new("currenttimeuuid", &[], Native::Timeuuid, now),
+    new("currenttimestamp", &[], Native::Timestamp, |call| {
+        Ok(moment::of_ms(call.now_ms(), Native::Timestamp))
+    }),
+    new("currentdate", &[], Native::Date, |call| Ok(moment::of_ms(call.now_ms(), Native::Date))),
+    new("currenttime", &[], Native::Time, |call| Ok(Some(moment::time_of_ms(call.now_ms())))),
+];
+
+fn of_uuid(uuid: [u8; 16]) -> Bytes {
+    Bytes::copy_from_slice(&uuid)
+}
+
+fn now(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    Ok(Some(of_uuid(time_uuid::append_uuid(call.database))))
+}
+
+/// Converts between two types of points in time.
+fn in_time(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let converted = || {
+        let (from, to) = call.natives()?;
+        moment::of_ms(moment::ms_of(from, call.value()?)?, to)
+    };
+    Ok(converted())
+}
+
+/// CAST.
+pub(super) fn cast_value(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let cast = || {
+        let (from, to) = call.natives()?;
+        cast::cast(from, to, call.value()?, call.types)
+    };
+    Ok(cast())
+}
+
+/// `toJson`.
+pub(super) fn to_json_text(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    let value = call.args.first().and_then(Option::as_ref);
+    let of = call.function.arguments().first();
+    Ok(of.map(|of| Bytes::from(to_json(of, value, call.types))))
+}
+
+/// `intAsBlob` and the like.
+pub(super) fn as_blob(call: &FunctionCall<'_>) -> Result<Option<Bytes>, CqlError> {
+    Ok(call.args.first().cloned().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_name_take_different_types_and_are_of_one_age() {
+        for (at, row) in FUNCTIONS.iter().enumerate() {
+            assert_eq!(row.name, row.name.to_ascii_lowercase());
+            for other in FUNCTIONS[..at].iter().filter(|other| other.name == row.name) {
+                assert_ne!(row.arguments, other.arguments, "{}", row.name);
+                assert_eq!((row.returns, row.is_new), (other.returns, other.is_new), "{}", row.name);
+            }
+        }
+    }
+}
