@@ -1,4 +1,5 @@
-//! Requests in neutral words: what every dialect decodes to. Nothing in here has been checked.
+//! Requests in a form common to all API generations and to CQL; each protocol's decoder produces these types. Nothing
+//! here has been validated yet.
 
 use bytes::Bytes;
 
@@ -17,7 +18,7 @@ pub struct ColumnPath {
     pub column: Option<Bytes>,
 }
 
-/// A slice's range as asked for.
+/// The range of a slice, as the client sent it.
 #[derive(Debug, Clone)]
 pub struct RequestedRange {
     pub start: Bytes,
@@ -26,14 +27,14 @@ pub struct RequestedRange {
     pub count: i32,
 }
 
-/// Names, or a range; a client can send both or neither.
+/// Selects columns by names or by a range; a client can send both or neither.
 #[derive(Debug, Clone, Default)]
 pub struct SlicePredicate {
     pub column_names: Option<Vec<Bytes>>,
     pub slice_range: Option<RequestedRange>,
 }
 
-/// Rows by keys or by tokens; a client can send any mixture.
+/// A range of rows by keys or by tokens; a client can send any mixture.
 #[derive(Debug, Clone)]
 pub struct KeyRange {
     pub start_key: Option<Bytes>,
@@ -41,12 +42,12 @@ pub struct KeyRange {
     pub start_token: Option<Bytes>,
     pub end_token: Option<Bytes>,
     pub count: i32,
-    /// Only rows that meet all of these (1.1 and later).
+    /// The result contains only rows that meet all of these conditions (1.1 and later).
     pub row_filter: Vec<IndexExpression>,
 }
 
 impl KeyRange {
-    /// Rows from one key to another, at most so many.
+    /// Returns a range from one key to another, of at most `count` rows.
     pub fn of_keys(start: Bytes, end: Bytes, count: i32) -> KeyRange {
         KeyRange {
             start_key: Some(start),
@@ -59,7 +60,7 @@ impl KeyRange {
     }
 }
 
-/// How a column's value must stand to the one that is given.
+/// The comparison between a column's value and the value of the condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexOperator {
     Eq,
@@ -77,7 +78,7 @@ pub struct IndexExpression {
     pub value: Bytes,
 }
 
-/// Rows that meet all conditions, from a key on, at most so many (0.7 and later).
+/// Selects at most `count` rows, from `start_key` on, that meet all conditions (0.7 and later).
 #[derive(Debug, Clone)]
 pub struct IndexClause {
     pub expressions: Vec<IndexExpression>,
@@ -85,7 +86,7 @@ pub struct IndexClause {
     pub count: i32,
 }
 
-/// A column to write. Whether value and timestamp may be absent is the release's to say.
+/// A column to write. The release decides whether value and timestamp may be absent.
 #[derive(Debug, Clone)]
 pub struct NewColumn {
     pub name: Bytes,
@@ -95,14 +96,14 @@ pub struct NewColumn {
     pub ttl_s: Option<i32>,
 }
 
-/// What is added to a counter (0.8 and later).
+/// An increment of a counter (0.8 and later).
 #[derive(Debug, Clone)]
 pub struct CounterColumn {
     pub name: Bytes,
     pub delta: i64,
 }
 
-/// What is added to counters of a super column.
+/// Increments of the counters in a super column.
 #[derive(Debug, Clone)]
 pub struct CounterSuper {
     pub name: Bytes,
@@ -116,8 +117,8 @@ pub struct NewSuper {
     pub columns: Vec<NewColumn>,
 }
 
-/// What a batch writes: one of them, by right. Most are columns: the others stand apart, so that a list of these is
-/// short.
+/// An insert in a batch; a valid one has exactly one of the four fields. Most are columns, so the other three are
+/// boxed to keep lists of inserts small.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnOrSuper {
     pub column: Option<NewColumn>,
@@ -126,16 +127,16 @@ pub struct ColumnOrSuper {
     pub counter_super: Option<Box<CounterSuper>>,
 }
 
-/// What a batch deletes.
+/// A deletion in a batch.
 #[derive(Debug, Clone)]
 pub struct Deletion {
-    /// Counters' deletions may do without, and are given the server's time anyway.
+    /// Deletions of counters may omit it; the server uses its own time for them in any case.
     pub timestamp: Option<i64>,
     pub super_column: Option<Bytes>,
     pub predicate: Option<SlicePredicate>,
 }
 
-/// One element of a batch: one of the two, by right.
+/// One element of a batch; a valid one has exactly one of the two fields.
 #[derive(Debug, Clone, Default)]
 pub struct MutationRequest {
     pub insert: Option<ColumnOrSuper>,
@@ -143,7 +144,7 @@ pub struct MutationRequest {
 }
 
 impl MutationRequest {
-    /// Whether there is anything in it: a super column without columns is nothing.
+    /// Returns whether the element writes anything. A super column without columns writes nothing.
     pub fn writes_anything(&self) -> bool {
         let inserts = self.insert.as_ref().is_some_and(|insert| {
             insert.column.is_some()
@@ -155,7 +156,7 @@ impl MutationRequest {
     }
 }
 
-/// All elements of a batch for one row, by column family, in the order sent.
+/// All elements of a batch for one row, by column family, in the order in which the client sent them.
 #[derive(Debug, Clone)]
 pub struct RowBatch {
     pub key: Bytes,

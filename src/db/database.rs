@@ -20,10 +20,10 @@ use crate::schema::{Catalog, CfDef};
 use crate::storage::{RemoteCql, Store};
 use crate::util::Clock;
 
-/// A schema that stays as it is while this is held.
+/// A snapshot of the schema, which does not change while this guard is held.
 pub type CatalogNow = arc_swap::Guard<Arc<Catalog>>;
 
-/// What a database is made of.
+/// The components and settings from which a [`Database`] is built.
 #[derive(Clone)]
 pub struct DatabaseParts {
     pub catalog: Arc<Catalog>,
@@ -31,10 +31,10 @@ pub struct DatabaseParts {
     pub partitioner: PartitionerRef,
     pub authenticator: Authenticator,
     pub clock: Arc<Clock>,
-    /// The types that a schema may name.
+    /// The types that a schema may use.
     pub types: Types,
     pub cluster_name: String,
-    /// The configuration file's text, which clients of the era could ask for.
+    /// The text of the configuration file, which Thrift-era clients could request.
     pub config_text: String,
     /// The node's token and address, as describe_ring shows them.
     pub token: String,
@@ -42,7 +42,8 @@ pub struct DatabaseParts {
 }
 
 impl DatabaseParts {
-    /// A node that is called as Cassandra calls one that nobody has configured, and that is open to everybody.
+    /// Returns the parts of a node with the default names of an unconfigured Cassandra node and without
+    /// authentication.
     pub fn new(
         catalog: Arc<Catalog>,
         store: Arc<dyn Store>,
@@ -73,20 +74,20 @@ pub struct Database {
     pub(super) ids: FamilyIds,
     pub(super) traces: Traces,
     pub(super) shared: SharedSchema,
-    /// Held while the schema changes.
+    /// Locked during each change of the schema.
     pub(super) changing: Arc<tokio::sync::Mutex<()>>,
-    /// Indexes that are not complete yet, by their notes' names.
+    /// Indexes that are not complete yet, by the names of their metadata records.
     pub(super) building: RwLock<HashMap<String, Unfinished>>,
-    /// Who may log in and what they may do, where that is kept in the store.
+    /// The roles and their permissions, if the authenticator keeps them in the store.
     pub(super) roles: Arc<RoleKeeper>,
-    /// Refuses logins after too many that failed.
+    /// Refuses logins after too many failed ones.
     pub(super) login_guard: Arc<LoginGuard>,
-    /// Conditional updates of one row take turns; rows share these by their hash.
+    /// Locks that serialize the conditional updates of a row; the hash of its key selects the lock.
     pub(super) cas_turns: Vec<tokio::sync::Mutex<()>>,
     pub(super) cas_hasher: RandomState,
 }
 
-/// Turns of conditional updates.
+/// The number of locks for conditional updates.
 const CAS_TURNS: usize = 64;
 
 impl Database {
@@ -108,7 +109,7 @@ impl Database {
         }
     }
 
-    /// The same schema over another store.
+    /// Returns a database with the same schema over another store.
     pub fn with_store(&self, store: Arc<dyn Store>) -> Database {
         let parts = DatabaseParts { store, catalog: self.catalog.load_full(), ..self.parts.clone() };
         let (roles, login_guard) = (self.roles.clone(), self.login_guard.clone());
@@ -117,17 +118,17 @@ impl Database {
         database
     }
 
-    /// The schema as it is now.
+    /// Returns the current schema.
     pub fn catalog(&self) -> CatalogNow {
         self.catalog.load()
     }
 
-    /// The types that a schema may name.
+    /// The types that a schema may use.
     pub fn types(&self) -> &Types {
         &self.parts.types
     }
 
-    /// What gives row keys their tokens.
+    /// Returns the partitioner, which computes the tokens of row keys.
     pub fn partitioner(&self) -> &PartitionerRef {
         &self.parts.partitioner
     }
@@ -140,22 +141,22 @@ impl Database {
         &self.parts.cluster_name
     }
 
-    /// The node's token, and its address.
+    /// Returns the node's token and its address.
     pub fn token_and_endpoint(&self) -> (String, String) {
         (self.parts.token.clone(), self.parts.endpoint.clone())
     }
 
-    /// The requests that were traced last.
+    /// Returns the most recently traced requests.
     pub fn traces(&self) -> &Traces {
         &self.traces
     }
 
-    /// A timestamp of now, in microseconds; never the same twice.
+    /// Returns the current time in microseconds; never the same value twice.
     pub fn next_micros(&self) -> i64 {
         self.parts.clock.next_micros()
     }
 
-    /// The second of now, by which cells expire.
+    /// Returns the current time in seconds, which decides whether cells have expired.
     pub fn now_s(&self) -> i32 {
         self.parts.clock.now_s()
     }
@@ -164,21 +165,22 @@ impl Database {
         &self.parts.store
     }
 
-    /// Where statements go instead of being run on cells: to the cluster that the store is.
+    /// Returns the interface of the cluster that runs statements itself, if the store is a cluster; other stores run
+    /// statements on cells.
     pub fn remote_cql(&self) -> Option<&dyn RemoteCql> {
         self.parts.store.capabilities().cql
     }
 
-    /// A version-1 UUID of now.
+    /// Returns a version 1 UUID of the current time.
     pub fn new_time_uuid(&self) -> [u8; 16] {
-        // The node's number is of no importance, and the clock never gives one moment twice.
+        // The node identifier does not matter, because the clock never returns the same time twice.
         let micros = u64::try_from(self.parts.clock.next_micros()).unwrap_or_default();
         let moment =
             uuid::Timestamp::from_unix_time(micros / 1_000_000, (micros % 1_000_000) as u32 * 1000, 0, 0);
         *uuid::Uuid::new_v1(moment, &[1, 0, 0, 0, 0, 1]).as_bytes()
     }
 
-    /// A read of one row, as of now.
+    /// Returns the command that reads one row as of the current time.
     pub(super) fn command(
         &self,
         cf: &Arc<CfDef>,
@@ -188,7 +190,7 @@ impl Database {
     ) -> ReadCommand {
         let now_s = self.now_s();
         ReadCommand {
-            // The second up to which tombstones of the column family are forgotten.
+            // Tombstones of the column family up to this second are purged.
             gc_before: now_s.saturating_sub(cf.gc_grace_s),
             now_s,
             cf: cf.clone(),

@@ -1,50 +1,50 @@
-//! What goes wrong, by what the client can do about it.
+//! Errors, distinguished by what the client can do about them.
 
 use crate::storage::StoreError;
 use crate::util::meter::MeterError;
 
-/// A failed request. Each protocol gives it its own shape, at its own edge.
+/// The error of a failed request. Each protocol converts it to its own form.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The request can never succeed as it is.
+    /// The request is invalid: it fails however often it is repeated.
     #[error("{0}")]
     InvalidRequest(String),
-    /// It needs a keyspace, column family or index that is not there, as far as this server knows. Clients are told of
-    /// an invalid request.
+    /// The request needs a keyspace, column family or index that does not exist, as far as this server knows. Clients
+    /// receive it as an invalid request.
     #[error("{0}")]
     Unknown(String),
     /// `get` found nothing.
     #[error("not found")]
     NotFound,
-    /// Too few replicas, or none that accepts writes: try again later.
+    /// Too few replicas are alive, or none accepts writes: the client can try again later.
     #[error("{why}")]
     Unavailable {
         why: String,
-        /// How many replicas are needed, and how many there are.
+        /// How many replicas are required, and how many are alive.
         required: i32,
         alive: i32,
     },
     #[error("timed out: {0}")]
     TimedOut(String),
-    /// Too much is asked at once: try again later, and less.
+    /// The server is overloaded: the client can try again later, with less at once.
     #[error("overloaded: {0}")]
     Overloaded(String),
-    /// Those who keep the schema do not agree about it yet: try again later.
+    /// The nodes do not agree about the schema yet: the client can try again later.
     #[error("{0}")]
     SchemaDisagreement(String),
-    /// The user is not who they say.
+    /// The login failed: the user is unknown or the password is wrong.
     #[error("{0}")]
     Authentication(String),
-    /// The user may not.
+    /// The user has no permission for the request.
     #[error("{0}")]
     Authorization(String),
-    /// Our own fault, or the disk's.
+    /// A failure of this server or of its disk.
     #[error("{0}")]
     Internal(String),
 }
 
 impl Error {
-    /// No replica does what is asked.
+    /// Returns the error of a request that no replica can serve.
     pub fn unavailable(why: impl Into<String>) -> Error {
         Error::Unavailable { why: why.into(), required: 1, alive: 0 }
     }

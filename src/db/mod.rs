@@ -17,7 +17,8 @@
 //!   Validation        checks in the order and words of a release
 //! ```
 //!
-//! `Database` returns the types at the first level (`database.logins()`), `Request` those below it (`request.reads()`).
+//! `Database` returns the types at the first level (`database.logins()`), `Request` those indented below it
+//! (`request.reads()`).
 
 mod args;
 mod database;

@@ -1,4 +1,4 @@
-//! What a call or statement runs under. It is made once, where the call or statement enters the database.
+//! The context of a call or statement. It is created once, where the call or statement enters the database.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::util::log_keyspace;
 
 /// The keyspace, consistency level and release of a call or statement, and the schema as of its start.
 ///
-/// A change of the schema waits for requests that have the schema from before, so a request that waits for such a change
-/// must not be held meanwhile.
+/// A change of the schema waits for the requests that still use the previous schema. Whoever waits for such a change
+/// must therefore not hold a request.
 pub struct Request<'a> {
     pub(super) database: &'a Database,
     pub(super) keyspace: &'a [u8],
@@ -30,7 +30,7 @@ pub struct Request<'a> {
 }
 
 impl Database {
-    /// Begins a request with the schema as it is now. The log of requests has its keyspace and consistency level.
+    /// Begins a request with the current schema, and records its keyspace and consistency level for the request log.
     pub fn request<'a>(
         &'a self,
         keyspace: &'a [u8],
@@ -43,22 +43,22 @@ impl Database {
 }
 
 impl Request<'_> {
-    /// Reads of rows by their keys.
+    /// Returns the reads of rows by their keys.
     pub fn reads(&self) -> Reads<'_> {
         Reads::new(self)
     }
 
-    /// Reads of ranges of rows.
+    /// Returns the reads of ranges of rows.
     pub fn ranges(&self) -> Ranges<'_> {
         Ranges::new(self)
     }
 
-    /// Writes.
+    /// Returns the writes.
     pub fn writes(&self) -> Writes<'_> {
         Writes::new(self)
     }
 
-    /// Reads by secondary indexes.
+    /// Returns the reads by secondary indexes.
     pub fn index_reads(&self) -> IndexReads<'_> {
         IndexReads::new(self)
     }
@@ -67,12 +67,12 @@ impl Request<'_> {
         &**self.database.store()
     }
 
-    /// The checks of the release against the request's schema.
+    /// Returns the release's checks against the request's schema.
     pub(super) fn validation(&self) -> Validation<'_> {
         Validation::new(self.database, &self.catalog, self.behaviour)
     }
 
-    /// A read of one row, as of now.
+    /// Returns the command that reads one row as of the current time.
     pub(super) fn command(
         &self,
         cf: &Arc<CfDef>,
@@ -87,8 +87,9 @@ impl Request<'_> {
         self.check_replicas(self.consistency, false)
     }
 
-    /// Whether this one node is enough. A keyspace that wants more replicas than there are nodes answers as
-    /// one did whose other nodes were down. A cluster behind us counts for itself.
+    /// Checks whether this one node satisfies the consistency level. If a keyspace requires more replicas than there
+    /// are nodes, the request fails as in a cluster whose other nodes are down. A cluster that serves as the store
+    /// does this check itself.
     pub(super) fn check_replicas(&self, consistency: ConsistencyLevel, is_write: bool) -> Result<(), Error> {
         if self.store().capabilities().checks_consistency {
             return Ok(());
@@ -97,7 +98,7 @@ impl Request<'_> {
         let replicas = self.catalog.keyspace(name).map_or(1, |keyspace| keyspace.replication_factor);
         let required = match consistency {
             _ if replicas < 1 => 1,
-            // These name a number of nodes, not of copies.
+            // These levels specify a number of nodes, not of replicas.
             ConsistencyLevel::Two | ConsistencyLevel::Three => consistency.required(replicas),
             _ if is_write && self.behaviour.writes.writes_ignore_missing_replicas => 1,
             consistency => consistency.required(replicas),

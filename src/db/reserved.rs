@@ -1,20 +1,20 @@
-//! Keyspaces that no client changes.
+//! The reserved keyspaces, which clients cannot change.
 
 use crate::storage::Capabilities;
 
-/// The keyspace that the old servers kept their own notes in.
+/// The keyspace in which the old servers stored their own metadata.
 pub(super) const SYSTEM_KEYSPACE: &str = "system";
 
-/// Its column families, as 0.6 has them.
+/// The column families of `system` in 0.6.
 pub(super) const SYSTEM_FAMILIES: [&str; 2] = ["LocationInfo", "HintsColumnFamily"];
 
 /// The keyspace in which 1.2 and later store traces.
 pub(super) const TRACES_KEYSPACE: &str = "system_traces";
 
-/// Keyspaces of the server's own beside `system`.
+/// The server's own keyspaces other than `system`.
 const OWN: [&str; 4] = ["system_schema", TRACES_KEYSPACE, "system_auth", "system_virtual_schema"];
 
-/// Whether a keyspace is the server's own, or the store's own. Case does not count.
+/// Returns whether a keyspace belongs to the server or to the store. Case is ignored.
 pub fn is_reserved(store: Capabilities<'_>, keyspace: &str) -> bool {
     let name = keyspace.to_ascii_lowercase();
     let is_own = store.shared_schema.is_some_and(|schema| schema.is_own_keyspace(&name));

@@ -7,41 +7,41 @@ use crate::model::Bounds;
 use crate::partitioner::{Partitioner, TokenForm};
 use crate::util::Release;
 
-/// The order that a partitioner gives rows.
+/// The order of rows that a partitioner defines.
 #[derive(Clone, Copy)]
 pub struct RingOrder<'a> {
     partitioner: &'a dyn Partitioner,
 }
 
-/// A part of the ring by tokens: from (with the token itself, or after it), and to, inclusive.
+/// A part of the ring: from a token (`true` includes the token itself) to a token, inclusive.
 pub(super) struct RingRange {
     pub from: Option<(Vec<u8>, bool)>,
     pub to: Option<Vec<u8>>,
 }
 
 impl Database {
-    /// The order of rows.
+    /// Returns the order of rows.
     pub fn ring_order(&self) -> RingOrder<'_> {
         RingOrder { partitioner: &*self.parts.partitioner }
     }
 }
 
 impl RingOrder<'_> {
-    /// The stored token of a row key.
+    /// Returns the token of a row key in its stored form.
     pub fn token(&self, key: &[u8]) -> Vec<u8> {
         let mut token = Vec::new();
         self.partitioner.token(key, &mut token);
         token
     }
 
-    /// Bytes that sort as rows of these keys do in the ring.
+    /// Returns bytes that sort as the rows of these keys do in the ring.
     pub fn position(&self, key: &[u8]) -> Vec<u8> {
         let mut position = self.token(key);
         position.extend_from_slice(key);
         position
     }
 
-    /// What is left of a range after a row of it; `None` when nothing is.
+    /// Returns the part of a range after one of its rows; `None` if nothing remains.
     pub fn after_key(&self, bounds: &Bounds, key: &Bytes, release: Release) -> Option<Bounds> {
         let token = self.token(key);
         let minimum = self.partitioner.minimum_token(release);
@@ -54,7 +54,7 @@ impl RingOrder<'_> {
         (token != end).then_some(Bounds::Tokens { start: token, end })
     }
 
-    /// A range that passes the ring's end, in two.
+    /// Splits a range that wraps around the end of the ring in two.
     pub(super) fn parts(&self, bounds: Bounds, release: Release) -> Vec<Bounds> {
         let minimum = self.partitioner.minimum_token(release);
         match bounds {
@@ -65,7 +65,7 @@ impl RingOrder<'_> {
         }
     }
 
-    /// The parts of the ring that bounds mean, in order.
+    /// Returns the parts of the ring that the bounds cover, in order.
     pub(super) fn ranges(&self, bounds: &Bounds, release: Release) -> Vec<RingRange> {
         let from_key = |start: &Bytes| (!start.is_empty()).then(|| (self.token(start), true));
         match bounds {
@@ -89,7 +89,7 @@ impl RingOrder<'_> {
         }
     }
 
-    /// A row's name in an index: names sort as the rows do in the ring.
+    /// Returns the name of a row's column in an index. These names sort as the rows do in the ring.
     pub(super) fn row_name(&self, key: &[u8]) -> Bytes {
         let mut name = self.token(key);
         match self.partitioner.token_form() {
@@ -103,7 +103,7 @@ impl RingOrder<'_> {
         name.into()
     }
 
-    /// Where the names of rows of a token begin.
+    /// Returns the position in an index at which the names of the rows with a token begin.
     pub(super) fn row_names_from(&self, token: &[u8]) -> Bytes {
         match self.partitioner.token_form() {
             TokenForm::Variable => escaped(token).into(),
@@ -111,8 +111,8 @@ impl RingOrder<'_> {
         }
     }
 
-    /// The prefix of the entries of a partition's cells: the partition in ring order, such that no prefix is the prefix of
-    /// another.
+    /// Returns the prefix of the index entries of a partition's cells. Prefixes sort as the partitions do in the
+    /// ring, and no prefix is the prefix of another.
     pub(super) fn partition_prefix(&self, key: &[u8]) -> Vec<u8> {
         let mut prefix = self.token(key);
         match self.partitioner.token_form() {
@@ -125,17 +125,17 @@ impl RingOrder<'_> {
         prefix
     }
 
-    /// Where the entries of the partitions after one begin.
+    /// Returns the position in an index after all entries of a partition.
     pub(super) fn after_partition(&self, key: &[u8]) -> Bytes {
         let mut prefix = self.partition_prefix(key);
-        // It ends with two zeros, and no other has a zero and a one in their place.
+        // The prefix ends with two zero bytes, and no other prefix has a zero followed by a one at that position.
         prefix.pop();
         prefix.push(1);
         prefix.into()
     }
 }
 
-/// Token bytes such that a longer token sorts after its own prefix, whatever follows.
+/// Escapes a token so that a longer token sorts after its own prefix, whatever follows the token.
 fn escaped(token: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(token.len() + 2);
     for byte in token {

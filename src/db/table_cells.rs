@@ -1,4 +1,4 @@
-//! What a Thrift client may write into a table of CQL: cells of columns that it has, with values of their types.
+//! Checks of Thrift writes into CQL tables: clients may write cells of existing columns, with values of their types.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,8 @@ use crate::util::Release;
 
 static TYPES: LazyLock<Types> = LazyLock::new(Types::builtin);
 
-/// Whether a name, which the comparator takes, leads to a column of the table. 1.2 does not ask.
+/// Checks whether a cell name, which the comparator accepts, belongs to a column of the table. 1.2 does not check
+/// this.
 pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<(), Error> {
     let is_static = name.starts_with(&crate::marshal::STATIC_PREFIX);
     let parts = components(if is_static { &name[2..] } else { name }).unwrap_or_default();
@@ -35,7 +36,8 @@ pub(super) fn check_name(cf: &CfDef, table: &TableDef, name: &Bytes) -> Result<(
     )))
 }
 
-/// What the cell of a name holds: a collection's cells its elements or its values, a row's marker nothing special.
+/// Returns the type of the value in the cell with this name: the type of the elements or values in the cells of a
+/// collection, bytes for a row marker.
 pub(super) fn value_validator(table: &TableDef, name: &Bytes) -> TypeRef {
     let column = table.place_of(name).and_then(|place| place.column);
     let column = column.and_then(|column| table.others.values().find(|other| other.cell_name == column));
@@ -48,8 +50,9 @@ pub(super) fn value_validator(table: &TableDef, name: &Bytes) -> TypeRef {
     value.map_or_else(|| std::sync::Arc::new(BytesType) as TypeRef, |value| value.type_ref(&TYPES))
 }
 
-/// Whether describe_keyspace shows a column family. Tables of CQL are not Thrift's, but for those without any regular
-/// column: the old servers do not tell them from compact ones (1.2 nor those without a clustering column).
+/// Returns whether describe_keyspace shows a column family. It hides CQL tables, except those without any regular
+/// column, which the old servers cannot distinguish from compact tables (1.2 cannot either if there is no clustering
+/// column).
 pub(super) fn is_shown(cf: &CfDef, release: Release) -> bool {
     let Some(table) = &cf.table else { return true };
     let has_regular = table.others.values().any(|column| column.kind == ColumnKind::Regular);

@@ -1,4 +1,4 @@
-//! What was done for the requests that asked to be traced: the last of them, in memory.
+//! The traces of the most recent requests that asked for tracing, in memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -13,9 +13,9 @@ use crate::util::limits::{TRACE_TEXT_BYTES_MAX, TRACES_MAX};
 pub struct Trace {
     pub id: [u8; 16],
     pub client: IpAddr,
-    /// What kind of request: `QUERY`.
+    /// The kind of request: `QUERY`.
     pub command: &'static str,
-    /// What it was, in the words of Cassandra: `Execute CQL3 query`.
+    /// The request in Cassandra's words: `Execute CQL3 query`.
     pub request: &'static str,
     pub parameters: BTreeMap<String, String>,
     /// Milliseconds since 1970.
@@ -24,21 +24,21 @@ pub struct Trace {
     pub events: Vec<TraceEvent>,
 }
 
-/// A step of it.
+/// A step of a traced request.
 #[derive(Debug, Clone)]
 pub struct TraceEvent {
     pub id: [u8; 16],
     pub activity: String,
-    /// Since the request's start.
+    /// Microseconds since the start of the request.
     pub elapsed_us: i32,
 }
 
-/// The last traces, the oldest first.
+/// The most recent traces, the oldest first.
 #[derive(Debug, Default)]
 pub struct Traces(Mutex<VecDeque<Arc<Trace>>>);
 
 impl Traces {
-    /// Keeps a trace. Texts are cut, and the oldest trace goes when there are too many.
+    /// Stores a trace. Long texts are truncated, and the oldest trace is removed if there are too many.
     pub fn keep(&self, mut trace: Trace) {
         trace.parameters.values_mut().for_each(cut);
         trace.events.iter_mut().for_each(|event| cut(&mut event.activity));
@@ -49,7 +49,7 @@ impl Traces {
         traces.push_back(Arc::new(trace));
     }
 
-    /// The traces that are kept.
+    /// Returns all stored traces.
     pub fn all(&self) -> Vec<Arc<Trace>> {
         self.0.lock().iter().cloned().collect()
     }

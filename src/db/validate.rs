@@ -1,8 +1,8 @@
-//! Checks requests in the old server's order and words: what is named, and how.
+//! Checks the names in requests, in the order and with the messages of the old servers.
 //!
-//! The first failure wins, so the order is part of the behaviour: where a request breaks several rules, an
-//! application sees the same sentence as before. What a read asks for is checked in `read/validate.rs`,
-//! what a write brings in `write/validate.rs`.
+//! A request fails at the first check that fails, so the order is part of the behaviour: if a request breaks several
+//! rules, an application sees the same message as before. `read/validate.rs` checks what is specific to reads,
+//! `write/validate.rs` what is specific to writes.
 
 use std::str;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::schema::{Catalog, CfDef};
 use crate::util::Clock;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// One request's view of what is defined and how its release behaves.
+/// The checks of one request, with the schema and the behaviour of its release.
 #[derive(Clone)]
 pub struct Validation<'a> {
     pub catalog: &'a Catalog,
@@ -58,26 +58,27 @@ impl<'a> Validation<'a> {
         self.catalog.column_family(str::from_utf8(keyspace).ok()?, str::from_utf8(family).ok()?)
     }
 
-    /// The column family of a keyspace that exists.
+    /// Returns a column family of a keyspace that must exist.
     pub fn column_family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
         if family.is_empty() {
             return Err(Error::invalid("non-empty columnfamily is required"));
         }
         if keyspace == SYSTEM_KEYSPACE.as_bytes() && SYSTEM_FAMILIES.contains(&&*text_of(family)) {
-            // 0.6 fails inside at every touch of them: that keyspace has no replicas.
+            // 0.6 fails with an internal error at every access to them, because that keyspace has no replicas.
             return Err(Error::invalid("the system keyspace is not for clients"));
         }
         self.find(keyspace, family)
             .ok_or_else(|| Error::unknown(texts::unknown_table(self.behaviour, &text_of(family))))
     }
 
-    /// The keyspace, which must exist, then its column family.
+    /// Checks that the keyspace exists, then returns its column family.
     pub fn family(&self, keyspace: &[u8], family: &[u8]) -> Result<&'a Arc<CfDef>, Error> {
-        // A column family that is found is in a keyspace that exists.
+        // If the column family is found, its keyspace exists.
         self.column_family(keyspace, family).or_else(|error| self.keyspace(keyspace).and(Err(error)))
     }
 
-    /// The column family that a write means, in a keyspace that must exist; with counters, or without.
+    /// Returns the column family that a write names, in a keyspace that must exist, and checks whether it holds
+    /// counters.
     pub fn written_family(
         &self,
         keyspace: &[u8],
@@ -89,7 +90,8 @@ impl<'a> Validation<'a> {
         Ok(cf)
     }
 
-    /// Whether a column family is one of counters where they are written, and none where they are not.
+    /// Checks that counters are written to a counter column family, and other columns to a column family without
+    /// counters.
     pub fn counting(&self, cf: &CfDef, with_counters: bool) -> Result<(), Error> {
         if cf.is_counter() == with_counters {
             return Ok(());
@@ -98,14 +100,14 @@ impl<'a> Validation<'a> {
         Err(Error::invalid(format!("invalid operation for {non}commutative columnfamily {}", cf.name)))
     }
 
-    /// A row key. 0.6 measures it as Java writes it: NUL as two bytes, characters beyond U+FFFF as six. From 0.8
-    /// on a column family may say what its keys are.
+    /// Checks a row key. 0.6 measures its length in Java's modified UTF-8: NUL takes two bytes, characters beyond
+    /// U+FFFF six. From 0.8 on a column family may define the type of its keys.
     pub fn key(&self, key: &[u8], cf: Option<&CfDef>) -> Result<(), Error> {
         if key.is_empty() {
             return Err(Error::invalid(texts::empty_key(self.behaviour)));
         }
         let is_binary = self.behaviour.writes.keys_are_bytes;
-        // As Java writes it, it is at most twice as long.
+        // In Java's form it is at most twice as long.
         let is_short = key.len() <= NAME_BYTES_MAX / 2;
         let length = if is_binary || is_short { key.len() } else { java_utf_length(key) };
         if length > NAME_BYTES_MAX {
@@ -118,7 +120,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// The column family and the row key of a write, in the release's order.
+    /// Checks the column family and the row key of a write, in the release's order.
     pub fn family_and_key(
         &self,
         keyspace: &[u8],
@@ -134,14 +136,14 @@ impl<'a> Validation<'a> {
         Ok(cf)
     }
 
-    /// A path to one column or super column, for get, insert and the elements of a batch.
+    /// Checks the path to one column or super column, for get, insert and the elements of a batch.
     pub fn column_path(&self, keyspace: &[u8], path: &ColumnPath) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.family(keyspace, &path.column_family)?;
         self.path_in(cf, path.super_column.as_ref(), path.column.as_ref())?;
         Ok(cf)
     }
 
-    /// The same in a column family that is known.
+    /// Does the same checks in a column family that was looked up before.
     pub fn path_in(
         &self,
         cf: &CfDef,
@@ -169,7 +171,7 @@ impl<'a> Validation<'a> {
         self.path_names(cf, super_column, column)
     }
 
-    /// A path for remove, which may end at the column family.
+    /// Checks a path for remove, which may name the column family only.
     pub fn path_or_parent(&self, cf: &CfDef, path: &ColumnPath) -> Result<(), Error> {
         if !cf.is_super() && path.super_column.is_some() {
             return Err(Error::invalid(format!(
@@ -186,7 +188,7 @@ impl<'a> Validation<'a> {
         }
         self.path_names(cf, path.super_column.as_ref(), path.column.as_ref())?;
         if lacks_super {
-            // 0.4 fails inside, 0.5 and 0.6 leave the client waiting for a time-out.
+            // 0.4 fails with an internal error, 0.5 and 0.6 let the client wait until it times out.
             return Err(Error::invalid(format!(
                 "a column can be removed from super CF {} only with its supercolumn; to remove a supercolumn, give \
                  it as super_column",
@@ -211,14 +213,14 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// What a slice or count looks into.
+    /// Checks the column family or super column of a slice or count.
     pub fn column_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.family(keyspace, &parent.column_family)?;
         self.parent_in(cf, parent)?;
         Ok(cf)
     }
 
-    /// The same in a column family that is known.
+    /// Does the same checks in a column family that was looked up before.
     pub fn parent_in(&self, cf: &CfDef, parent: &ColumnParent) -> Result<(), Error> {
         let Some(super_column) = &parent.super_column else { return Ok(()) };
         if !cf.is_super() {
@@ -230,7 +232,8 @@ impl<'a> Validation<'a> {
         self.names(cf, None, std::slice::from_ref(super_column))
     }
 
-    /// What get_count of 0.4 looks into: it asks for no keyspace and takes any super column's name.
+    /// Checks the column parent of get_count of 0.4, which does not check the keyspace and accepts any name of a
+    /// super column.
     pub fn counted_parent(&self, keyspace: &[u8], parent: &ColumnParent) -> Result<&'a Arc<CfDef>, Error> {
         let cf = self.column_family(keyspace, &parent.column_family)?;
         if !cf.is_super() && parent.super_column.is_some() {
@@ -242,12 +245,12 @@ impl<'a> Validation<'a> {
         Ok(cf)
     }
 
-    /// A super column's name.
+    /// Checks the name of a super column.
     pub fn super_name(&self, cf: &CfDef, name: &Bytes) -> Result<(), Error> {
         self.names(cf, None, std::slice::from_ref(name))
     }
 
-    /// The comparator of a column family's columns, or of those in a super column.
+    /// Returns the comparator of a column family's columns, or of the columns in a super column.
     pub(super) fn comparator<'b>(&self, cf: &'b CfDef, in_super: bool) -> &'b dyn AbstractType {
         let comparator = match cf.subcomparator() {
             Some(subcomparator) if in_super => &**subcomparator,
@@ -256,7 +259,7 @@ impl<'a> Validation<'a> {
         marshal::at(comparator, self.behaviour.release)
     }
 
-    /// Names of columns, in a super column where one is given.
+    /// Checks names of columns, in a super column if one is given.
     pub(super) fn names(
         &self,
         cf: &CfDef,
@@ -285,12 +288,12 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// Whether a column family is there, where 0.6 would fail inside.
+    /// Checks that a column family exists, for calls with which 0.6 would fail internally.
     pub fn defined(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
         self.family(keyspace, family).map(drop)
     }
 
-    /// Consistency levels that make no sense for reads.
+    /// Refuses consistency levels that are not valid for reads.
     pub fn read_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         match consistency {
             ConsistencyLevel::Zero => {
@@ -309,7 +312,7 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// Consistency levels that make no sense for writes.
+    /// Refuses consistency levels that are not valid for writes.
     pub fn write_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         if consistency.is_serial() {
             return Err(Error::invalid("You must use conditional updates for serializable writes"));
@@ -317,7 +320,7 @@ impl<'a> Validation<'a> {
         self.data_centre_consistency(keyspace, consistency)
     }
 
-    /// Up to 1.1, levels of data centres need a strategy that knows them.
+    /// Checks that the strategy knows data centres if the level needs them (up to 1.1).
     fn data_centre_consistency(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         let is_of_data_centres =
             matches!(consistency, ConsistencyLevel::LocalQuorum | ConsistencyLevel::EachQuorum);
@@ -327,7 +330,7 @@ impl<'a> Validation<'a> {
         self.needs_data_centres(keyspace, consistency)
     }
 
-    /// A level that only a strategy of data centres has.
+    /// Refuses a level that needs a strategy with data centres if the keyspace's strategy has none.
     pub fn needs_data_centres(&self, keyspace: &[u8], consistency: ConsistencyLevel) -> Result<(), Error> {
         let keyspace = self.catalog.keyspace(str::from_utf8(keyspace).unwrap_or_default());
         let Some(keyspace) = keyspace else { return Ok(()) };
@@ -340,7 +343,7 @@ impl<'a> Validation<'a> {
         )))
     }
 
-    /// Consistency levels that counters cannot have.
+    /// Refuses consistency levels that are not valid for counters.
     pub fn counter_consistency(&self, cf: &CfDef, consistency: ConsistencyLevel) -> Result<(), Error> {
         if consistency == ConsistencyLevel::Any {
             return Err(Error::invalid(format!(
@@ -365,7 +368,7 @@ pub(super) fn measure(what: &str, name: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bytes of a key in Java's modified UTF-8. What is no UTF-8 counts as it is.
+/// Returns the length of a key in Java's modified UTF-8. A key that is not UTF-8 keeps its own length.
 fn java_utf_length(key: &[u8]) -> usize {
     match str::from_utf8(key) {
         Err(_) => key.len(),

@@ -1,17 +1,17 @@
-//! Attempts at a change of the schema, which other servers' changes may interrupt.
+//! Repeated attempts at a change of the schema, because changes by other servers may interrupt it.
 
 use std::time::{Duration, Instant};
 
 use crate::db::Error;
 
-/// How many attempts there are, and how long after the first one another may begin.
+/// The maximum number of attempts, and the time after the first one in which another may begin.
 const ATTEMPTS: u32 = 8;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the rest after the first attempt is at least; later ones are longer.
+/// The minimum delay after the first attempt; it grows with each further attempt.
 const REST: Duration = Duration::from_millis(20);
 
-/// The attempts that have been made.
+/// Counts the attempts that have been made.
 pub(in crate::db) struct Attempts {
     began: Instant,
     made: u32,
@@ -22,15 +22,15 @@ impl Attempts {
         Attempts { began: Instant::now(), made: 0 }
     }
 
-    /// Whether to try again after an attempt with this outcome; rests first. That is so where another server's change has
-    /// interrupted it, up to the last attempt. Any other outcome stands.
+    /// Waits and returns true if the change should be tried again after this outcome: that is, if another server's
+    /// change interrupted the attempt and it was not the last one. Any other outcome is final.
     pub(in crate::db) async fn go_on_after<T>(&mut self, outcome: &Result<T, Error>) -> bool {
         self.made += 1;
         let was_last = self.made == ATTEMPTS || self.began.elapsed() > PATIENCE;
         if was_last || !matches!(outcome, Err(Error::SchemaDisagreement(_))) {
             return false;
         }
-        // Several servers that get into each other's way do not rest for the same time.
+        // The delay is random, so that servers that interrupted each other do not retry at the same time.
         let chance = u32::from(uuid::Uuid::new_v4().as_bytes()[0]) % 100;
         tokio::time::sleep(REST * self.made * (100 + chance) / 100).await;
         true

@@ -1,9 +1,9 @@
 //! Changes of the schema by clients (0.7 and later).
 //!
-//! What clients make is kept in the store, in metadata records (`notes.rs`). The keyspaces of the configuration file are not
-//! among it: those are changed there. A change is noted first, then the store gets ready for it, then requests
-//! see it; what is dropped is hidden first (`drop.rs`). Where servers share a store the order is another
-//! (`shared_change.rs`).
+//! Definitions made by clients are stored in metadata records (`notes.rs`). Keyspaces of the configuration file are
+//! not among them: they are changed in that file. A change is recorded first, then the store prepares for it, then
+//! requests see it; a drop first hides what it drops (`drop.rs`). If several servers share a store, the order is
+//! different (`shared_change.rs`).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::db::{Database, Error};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 use crate::storage::StoreError;
 
-/// An indexed column's name, and what holds the index.
+/// The name of an indexed column, and the column family that holds its index.
 type NamedIndex = (Bytes, Arc<CfDef>);
 
-/// A change of the schema under way.
+/// The future of a change of the schema.
 type Change<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 
-/// Changes of the schema by clients, by the rules and in the words of a release.
+/// Changes of the schema by clients, with the rules and messages of a release.
 #[derive(Clone, Copy)]
 pub struct SchemaChanges<'a> {
     pub(super) database: &'a Arc<Database>,
@@ -37,7 +37,7 @@ pub struct SchemaChanges<'a> {
 }
 
 impl Database {
-    /// Changes of the schema.
+    /// Returns the changes of the schema with the rules of a release.
     pub fn schema_changes(self: &Arc<Self>, behaviour: &'static Behaviour) -> SchemaChanges<'_> {
         SchemaChanges { database: self, behaviour }
     }
@@ -57,8 +57,8 @@ impl<'a> SchemaChanges<'a> {
         }
     }
 
-    /// Runs a change of the schema alone on this server and on the newest schema, and again where another server's change
-    /// has come in between.
+    /// Runs a change of the schema on the newest schema, while no other change runs on this server, and repeats it if
+    /// another server's change interrupted it.
     pub(super) async fn change_newest<'b>(&self, change: impl Fn() -> Change<'b>) -> Result<(), Error> {
         let _changing = self.database.changing.lock().await;
         let mut attempts = Attempts::begin();
@@ -71,7 +71,7 @@ impl<'a> SchemaChanges<'a> {
         }
     }
 
-    /// Makes a keyspace with its column families.
+    /// Creates a keyspace with its column families.
     pub async fn add_keyspace(&self, request: KsRequest) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_add_keyspace(&request))).await
     }
@@ -92,13 +92,13 @@ impl<'a> SchemaChanges<'a> {
         let mut keyspace = check.keyspace(request)?;
         for (id, family) in (self.database.ids.next(&catalog)..).zip(&request.column_families) {
             let cf = CfDef { id, ..check.column_family(family, None)? };
-            // Of two of one name the last counts, as in the map of the old servers.
+            // If two have the same name, the last one wins, as in the map of the old servers.
             keyspace.column_families.insert(cf.name.clone(), Arc::new(cf));
         }
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
-    /// Changes a keyspace's replication. Its column families stay.
+    /// Changes a keyspace's replication. Its column families do not change.
     pub async fn update_keyspace(&self, request: KsRequest) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_update_keyspace(&request))).await
     }
@@ -117,7 +117,7 @@ impl<'a> SchemaChanges<'a> {
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
-    /// Makes a column family in a keyspace.
+    /// Creates a column family in a keyspace.
     pub async fn add_column_family(&self, request: CfRequest) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_add_family(&request))).await
     }
@@ -141,12 +141,13 @@ impl<'a> SchemaChanges<'a> {
         self.change(&catalog, keyspace, Vec::new(), &[]).await
     }
 
-    /// Changes a column family: what the request does not say is back at its default. Types of names stay.
+    /// Changes a column family. Properties that the request omits return to their defaults; types of names do not
+    /// change.
     pub async fn update_column_family(&self, request: CfRequest) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Avoided))).await
     }
 
-    /// The same for a statement of CQL 2, whose indexes are asked at once.
+    /// Does the same for a CQL 2 statement, whose new indexes are used by reads at once.
     pub async fn update_column_family_in_cql(&self, request: CfRequest) -> Result<(), Error> {
         self.change_newest(|| Box::pin(self.try_update_family(&request, Unfinished::Asked))).await
     }
@@ -158,7 +159,7 @@ impl<'a> SchemaChanges<'a> {
         let catalog = self.database.catalog();
         let check = self.check(&catalog);
         if self.behaviour.schema.update_finds_family_first {
-            // Cassandra 2.1 asks for the right to change it first, and so whether it is there.
+            // Cassandra 2.1 first checks the permission to change the column family, and so whether it exists.
             Validation::new(self.database, &catalog, self.behaviour)
                 .family(request.keyspace.as_bytes(), request.name.as_bytes())?;
         }
@@ -194,8 +195,8 @@ impl<'a> SchemaChanges<'a> {
         Ok(())
     }
 
-    /// Notes and serves a keyspace as it is now. Indexes that it no longer has stay in the store: requests that
-    /// have the schema from before still write to them.
+    /// Records a changed keyspace and publishes it to requests. Indexes that it no longer has stay in the store,
+    /// because requests with the previous schema still write to them.
     pub(super) async fn change(
         &self,
         catalog: &Catalog,
@@ -227,18 +228,19 @@ impl<'a> SchemaChanges<'a> {
         Ok(())
     }
 
-    /// The column families that hold the indexes of one, where we keep them ourselves.
+    /// Returns the column families that hold the indexes of a column family, if this server maintains them itself.
     pub(super) fn own_indexes<'c>(&self, cf: &'c CfDef) -> impl Iterator<Item = &'c Arc<CfDef>> {
         cf.index_families.values().filter(|_| !self.stored().is_shared())
     }
 
-    /// What is to be built and to be dropped of the indexes that we keep ourselves.
+    /// Returns the indexes to build and those to drop, among the indexes that this server maintains itself.
     pub(super) fn own_index_changes(&self, old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
         if self.stored().is_shared() { Default::default() } else { index_changes(old, new) }
     }
 }
 
-/// What a client is told of tables that cannot be made: what passes by itself, or what is wrong with its definition.
+/// Converts the error of a store that cannot create tables: temporary errors stay as they are, any other becomes an
+/// invalid request.
 pub(super) fn refusal(error: StoreError) -> Error {
     match error {
         StoreError::Unavailable { .. }
@@ -253,8 +255,8 @@ fn already_there(keyspace: &str, name: &str) -> Error {
     Error::invalid(format!("Cannot add already existing column family \"{name}\" to keyspace \"{keyspace}\""))
 }
 
-/// The indexes that one definition has and another has not: those that are new, and those that are gone. An
-/// index whose values are of another type now is both.
+/// Returns the indexes that are new in a definition, and those that it no longer has. An index whose values have a
+/// new type is in both lists.
 fn index_changes(old: &CfDef, new: &CfDef) -> (Vec<NamedIndex>, Vec<Arc<CfDef>>) {
     let is_in = |cf: &CfDef, column: &Bytes, other: &CfDef| {
         let validator = |cf: &CfDef| cf.value_validator(column).class_name().to_owned();

@@ -1,4 +1,4 @@
-//! Checks what clients ask of the schema, and makes definitions of it.
+//! Checks requests for changes of the schema, and builds definitions from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const STRATEGY_PACKAGE: &str = "org.apache.cassandra.locator.";
 
 const TYPE_PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
-/// Types that are made of others.
+/// Types with type parameters.
 const MADE_OF_OTHERS: [&str; 10] = [
     "ReversedType",
     "CompositeType",
@@ -37,13 +37,13 @@ const MADE_OF_OTHERS: [&str; 10] = [
     "ColumnToCollectionType",
 ];
 
-/// How many copies there are.
+/// The strategy option with the number of replicas.
 const FACTOR: &str = "replication_factor";
 
-/// The option of an index that names its class.
+/// The index option with the name of the index's class.
 const CUSTOM_INDEX_CLASS: &str = "class_name";
 
-/// The strategies that a keyspace may name.
+/// The replication strategies that a keyspace may use.
 const STRATEGIES: [&str; 5] = [
     "SimpleStrategy",
     "NetworkTopologyStrategy",
@@ -52,7 +52,7 @@ const STRATEGIES: [&str; 5] = [
     "RackAwareStrategy",
 ];
 
-/// A name of letters, digits and underscores that is not too long.
+/// Returns whether a name consists of letters, digits and underscores and is not too long.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= SCHEMA_NAME_CHARS_MAX
@@ -69,7 +69,7 @@ fn check_name(what: &str, name: &str) -> Result<(), Error> {
     )))
 }
 
-/// Makes definitions of requests.
+/// Checks requests and builds definitions from them.
 pub(super) struct SchemaCheck<'a> {
     pub catalog: &'a Catalog,
     pub types: &'a Types,
@@ -78,12 +78,12 @@ pub(super) struct SchemaCheck<'a> {
 }
 
 impl SchemaCheck<'_> {
-    /// The release's rules of definitions.
+    /// Returns the release's rules for definitions.
     fn rules(&self) -> &'static SchemaRules {
         &Behaviour::of(self.release).schema
     }
 
-    /// A keyspace that clients may change.
+    /// Returns an existing keyspace that clients may change.
     pub fn changeable(&self, name: &str) -> Result<&KeyspaceDef, Error> {
         self.not_reserved(name)?;
         let Some(keyspace) = self.catalog.keyspace(name) else {
@@ -98,7 +98,7 @@ impl SchemaCheck<'_> {
         Ok(keyspace)
     }
 
-    /// The name of a keyspace that is to be made.
+    /// Checks the name of a new keyspace.
     pub fn new_keyspace_name(&self, name: &str) -> Result<(), Error> {
         self.not_reserved(name)?;
         match self.catalog.keyspaces.keys().find(|other| other.eq_ignore_ascii_case(name)) {
@@ -119,14 +119,15 @@ impl SchemaCheck<'_> {
         Err(Error::invalid(texts::own_keyspace(self.release, name)))
     }
 
-    /// A keyspace without its column families.
+    /// Builds the definition of a keyspace without its column families.
     pub fn keyspace(&self, request: &KsRequest) -> Result<KeyspaceDef, Error> {
         check_name("Keyspace", &request.name)?;
         let strategy_class = strategy_class(&request.strategy_class)?;
         let mut options = request.strategy_options.clone();
         let is_simple = strategy_class.ends_with(".SimpleStrategy")
             || strategy_class.ends_with(".OldNetworkTopologyStrategy");
-        // Up to 1.0 the factor stands beside the options; a client of any year may say it either way.
+        // Up to 1.0 the replication factor is a field of its own beside the options; clients of any release may send
+        // it in either place.
         if let (true, Some(factor), None) =
             (is_simple, request.replication_factor, options.get("replication_factor"))
         {
@@ -135,7 +136,7 @@ impl SchemaCheck<'_> {
         let mut keyspace = KeyspaceDef::new(&request.name);
         keyspace.replication_factor = if is_simple {
             let Some(factor) = options.get("replication_factor") else {
-                // The older strategy says so of this one too.
+                // OldNetworkTopologyStrategy names SimpleStrategy in this message too.
                 return Err(Error::invalid("SimpleStrategy requires a replication_factor strategy option."));
             };
             replication_factor(factor)?
@@ -149,7 +150,7 @@ impl SchemaCheck<'_> {
         Ok(keyspace)
     }
 
-    /// A column family, new or as it is to become; `old` is what it was.
+    /// Builds the definition of a new or changed column family; `old` is the definition before the change.
     pub fn column_family(&self, request: &CfRequest, old: Option<&CfDef>) -> Result<CfDef, Error> {
         let mut cf = CfDef::new(&request.keyspace, &request.name);
         cf.column_type = self.column_type(request)?;
@@ -204,7 +205,7 @@ impl SchemaCheck<'_> {
         let index = request.index_kind.map(|kind| {
             let earlier = old.and_then(|old| old.column_metadata.get(&request.name)?.index.clone()?.name);
             let name = request.index_name.clone().or(earlier);
-            // 0.7 names no index by itself.
+            // 0.7 gives indexes no default name.
             let has_default = self.rules().indexes_get_names;
             let name = name.or_else(|| has_default.then(|| self.default_index_name(cf, &request.name)));
             IndexDef { kind, name, options: request.index_options.clone() }
@@ -216,7 +217,8 @@ impl SchemaCheck<'_> {
         })
     }
 
-    /// `Family_column_idx` in letters, digits and underscores, as the old servers name one.
+    /// Returns the default name of an index, as the old servers do: `Family_column_idx`, reduced to letters, digits
+    /// and underscores.
     fn default_index_name(&self, cf: &CfDef, column: &[u8]) -> String {
         let comparator = crate::marshal::at(&*cf.comparator, self.release);
         let text = format!("{}_{}_idx", cf.name, comparator.to_text(column));
@@ -226,7 +228,7 @@ impl SchemaCheck<'_> {
     fn check_family(&self, cf: &CfDef, request: &CfRequest) -> Result<(), Error> {
         check_name("Keyspace", &cf.keyspace)?;
         check_name("ColumnFamily", &cf.name)?;
-        // From 2.0 on it is not even read.
+        // 2.0 and later ignore it.
         if let (true, false, Some(class)) =
             (self.rules().subcomparator_is_read, cf.is_super(), request.subcomparator_type.as_deref())
         {
@@ -293,7 +295,7 @@ impl SchemaCheck<'_> {
         Ok(())
     }
 
-    /// An index of somebody's own class is to say which.
+    /// Checks that a custom index names its class.
     fn check_custom_index(&self, column: &ColumnDef) -> Result<(), Error> {
         let index = column.index.as_ref().filter(|index| index.kind == IndexKind::Custom);
         let is_named = |index: &IndexDef| {
@@ -305,7 +307,7 @@ impl SchemaCheck<'_> {
         Err(Error::invalid(format!("Required index option missing: {CUSTOM_INDEX_CLASS}")))
     }
 
-    /// What 1.1 and later ask of a strategy's options. CQL asks by its own rules.
+    /// Checks the options of a strategy as 1.1 and later do for Thrift clients. CQL has rules of its own.
     pub fn strategy_options(&self, request: &KsRequest) -> Result<(), Error> {
         if !self.rules().strategy_options_are_checked || self.store.checks_definitions {
             return Ok(());
@@ -338,12 +340,12 @@ impl SchemaCheck<'_> {
         }
     }
 
-    /// Whether one definition can take the place of another over the same data.
+    /// Checks whether a definition can replace another one over the same data.
     pub fn compatible(&self, old: &CfDef, new: &CfDef) -> Result<(), Error> {
         if old.type_name() != new.type_name() {
             return Err(Error::invalid("types do not match."));
         }
-        // From 1.1 on names may become ones of a type that sorts them as before and takes more.
+        // From 1.1 on the type of names may change to one that sorts them as before and accepts more values.
         let follows = |old: &TypeRef, new: &TypeRef| {
             let (old, new) = (old.class_name(), new.class_name());
             old == new
@@ -370,7 +372,8 @@ fn index_name(column: &ColumnDef) -> Option<&str> {
     column.index.as_ref()?.name.as_deref()
 }
 
-/// What is told of a text that is no type: of a type made of others only that it is wrong.
+/// Returns the message for a text that is not a type. For a type with parameters it only reports that the definition
+/// is invalid.
 fn type_mistake(class: &str, error: &TypeError) -> String {
     let name = class.trim_start().split(|character: char| !is_of_name(character)).next().unwrap_or_default();
     let short = name.strip_prefix(TYPE_PACKAGE).unwrap_or(name);
@@ -394,7 +397,7 @@ fn replication_factor(text: &str) -> Result<i32, Error> {
     }
 }
 
-/// The full class name of a strategy: one of Cassandra's, or anybody's from another package.
+/// Returns the full class name of a strategy, which is one of Cassandra's or has a package of its own.
 fn strategy_class(given: &str) -> Result<String, Error> {
     let short = given.strip_prefix(STRATEGY_PACKAGE).unwrap_or(given);
     if short == "LocalStrategy" {

@@ -12,7 +12,7 @@ use crate::db::login::Resource;
 use crate::db::reserved::SYSTEM_KEYSPACE;
 use crate::schema::{Catalog, CfDef};
 
-/// How long a change waits for requests that have the schema from before, and how often it asks.
+/// How long a change waits for requests that still use the previous schema, and how often it checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_EVERY: Duration = Duration::from_millis(1);
 
@@ -68,7 +68,7 @@ impl SchemaChanges<'_> {
         self.drop_families(without, vec![cf], notes, dropped).await
     }
 
-    /// Forgets indexes that are no longer defined, once nobody writes to them.
+    /// Removes the data of indexes that are no longer defined, once no request writes to them.
     pub(super) async fn drop_indexes(
         &self,
         cf: &CfDef,
@@ -89,8 +89,8 @@ impl SchemaChanges<'_> {
         Ok(self.database.store().alter(own_copy(&self.database.catalog())).await?)
     }
 
-    /// Hides column families, then forgets what was granted on them, then their data: should the server end in
-    /// between, what comes back is nobody's rather than everybody's who had it.
+    /// Hides column families, then removes the permissions on them, then their data. If the server stops in between
+    /// and the data come back, nobody has permissions on them, rather than everybody who had them before.
     async fn drop_families(
         &self,
         without: Catalog,
@@ -117,12 +117,13 @@ impl SchemaChanges<'_> {
     }
 }
 
-/// The store's own copy of a schema: it keeps it, and whether requests still use theirs must be told.
+/// Returns a copy of a schema for the store, which keeps it. The requests' own schema must not be shared with the
+/// store, because its reference count shows whether requests still use it.
 pub(super) fn own_copy(catalog: &Catalog) -> Arc<Catalog> {
     Arc::new(catalog.clone())
 }
 
-/// Waits until no request uses a schema any more, but not for ever: one may wait for its client.
+/// Waits until no request uses a schema any more, with a time limit, because a request may wait for its client.
 pub(super) async fn until_unused(schema: &Weak<Catalog>) {
     let started = Instant::now();
     while schema.strong_count() > 0 && started.elapsed() < PATIENCE {

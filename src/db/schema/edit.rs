@@ -1,4 +1,4 @@
-//! Changes of the schema that CQL asks for: each takes a keyspace as it is and leaves it as it shall be.
+//! Changes of the schema by CQL: each receives the current definition of a keyspace and edits it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::db::Error;
 use crate::db::index::{Unfinished, build_note, start_building};
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
-/// Indexes that a change adds, each with its column family and its column, and those that it drops.
+/// The indexes that a change adds, each with its column family and its column, and the indexes that it drops.
 #[derive(Default)]
 struct Indexes {
     added: Vec<(Arc<CfDef>, Bytes)>,
@@ -32,8 +32,8 @@ impl Indexes {
 }
 
 impl SchemaChanges<'_> {
-    /// Makes a keyspace, or changes its replication; `false` where it is there already, or is not. Its name is
-    /// known to be good.
+    /// Creates a keyspace or changes its replication. Returns `false` if a new keyspace exists already, or one to
+    /// change does not exist. The caller has checked the name.
     pub async fn put_keyspace(&self, request: &KsRequest, is_new: bool) -> Result<bool, Error> {
         let _changing = self.database.changing.lock().await;
         self.stored().load_newest().await?;
@@ -54,8 +54,8 @@ impl SchemaChanges<'_> {
         Ok(true)
     }
 
-    /// Changes what is in a keyspace. The edit says whether there is a change; a column family that it adds gets a
-    /// number. Column families that it takes away are not forgotten: `drop_column_family` does that.
+    /// Changes the contents of a keyspace. The edit returns whether it changed anything; a column family that it adds
+    /// gets a number. The data of column families that it removes are not deleted: `drop_column_family` does that.
     pub async fn edit_keyspace<E: From<Error>>(
         &self,
         name: &str,

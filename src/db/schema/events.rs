@@ -1,4 +1,4 @@
-//! Those who want to know when the schema changes.
+//! Notifies listeners of changes of the schema.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use tokio::sync::broadcast;
 use crate::db::Database;
 use crate::schema::{Catalog, SchemaChange};
 
-/// Schemas that a listener may be behind before it misses some.
+/// How many changes a listener may lag behind before it misses some.
 const BEHIND_MAX: usize = 256;
 
-/// Where changes are told.
+/// The channel of schema changes.
 pub(in crate::db) struct SchemaEvents(broadcast::Sender<Arc<[SchemaChange]>>);
 
 impl Default for SchemaEvents {
@@ -20,17 +20,18 @@ impl Default for SchemaEvents {
 }
 
 impl SchemaEvents {
-    /// Sends what has changed to all listeners.
+    /// Sends the differences between two schemas to all listeners.
     pub(super) fn send(&self, before: &Catalog, after: &Catalog) {
         if self.0.receiver_count() > 0 {
-            // Nobody may be left to listen.
+            // The last listener may have gone in the meantime.
             let _ = self.0.send(SchemaChange::between(before, after).into());
         }
     }
 }
 
 impl Database {
-    /// Every change of the schema from now on, whoever makes it and in which language: all that one makes together.
+    /// Returns a receiver of all changes of the schema from now on, whichever client or language makes them. The
+    /// changes of one statement or call arrive together.
     pub fn schema_events(&self) -> broadcast::Receiver<Arc<[SchemaChange]>> {
         self.events.0.subscribe()
     }

@@ -1,4 +1,4 @@
-//! The numbers that 0.7 to 1.1 know column families by.
+//! The numbers by which 0.7 to 1.1 identify column families.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,13 @@ use parking_lot::Mutex;
 
 use crate::schema::{Catalog, FIRST_CF_ID};
 
-/// The numbers of a schema's column families, each with how often it is there, kept up to date by what has changed.
+/// The numbers of a schema's column families, each with the number of its uses, updated from the changes of the
+/// schema.
 #[derive(Default)]
 pub(in crate::db) struct FamilyIds(Mutex<(Catalog, BTreeMap<i32, usize>)>);
 
 impl FamilyIds {
-    /// The number after the highest of a schema.
+    /// Returns the highest number in a schema plus one.
     pub fn next(&self, catalog: &Catalog) -> i32 {
         let mut known = self.0.lock();
         let (before, ids) = &mut *known;

@@ -1,10 +1,10 @@
-//! How much a schema may hold.
+//! Limits of the size of a schema.
 
 use crate::db::Error;
 use crate::schema::{Catalog, CfDef};
 use crate::util::limits::{FAMILIES_MAX, KEYSPACES_MAX, TABLE_COLUMNS_MAX};
 
-/// That there is room for so many more column families.
+/// Checks whether there is room for `more` column families.
 pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
     let families: usize = catalog.keyspaces.values().map(|keyspace| keyspace.column_families.len()).sum();
     if families.saturating_add(more) > FAMILIES_MAX {
@@ -16,7 +16,7 @@ pub fn check_families(catalog: &Catalog, more: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// That there is room for another keyspace.
+/// Checks whether there is room for another keyspace.
 pub(super) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
     if catalog.keyspaces.len() >= KEYSPACES_MAX {
         return Err(Error::invalid(format!(
@@ -26,7 +26,7 @@ pub(super) fn check_keyspaces(catalog: &Catalog) -> Result<(), Error> {
     Ok(())
 }
 
-/// That a column family has not too many columns with a definition of their own.
+/// Checks that a column family does not define too many columns.
 pub(super) fn check_columns(cf: &CfDef) -> Result<(), Error> {
     let columns = cf.column_metadata.len();
     if columns > TABLE_COLUMNS_MAX {

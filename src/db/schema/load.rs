@@ -1,4 +1,4 @@
-//! Loads the schema that clients have made in an earlier run.
+//! Loads the stored schema that clients made in earlier runs.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::db::index::{Unfinished, build_note, start_building};
 use crate::partitioner::TokenForm;
 use crate::schema::Catalog;
 
-/// Which names the entries of CQL tables' indexes have.
+/// The metadata record with the naming scheme of index entries of CQL tables.
 const ENTRIES_NOTE: &str = "cql index entries";
 
 impl StoredSchema<'_> {
-    /// Takes up the keyspaces that clients have made in an earlier run, and goes on building their indexes.
+    /// Loads the keyspaces that clients made in earlier runs, and continues to build their indexes.
     pub async fn load(&self) -> Result<(), Error> {
         let version = self.version().await?;
         let notes = self.database.store().notes().await?;
@@ -25,7 +25,7 @@ impl StoredSchema<'_> {
         for KeyspaceRecord { name, read } in noted_in_full(&notes, &self.database.parts.types) {
             let (keyspace, is_one_record) = match read {
                 Ok(read) => read,
-                // A newer server has made it, and serves it.
+                // A newer server made it, and that server serves it.
                 Err(error) if self.is_shared() => {
                     tracing::error!("keyspace {name} is not served: {error}");
                     continue;
@@ -49,12 +49,13 @@ impl StoredSchema<'_> {
             self.database.store().note(renewed).await?;
         }
         self.database.store().alter(own_copy(&catalog)).await?;
-        // Only now: it may read newer notes, and tables are made by those that the catalog is of.
+        // The roles are loaded only now, because this may read newer records, and tables are created from the records
+        // that the catalog was built from.
         self.database.logins().load_roles(&notes).await?;
         self.database.catalog.store(catalog.clone());
         self.has_loaded(version, &notes);
         if self.is_shared() {
-            // The cluster keeps the indexes.
+            // The cluster maintains the indexes.
             return Ok(());
         }
         let notes = self.with_renewed_indexes(&catalog, notes).await?;
@@ -69,9 +70,9 @@ impl StoredSchema<'_> {
         Ok(())
     }
 
-    /// Empties the indexes of CQL tables whose entries an earlier version has named so that they do not sort in ring order,
-    /// and notes that they are to be built; answers with the notes as they are then. Where tokens come first in the
-    /// names, they do sort so.
+    /// Empties the indexes of CQL tables in which an earlier version named the entries so that they do not sort in
+    /// ring order, and records that they have to be rebuilt. Returns the records after that. Entries whose names
+    /// begin with a token do sort in ring order.
     async fn with_renewed_indexes(
         &self,
         catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! Which metadata records of a store of our own hold the schema that clients have made.
+//! The metadata records in which a local store holds the schema made by clients.
 //!
 //! ```text
 //!   keyspace/Blog         the keyspace's own properties; in directories of earlier versions, all that is in it
@@ -6,7 +6,8 @@
 //!   type/Blog/address     a user type
 //! ```
 //!
-//! A change writes the records of what it changes, so one more column family costs the same with 10,000 there as with ten.
+//! A change writes only the records of the definitions that it changes, so adding a column family costs the same with
+//! 10,000 existing ones as with ten.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,19 +23,20 @@ use crate::schema::{
 /// Metadata records to write, each with its name; `None` removes one.
 pub(super) type Notes = Vec<(String, Option<Bytes>)>;
 
-/// What the note of a keyspace begins with; its name follows.
+/// The prefix of a keyspace's record; the name of the keyspace follows.
 pub(super) const KEYSPACE_NOTE: &str = "keyspace/";
-/// What the record of a column family begins with; its keyspace and its name follow.
+/// The prefix of a column family's record; its keyspace and its name follow.
 const FAMILY_NOTE: &str = "family/";
-/// The same of a user type.
+/// The prefix of a user type's record; its keyspace and its name follow.
 const TYPE_NOTE: &str = "type/";
 
-/// The record of a whole keyspace, as servers that share a store have it.
+/// Returns the record of a whole keyspace, as used by servers that share a store.
 pub(super) fn keyspace_note(keyspace: &KeyspaceDef) -> (String, Option<Bytes>) {
     (format!("{KEYSPACE_NOTE}{}", keyspace.name), Some(keyspace_to_json(keyspace).into()))
 }
 
-/// The records that are other ones after a change of a keyspace; `None` stands for one that is not there.
+/// Returns the records that a change of a keyspace writes or removes; `None` means that the keyspace does not exist
+/// before or after the change.
 pub(super) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&KeyspaceDef>) -> Notes {
     let Some(name) = after.or(before).map(|keyspace| &keyspace.name) else { return Notes::new() };
     let mut notes = Notes::new();
@@ -58,14 +60,14 @@ pub(super) fn changed_notes(before: Option<&KeyspaceDef>, after: Option<&Keyspac
     notes
 }
 
-/// A keyspace that has been read.
+/// A keyspace read from its metadata records.
 pub(super) struct KeyspaceRecord<'a> {
     pub name: &'a str,
-    /// The keyspace, and whether it is one record of an earlier version.
+    /// The keyspace, and whether it was stored as a single record of an earlier version.
     pub read: Result<(KeyspaceDef, bool), StoredError>,
 }
 
-/// The keyspaces that records hold, by name.
+/// Reads the keyspaces in metadata records, in the order of their names.
 pub(super) fn noted_in_full<'a>(
     notes: &'a [(String, Bytes)],
     types: &'a Types,

@@ -1,4 +1,4 @@
-//! What clients ask of the schema, in neutral words. Nothing in here has been checked.
+//! Requests for changes of the schema in a form common to all protocols. Nothing here has been validated yet.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::schema::{IndexKind, Setting};
 
-/// A column's definition as asked for; types by their class names.
+/// The requested definition of a column; types are given by their class names.
 #[derive(Debug, Clone)]
 pub struct ColumnRequest {
     pub name: Bytes,
@@ -16,7 +16,7 @@ pub struct ColumnRequest {
     pub index_options: Option<BTreeMap<String, String>>,
 }
 
-/// A column family's definition as asked for; types by their class names.
+/// The requested definition of a column family; types are given by their class names.
 #[derive(Debug, Clone, Default)]
 pub struct CfRequest {
     pub keyspace: String,
@@ -34,7 +34,7 @@ pub struct CfRequest {
     pub settings: BTreeMap<String, Setting>,
 }
 
-/// A keyspace's definition as asked for.
+/// The requested definition of a keyspace.
 #[derive(Debug, Clone, Default)]
 pub struct KsRequest {
     pub name: String,

@@ -15,32 +15,32 @@ use crate::schema::{Catalog, CfDef, KeyspaceDef};
 use crate::storage::Capabilities;
 use crate::util::{Release, SharedMap};
 
-/// The release whose rules decide between a row that comes and one that is there.
+/// The release whose rules reconcile an imported row with an existing one.
 const RELEASE: Release = NEWEST;
 
-/// The option of a strategy that says how many replicas there are.
+/// The strategy option with the number of replicas.
 const REPLICATION_FACTOR: &str = "replication_factor";
 
-/// Takes up definitions and rows of another store.
+/// Imports definitions and rows from another store.
 #[derive(Clone, Copy)]
 pub struct Restore<'a> {
     database: &'a Arc<Database>,
 }
 
 impl Database {
-    /// Takes up what comes from another store.
+    /// Returns the import from another store.
     pub fn restore(self: &Arc<Self>) -> Restore<'_> {
         Restore { database: self }
     }
 }
 
 impl Restore<'_> {
-    /// The behaviour by which rows of another store are read and written.
+    /// Returns the behaviour with which rows of another store are read and written.
     pub fn behaviour() -> &'static Behaviour {
         Behaviour::of(RELEASE)
     }
 
-    /// Writes rows as they are, with entries of indexes. They were checked where they come from.
+    /// Writes rows unchanged, together with their index entries. The other store has already validated them.
     pub async fn write(
         &self,
         mut mutations: Vec<Mutation>,
@@ -52,8 +52,8 @@ impl Restore<'_> {
         Ok(self.database.store().apply(mutations, Restore::behaviour(), consistency).await?)
     }
 
-    /// Makes column families of a keyspace as another store has them, and the keyspace where it is missing. Refused
-    /// where the configuration file defines the keyspace.
+    /// Creates column families of a keyspace as another store defines them, and the keyspace if it does not exist.
+    /// Fails if the configuration file defines the keyspace.
     pub async fn define(&self, keyspace: &KeyspaceDef, families: &[Arc<CfDef>]) -> Result<(), Error> {
         let changes = self.database.schema_changes(Restore::behaviour());
         changes.change_newest(|| Box::pin(changes.adopt(keyspace, families))).await
@@ -81,7 +81,7 @@ impl SchemaChanges<'_> {
     }
 }
 
-/// A keyspace as a client would have made it.
+/// Converts a keyspace to one that a client could have created.
 fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
     let mut made = keyspace.clone();
     made.strategy_class = keyspace.modern_strategy_class().to_owned();
@@ -93,7 +93,7 @@ fn of_clients(keyspace: &KeyspaceDef) -> KeyspaceDef {
     made
 }
 
-/// A keyspace as another server describes it.
+/// Builds the definition of a keyspace from another server's description.
 pub fn described_keyspace(request: &KsRequest, types: &Types) -> Result<KeyspaceDef, Error> {
     let catalog = Catalog::default();
     let check = SchemaCheck { catalog: &catalog, types, release: RELEASE, store: Capabilities::default() };

@@ -1,6 +1,6 @@
-//! Checks the settings of a column family that clients ask for, and makes them what will be shown.
+//! Checks the settings of a column family that clients request, and normalizes them for descriptions.
 //!
-//! They mean nothing to this server, but who misspells one is told so by each release that knows it.
+//! The settings have no effect on this server, but each release that knows a setting rejects a misspelt value.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ type Options = BTreeMap<String, String>;
 const COMPACTION_PACKAGE: &str = "org.apache.cassandra.db.compaction.";
 const COMPRESSION_PACKAGE: &str = "org.apache.cassandra.io.compress.";
 
-/// Settings as they will be shown. What only a cluster of a later release knows is for the cluster to judge.
+/// Returns the settings as descriptions will show them. Settings that only a cluster of a later release knows are
+/// left for the cluster to check.
 pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> Result<Settings, Error> {
     let rules = &Behaviour::of(release).schema;
     let mut kept = said.clone();
@@ -40,7 +41,7 @@ pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> R
             options.remove("chunk_length_kb");
         }
     }
-    // 2.1 has two in its place, and takes an older client's for the first of them.
+    // 2.1 has two settings instead, and stores the one of an older client as the first of them.
     if let (true, Some(interval)) = (rules.index_interval_has_bounds, kept.get("index_interval").cloned()) {
         kept.entry("min_index_interval".to_owned()).or_insert(interval);
     }
@@ -55,7 +56,7 @@ pub(super) fn made(said: &Settings, release: Release, is_for_cluster: bool) -> R
     Ok(kept)
 }
 
-/// The full name of a class of Cassandra's.
+/// Returns the full name of one of Cassandra's classes.
 fn full_name(class: &str, package: &str) -> String {
     if class.contains('.') { class.to_owned() } else { format!("{package}{class}") }
 }
@@ -68,7 +69,7 @@ fn cached(said: &str) -> Result<String, Error> {
     Err(Error::invalid(format!("{said} not found, available types: [ALL, KEYS_ONLY, ROWS_ONLY, NONE].")))
 }
 
-/// `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java writes them.
+/// Normalizes `NONE`, `ALWAYS`, a percentage or milliseconds, with the numbers as Java formats them.
 fn speculative_retry(said: &str) -> Result<String, Error> {
     let upper = said.to_ascii_uppercase();
     let number = |suffix: &str| upper.strip_suffix(suffix).map(|number| number.trim().parse::<f64>());
@@ -88,7 +89,7 @@ fn speculative_retry(said: &str) -> Result<String, Error> {
     }
 }
 
-/// Names the compressor's class in full; what compresses by none has no options.
+/// Expands the compressor's class to its full name; an empty class removes all options.
 fn compress_by(options: &mut Options) {
     match options.get_mut("sstable_compression") {
         Some(class) if class.is_empty() => {
@@ -210,7 +211,7 @@ fn is_bool(said: &str) -> bool {
     said.eq_ignore_ascii_case("true") || said.eq_ignore_ascii_case("false")
 }
 
-/// Checks the numbers.
+/// Checks the numeric settings.
 pub(super) fn check(settings: &Settings, release: Release) -> Result<(), Error> {
     check_thresholds(settings)?;
     let rules = &Behaviour::of(release).schema;
@@ -237,7 +238,7 @@ fn int(settings: &Settings, name: &str) -> Option<i32> {
 fn check_thresholds(settings: &Settings) -> Result<(), Error> {
     let min = int(settings, "min_compaction_threshold").unwrap_or(4);
     let max = int(settings, "max_compaction_threshold").unwrap_or(32);
-    // Both at 0 turned compaction off.
+    // Setting both to 0 turned compaction off.
     if max == 0 {
         return Ok(());
     }
@@ -252,7 +253,7 @@ fn check_thresholds(settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
-/// A memtable that is never full is refused up to 0.8.
+/// Refuses memtable settings that are not positive (up to 0.8).
 fn check_memtables(settings: &Settings) -> Result<(), Error> {
     for name in ["memtable_flush_after_mins", "memtable_throughput_in_mb"] {
         if int(settings, name).is_some_and(|number| number <= 0) {

@@ -1,9 +1,10 @@
-//! A change of the schema where several servers share a store, and who makes it may end at any moment.
+//! Changes of the schema if several servers share a store, and the server that makes a change may stop at any moment.
 //!
-//! Every server serves what the notes say. So tables are made before their column family is noted, and dropped after the
-//! note of it is gone. What is still to be dropped is noted, too: whoever changes that keyspace next, or drops anything, does
-//! what has been left undone. The store changes tables only for a server that has seen the newest notes: what another
-//! server drops or makes in between is not made again or dropped, but the change begins anew.
+//! Every server serves the schema in the metadata records. Tables are therefore created before the record of their
+//! column family is written, and dropped after that record is removed. Pending drops are recorded too: the next
+//! server that changes the keyspace, or drops anything, completes them. The store changes tables only for a server
+//! that has seen the newest records: if another server creates or drops something in between, the change starts again
+//! instead of undoing it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,12 +20,11 @@ use crate::db::Error;
 use crate::db::login::Resource;
 use crate::schema::{Catalog, CfDef, KeyspaceDef};
 
-/// What the note of something that is still to be dropped begins with; the names of the keyspace and of the table follow,
-/// each after a slash.
+/// The prefix of the record of a pending drop; the names of the keyspace and of the table follow, each after a slash.
 const DROPPED_NOTE: &str = "dropped";
 
 impl SchemaChanges<'_> {
-    /// Makes a keyspace's tables, then notes and serves it.
+    /// Creates a keyspace's tables, then records and publishes the keyspace.
     pub(super) async fn change_shared(
         &self,
         catalog: &Catalog,
@@ -36,7 +36,7 @@ impl SchemaChanges<'_> {
             self.finish_drops(Some(&keyspace)).await?;
             self.stored().load_newest().await?;
             if !std::ptr::eq(&**self.database.catalog(), catalog) {
-                // Other servers' changes have come in between; this one is made again on top of them.
+                // Another server has changed the schema in between; this change is made again on top of it.
                 return Err(disagreement());
             }
         }
@@ -49,8 +49,8 @@ impl SchemaChanges<'_> {
         Ok(())
     }
 
-    /// Hides what is dropped from all servers, then forgets what was granted on it and its data. Once it is hidden the
-    /// drop has succeeded: what cannot be done yet is left to later changes.
+    /// Hides what is dropped from all servers, then removes the permissions on it and its data. The drop has
+    /// succeeded once it is hidden; steps that fail are left to later changes.
     pub(super) async fn drop_shared(
         &self,
         without: Catalog,
@@ -74,7 +74,7 @@ impl SchemaChanges<'_> {
         Ok(())
     }
 
-    /// The notes of what is still to be dropped: all, or those that are in the way of a keyspace.
+    /// Returns the records of pending drops: all, or only those that conflict with a keyspace.
     fn undone(&self, wanted: Option<&KeyspaceDef>) -> Vec<String> {
         let mut marks = self.database.shared.marks();
         if let Some(wanted) = wanted {
@@ -89,7 +89,7 @@ impl SchemaChanges<'_> {
         marks
     }
 
-    /// Drops them.
+    /// Completes the pending drops.
     async fn finish_drops(&self, wanted: Option<&KeyspaceDef>) -> Result<(), Error> {
         let mut attempts = Attempts::begin();
         loop {
@@ -105,7 +105,7 @@ impl SchemaChanges<'_> {
         }
     }
 
-    /// One try. What cannot be dropped does not keep the rest.
+    /// Tries once to complete the given drops. A failed drop does not prevent the others.
     async fn try_finish_drops(&self, marks: Vec<String>) -> Result<(), Error> {
         let mut outcome = Ok(());
         let mut done: Notes = Vec::new();
@@ -113,7 +113,7 @@ impl SchemaChanges<'_> {
             .into_iter()
             .filter_map(|mark| resource_of(&mark).map(|resource| (mark, resource)))
             .collect();
-        // A keyspace goes after its tables, and waits for them.
+        // A keyspace is dropped after its tables, and only if they all could be dropped.
         resources.sort_by_key(|(_, resource)| matches!(resource, Resource::Keyspace(_)));
         let mut waiting = BTreeSet::new();
         for (mark, resource) in resources {
@@ -122,7 +122,7 @@ impl SchemaChanges<'_> {
             }
             match self.try_finish_drop(&resource).await {
                 Ok(()) => done.push((mark, None)),
-                // So it would be with the rest. What is dropped already is no trouble to drop again.
+                // The remaining drops would fail in the same way. Repeating the drops that succeeded does no harm.
                 Err(error @ Error::SchemaDisagreement(_)) => return Err(error),
                 Err(error) => {
                     outcome = Err(error);
@@ -152,7 +152,7 @@ impl SchemaChanges<'_> {
     }
 }
 
-/// The note of something that is to be dropped.
+/// Returns the name of the record of a pending drop.
 fn mark_of(dropped: &Resource) -> Option<String> {
     match dropped {
         Resource::Keyspace(keyspace) => Some(format!("{DROPPED_NOTE}/{keyspace}")),
@@ -161,7 +161,7 @@ fn mark_of(dropped: &Resource) -> Option<String> {
     }
 }
 
-/// What a note says is to be dropped, if that is what it says.
+/// Returns the resource that a record marks as a pending drop; `None` for any other record.
 pub(super) fn resource_of(note: &str) -> Option<Resource> {
     let mut names = note.strip_prefix(DROPPED_NOTE)?.strip_prefix('/')?.split('/').map(str::to_owned);
     match (names.next()?, names.next()) {

@@ -1,7 +1,9 @@
-//! The schema where several servers share a store: the store's notes are the truth, and each server follows them.
+//! The stored schema. If several servers share a store, its metadata records are authoritative and each server
+//! follows them.
 //!
-//! A server looks whether they have changed every second, and before it says that something is not defined or tells
-//! what is. Before it changes the schema itself it loads them, so that no change undoes another server's.
+//! A server checks for changed records every second, and before it reports that something is undefined or describes
+//! the schema. Before it changes the schema itself it loads the newest records, so that no change undoes another
+//! server's.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,31 +22,32 @@ use crate::db::{Database, Error};
 use crate::schema::{Catalog, KeyspaceDef, is_same_family, keyspace_from_json, keyspace_to_json};
 use crate::storage::StoreError;
 
-/// How often a server looks for changes by others.
+/// How often a server checks for changes by other servers.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 
-/// How much time lies between two looks at least, for all requests together: one who asks for what is not there must not
+/// The minimum interval between two checks on behalf of requests: a client that asks for undefined names must not
 /// load the store.
 const ASK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a request waits for such a look.
+/// How long a request waits for such a check.
 const ASK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A look at the notes: when it began, and what came of it.
+/// A check of the metadata records: when it began, and its outcome.
 struct SchemaRefresh {
     began: Instant,
     outcome: Result<(), Error>,
 }
 
-/// What a server knows of the notes that it shares with others.
+/// The state of the metadata records that this server shares with others.
 pub(in crate::db) struct SharedSchema {
-    /// The version of the notes that were loaded last.
+    /// The version of the records that were loaded last.
     version: AtomicI64,
-    /// The last look on behalf of requests. Who looks holds it; who waits for it takes the answer, if it is new enough.
+    /// The last check on behalf of requests. The request that checks holds the lock; requests that wait for it use
+    /// its result if it is recent enough.
     last_look: tokio::sync::Mutex<Option<SchemaRefresh>>,
-    /// Of the notes that were loaded last, what is to be dropped.
+    /// The pending drops among the records that were loaded last.
     marks: Mutex<Vec<String>>,
-    /// The keyspaces among them that could not be read.
+    /// The keyspaces among those records that could not be read.
     unread: Mutex<BTreeSet<String>>,
 }
 
@@ -60,32 +63,33 @@ impl Default for SharedSchema {
 }
 
 impl SharedSchema {
-    /// The notes of what is to be dropped.
+    /// Returns the records of pending drops.
     pub(super) fn marks(&self) -> Vec<String> {
         self.marks.lock().clone()
     }
 }
 
-/// The schema as the store has it, and how this server follows it.
+/// The schema in the store, and how this server follows it.
 #[derive(Clone, Copy)]
 pub struct StoredSchema<'a> {
     pub(super) database: &'a Arc<Database>,
 }
 
 impl Database {
-    /// The schema that the store has.
+    /// Returns access to the schema in the store.
     pub fn stored_schema(self: &Arc<Self>) -> StoredSchema<'_> {
         StoredSchema { database: self }
     }
 }
 
 impl StoredSchema<'_> {
-    /// Whether other servers may change the schema too.
+    /// Returns whether other servers may change the schema too.
     pub fn is_shared(&self) -> bool {
         self.database.store().capabilities().shared_schema.is_some()
     }
 
-    /// Follows other servers' changes of the schema until the database is dropped; `None` where there are no others.
+    /// Starts a task that follows other servers' changes of the schema until the database is dropped; `None` if the
+    /// store is not shared.
     pub fn watch(&self) -> Option<JoinHandle<()>> {
         if !self.is_shared() {
             return None;
@@ -109,7 +113,7 @@ impl StoredSchema<'_> {
         }))
     }
 
-    /// Sees what others have changed of the schema before this call. Calls that come together look once.
+    /// Loads the changes that other servers made before this call. Concurrent calls share one check.
     pub async fn refresh(&self) -> Result<(), Error> {
         if !self.is_shared() {
             return Ok(());
@@ -134,7 +138,7 @@ impl StoredSchema<'_> {
         outcome
     }
 
-    /// The same for calls that tell what is defined: where it cannot be seen, what is known has to do.
+    /// Does the same for calls that describe the schema: if the check fails, they describe the schema that is known.
     pub async fn refresh_if_possible(&self) {
         if let Err(error) = self.refresh().await {
             tracing::debug!("the schema is told as it was: {error}");
@@ -150,7 +154,7 @@ impl StoredSchema<'_> {
         Ok(())
     }
 
-    /// Loads the notes if others have changed them. The caller holds `changing`.
+    /// Loads the metadata records if other servers have changed them. The caller holds `changing`.
     pub(in crate::db) async fn load_newest(&self) -> Result<(), Error> {
         let mut attempts = Attempts::begin();
         loop {
@@ -183,8 +187,8 @@ impl StoredSchema<'_> {
         Ok(())
     }
 
-    /// The schema of the configuration and the notes. What is as before is not made anew; a keyspace that cannot be
-    /// read, because a newer server has made it, stays as it was.
+    /// Builds the schema from the configuration and the records. Unchanged definitions are reused; a keyspace that
+    /// cannot be read, because a newer server made it, stays as it was.
     fn followed(&self, before: &Catalog, notes: &[(String, Bytes)]) -> Catalog {
         let mut catalog = Catalog::clone(&self.database.parts.catalog);
         for (name, json) in noted_keyspaces(notes) {
@@ -201,7 +205,7 @@ impl StoredSchema<'_> {
         catalog
     }
 
-    /// A keyspace as it is now. Column families that are as before stay the same in memory, for what is kept about them.
+    /// Reads a keyspace. Unchanged column families keep their instances, because other state refers to them.
     fn read_keyspace(&self, name: &str, json: &[u8], known: Option<&KeyspaceDef>) -> Option<KeyspaceDef> {
         let read = keyspace_from_json(json, &self.database.parts.types);
         let read = read
@@ -218,7 +222,7 @@ impl StoredSchema<'_> {
         Some(keyspace)
     }
 
-    /// Whether what is noted of a keyspace can be read, and so may be written over.
+    /// Checks that the stored definition of a keyspace was readable, so that it may be overwritten.
     pub(super) fn check_readable(&self, keyspace: &str) -> Result<(), Error> {
         if self.database.shared.unread.lock().contains(keyspace) {
             return Err(Error::invalid(format!(
@@ -229,7 +233,7 @@ impl StoredSchema<'_> {
         Ok(())
     }
 
-    /// Keeps notes. Where a cluster has not said in time whether it does, they are looked at.
+    /// Writes metadata records. If a cluster times out, the records are read to find out whether they were written.
     pub(super) async fn note(&self, notes: Notes) -> Result<(), Error> {
         let outcome = self.database.store().note(notes.clone()).await;
         let Err(StoreError::TimedOut(_)) = outcome else { return Ok(outcome?) };
@@ -238,7 +242,7 @@ impl StoredSchema<'_> {
         if notes.iter().all(is_kept) { Ok(()) } else { Ok(outcome?) }
     }
 
-    /// The version of the notes before they are loaded; `None` where nobody else changes them.
+    /// Returns the version of the records, to be read before they are loaded; `None` if no other server changes them.
     pub(super) async fn version(&self) -> Result<Option<i64>, Error> {
         match self.database.store().capabilities().shared_schema {
             Some(shared) => Ok(Some(shared.notes_version().await?)),
@@ -246,7 +250,7 @@ impl StoredSchema<'_> {
         }
     }
 
-    /// Notes of a version have been loaded.
+    /// Remembers that the records of a version have been loaded.
     pub(super) fn has_loaded(&self, version: Option<i64>, notes: &[(String, Bytes)]) {
         let Some(version) = version else { return };
         let names = notes.iter().map(|(name, _)| name);
@@ -259,7 +263,7 @@ impl StoredSchema<'_> {
         self.database.shared.version.store(version, Ordering::Release);
     }
 
-    /// Serves a schema from now on, and reports the changes to listeners; returns the one before.
+    /// Publishes a schema to requests and reports its changes to listeners; returns the previous schema.
     pub(super) fn publish(&self, catalog: Arc<Catalog>) -> Weak<Catalog> {
         let before = self.database.catalog.swap(catalog.clone());
         self.database.events.send(&before, &catalog);
@@ -267,7 +271,7 @@ impl StoredSchema<'_> {
     }
 }
 
-/// The keyspaces among the notes, by name.
+/// Returns the keyspaces among the records, with their names.
 pub(super) fn noted_keyspaces(notes: &[(String, Bytes)]) -> impl Iterator<Item = (&str, &Bytes)> {
     notes.iter().filter_map(|(name, json)| Some((name.strip_prefix(KEYSPACE_NOTE)?, json)))
 }

@@ -6,7 +6,8 @@ use crate::db::validate::Validation;
 use crate::storage::StoreError;
 
 impl SchemaChanges<'_> {
-    /// Empties a column family. Once it has begun it runs to its end, even if the request that waits for it times out.
+    /// Removes all data of a column family. Once begun, the truncate completes even if the request that waits for it
+    /// times out.
     pub async fn truncate(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
         let changing = self.database.changing.clone().lock_owned().await;
         self.stored().load_newest().await?;
@@ -14,15 +15,15 @@ impl SchemaChanges<'_> {
         let checks = Validation::new(self.database, &catalog, self.behaviour);
         checks.keyspace(keyspace)?;
         let cf = checks.column_family(keyspace, family).map_err(|error| {
-            // 0.7 looks for the nodes that have it, and finds none.
+            // 0.7 looks for nodes that hold the column family, and finds none.
             if self.behaviour.schema.truncate_needs_nodes {
                 Error::unavailable(error.to_string())
             } else {
                 error
             }
         })?;
-        // The indexes first: rows that are written meanwhile have their entries all the same. So a truncate must not end
-        // between the two, or rows would be left without entries.
+        // The indexes are truncated first, so that rows written in the meantime keep their entries. The truncate must
+        // not stop between the two steps, or rows would be left without entries.
         let families: Vec<_> = self.own_indexes(cf).chain([cf]).cloned().collect();
         let store = self.database.store().clone();
         let truncating = tokio::spawn(async move {

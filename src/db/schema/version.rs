@@ -1,7 +1,8 @@
-//! The version of the schema: a UUID that is another one whenever the schema is another one.
+//! The version of the schema: a UUID that changes whenever the schema changes.
 //!
-//! It is the sum of the digests of all that is defined, so a change costs the digests of what it changes and not those of
-//! 10,000 column families, and servers that have made the same changes in another order have the same version.
+//! The version is the sum of the digests of all definitions. A change therefore costs only the digests of what it
+//! changes, not those of 10,000 column families, and servers that made the same changes in another order have the
+//! same version.
 
 use std::sync::Arc;
 
@@ -12,17 +13,18 @@ use super::notes::changed_notes;
 use crate::db::Database;
 use crate::schema::Catalog;
 
-/// The version of a schema that was asked for last.
+/// The last schema whose version was computed, with that version.
 #[derive(Default)]
 pub(in crate::db) struct SchemaVersion(Mutex<(Catalog, u128)>);
 
 impl SchemaVersion {
-    /// The version of a schema.
+    /// Returns the version of a schema.
     fn of(&self, catalog: &Catalog) -> u128 {
         let mut known = self.0.lock();
         let (before, sum) = &mut *known;
         for (_, old, new) in catalog.keyspaces.changes_since(&before.keyspaces, |_, _| false) {
-            // What is there afterwards of what has changed, and what of that was there before.
+            // The digests of the changed definitions as they are afterwards; with the arguments swapped, as they were
+            // before.
             let digests = |from, to| {
                 changed_notes(from, to).into_iter().filter_map(|(name, json)| Some(digest(&name, &json?)))
             };
@@ -43,7 +45,7 @@ fn digest(name: &str, json: &[u8]) -> u128 {
 }
 
 impl Database {
-    /// A UUID that is another one whenever the schema is another one.
+    /// Returns the schema version: a UUID that changes whenever the schema changes.
     pub fn schema_version(&self) -> String {
         let catalog = Arc::clone(&self.catalog());
         let bytes = self.version.of(&catalog).to_be_bytes();
