@@ -1,4 +1,4 @@
-//! What clients may ask about the cluster and its schema.
+//! Descriptions of the cluster and its schema for clients.
 
 use crate::compat::features::{api_version, cql3_version};
 use crate::compat::{Behaviour, texts};
@@ -8,10 +8,10 @@ use crate::db::{Database, Error, table_cells};
 use crate::schema::{CfDef, KeyspaceDef};
 use crate::util::Release;
 
-/// A column family as describe_keyspace of 0.4 to 0.6 shows it: property and value.
+/// The properties of a column family in describe_keyspace of 0.4 to 0.6, each with its value.
 pub type ColumnFamilyDescription = Vec<(&'static str, String)>;
 
-/// A part of the ring and who holds it.
+/// A range of the ring and the addresses of its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRange {
     pub start_token: String,
@@ -19,7 +19,7 @@ pub struct TokenRange {
     pub endpoints: Vec<String>,
 }
 
-/// What clients may ask about the cluster and its schema, by the rules and in the words of a release.
+/// Describes the cluster and its schema to clients, with the rules and messages of a release.
 #[derive(Clone, Copy)]
 pub struct Describe<'a> {
     database: &'a Database,
@@ -27,14 +27,14 @@ pub struct Describe<'a> {
 }
 
 impl Database {
-    /// Descriptions of the cluster and its schema.
+    /// Returns the descriptions of the cluster and its schema.
     pub fn describe(&self, behaviour: &'static Behaviour) -> Describe<'_> {
         Describe { database: self, behaviour }
     }
 }
 
 impl Describe<'_> {
-    /// Whether a keyspace can be chosen. 1.0 and later quote its name.
+    /// Checks whether a client can select a keyspace. 1.0 and later quote its name in the error.
     pub fn check_keyspace(&self, keyspace: &[u8]) -> Result<(), Error> {
         let catalog = self.database.catalog();
         Validation::new(self.database, &catalog, self.behaviour).keyspace(keyspace).map_err(|_| {
@@ -43,26 +43,26 @@ impl Describe<'_> {
         })
     }
 
-    /// Whether a column family is there.
+    /// Checks whether a column family exists.
     pub fn check_family(&self, keyspace: &[u8], family: &[u8]) -> Result<(), Error> {
         let catalog = self.database.catalog();
         Validation::new(self.database, &catalog, self.behaviour).defined(keyspace, family)
     }
 
-    /// Whether a column family is one of super columns; an error when it is not there.
+    /// Returns whether a column family has super columns; an error if it does not exist.
     pub fn is_super(&self, keyspace: &[u8], family: &[u8]) -> Result<bool, Error> {
         let catalog = self.database.catalog();
         Ok(Validation::new(self.database, &catalog, self.behaviour).family(keyspace, family)?.is_super())
     }
 
-    /// Every keyspace's name, with "system", which the servers of 0.4 and later list too.
+    /// Returns the names of all keyspaces and of "system", which 0.4 and later list too.
     pub fn keyspace_names(&self) -> Vec<String> {
         let mut names = self.table_names();
         names.push(SYSTEM_KEYSPACE.to_owned());
         names
     }
 
-    /// Every keyspace's name, as 0.3 lists its tables.
+    /// Returns the names of all keyspaces, as 0.3 lists its tables.
     pub fn table_names(&self) -> Vec<String> {
         let catalog = self.database.catalog();
         let is_listed = |keyspace: &&KeyspaceDef| {
@@ -73,7 +73,7 @@ impl Describe<'_> {
         listed.map(|keyspace| keyspace.name.clone()).collect()
     }
 
-    /// Each column family of a keyspace; `None` when there is no such keyspace.
+    /// Describes each column family of a keyspace; `None` if the keyspace does not exist.
     pub fn describe_keyspace(&self, keyspace: &[u8]) -> Option<Vec<(String, ColumnFamilyDescription)>> {
         let name = std::str::from_utf8(keyspace).ok()?;
         if name == SYSTEM_KEYSPACE {
@@ -89,7 +89,8 @@ impl Describe<'_> {
         )
     }
 
-    /// A keyspace as describeTable of 0.3 tells it: some lines for each column family, or that there is none.
+    /// Returns the text of describeTable of 0.3: a few lines for each column family, or that the table does not
+    /// exist.
     pub fn describe_table(&self, table: &[u8]) -> String {
         let name = String::from_utf8_lossy(table);
         let catalog = self.database.catalog();
@@ -98,14 +99,14 @@ impl Describe<'_> {
         families.map(|cf| describe_lines(keyspace, cf)).collect()
     }
 
-    /// Every keyspace, as 0.7 and later describe it: without the tables of CQL.
+    /// Returns all keyspaces, as 0.7 and later describe them: without CQL tables.
     pub fn keyspaces(&self) -> Vec<KeyspaceDef> {
         let (catalog, release) = (self.database.catalog(), self.behaviour.release);
         let shown = catalog.keyspaces.values().map(|keyspace| shown(keyspace, release));
         shown.chain([modern_system_keyspace()]).chain(traces_keyspace(self.behaviour)).collect()
     }
 
-    /// One keyspace, as 0.7 and later describe it: without the tables of CQL.
+    /// Returns one keyspace, as 0.7 and later describe it: without CQL tables.
     pub fn keyspace(&self, name: &[u8]) -> Option<KeyspaceDef> {
         let name = std::str::from_utf8(name).ok()?;
         let found =
@@ -117,7 +118,7 @@ impl Describe<'_> {
         }
     }
 
-    /// The ring of a keyspace; an error where there is no such keyspace.
+    /// Returns the ring of a keyspace; an error if the keyspace does not exist.
     pub fn describe_ring(&self, keyspace: &[u8]) -> Result<Vec<TokenRange>, Error> {
         let name = String::from_utf8_lossy(keyspace);
         if self.database.catalog().keyspace(&name).is_none() {
@@ -129,14 +130,14 @@ impl Describe<'_> {
         Ok(self.ring())
     }
 
-    /// The ring of every keyspace: one node holds all of it.
+    /// Returns the ring of all keyspaces, which is a single range because one node holds everything.
     pub fn ring(&self) -> Vec<TokenRange> {
         let token = self.database.parts.token.clone();
         let endpoints = vec![self.database.parts.endpoint.clone()];
         vec![TokenRange { start_token: token.clone(), end_token: token, endpoints }]
     }
 
-    /// Tokens that cut a range of the ring into parts of about so many rows, the ends included.
+    /// Returns tokens that split a range of the ring into parts of about `keys_per_split` rows, including both ends.
     pub async fn describe_splits(
         &self,
         start: &[u8],
@@ -158,7 +159,7 @@ impl Describe<'_> {
         Ok(all.map(|token| partitioner.token_text(token)).collect())
     }
 
-    /// A property by the name that the era's clients use; `?` for any other.
+    /// Returns a property by the name that Thrift-era clients use; `?` for an unknown name.
     pub fn string_property(&self, name: &[u8]) -> String {
         match name {
             b"cluster name" => self.database.cluster_name().to_owned(),
@@ -176,21 +177,21 @@ impl Describe<'_> {
     }
 }
 
-/// A keyspace with what Thrift's clients are shown of it.
+/// Returns a keyspace with only the column families that Thrift clients see.
 fn shown(keyspace: &KeyspaceDef, release: Release) -> KeyspaceDef {
     let mut keyspace = keyspace.clone();
     keyspace.column_families.retain(|_, cf| table_cells::is_shown(cf, release));
     keyspace
 }
 
-/// The keyspace "system", of which 0.7 and later need to know that it is there.
+/// Returns the keyspace "system" for 0.7 and later, whose clients only need to see that it exists.
 fn modern_system_keyspace() -> KeyspaceDef {
     let mut keyspace = KeyspaceDef::new(SYSTEM_KEYSPACE);
     keyspace.strategy_class = "org.apache.cassandra.locator.LocalStrategy".to_owned();
     keyspace
 }
 
-/// The keyspace of traces, whose tables only CQL reads. `None` before there was one.
+/// Returns the keyspace of traces, whose tables only CQL can read; `None` for releases without it.
 fn traces_keyspace(behaviour: &Behaviour) -> Option<KeyspaceDef> {
     let factor = ("replication_factor".to_owned(), "2".to_owned());
     behaviour.schema.shows_traces.then(|| KeyspaceDef {
@@ -200,7 +201,7 @@ fn traces_keyspace(behaviour: &Behaviour) -> Option<KeyspaceDef> {
     })
 }
 
-/// The version of CQL that a client may ask for, as it is understood: one of 2, or one of 3 up to the release's own.
+/// Returns the normalized CQL version that a client requests: a version 2, or a version 3 up to the release's own.
 pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
     let Some(asked) = CqlVersion::parse(text) else {
         return Err(Error::invalid(format!(
@@ -208,7 +209,7 @@ pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
         )));
     };
     if text == "3.0.0-beta1" && cql3_version(release) != text {
-        // The two blanks are theirs.
+        // The two spaces are in Cassandra's message.
         return Err(Error::invalid(
             "There has been a few syntax breaking changes between 3.0.0-beta1 and 3.0.0 (mainly the syntax for options of \
              CREATE KEYSPACE and CREATE TABLE). 3.0.0-beta1  is not supported; please upgrade to 3.0.0",
@@ -225,12 +226,12 @@ pub fn cql_version(text: &str, release: Release) -> Result<String, Error> {
     )))
 }
 
-/// A version as semver.org has it, without what was built.
+/// A semantic version without build metadata.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct CqlVersion {
     numbers: [u32; 3],
     is_done: bool,
-    /// What stands after a hyphen where it is not.
+    /// The pre-release part after the hyphen, if there is one.
     stage: String,
 }
 
@@ -248,7 +249,7 @@ impl CqlVersion {
         Some(CqlVersion { numbers, is_done: stage.is_none(), stage: stage.unwrap_or_default().to_owned() })
     }
 
-    /// Whether a server of this version serves clients of another.
+    /// Returns whether a server of this version supports clients of another version.
     fn covers(&self, asked: &CqlVersion) -> bool {
         self.numbers[0] == asked.numbers[0] && asked <= self
     }
@@ -273,7 +274,7 @@ fn describe_family(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Colu
     description
 }
 
-/// The "Desc" of describe_keyspace: 0.4 draws the nesting, 0.5 and 0.6 give the comment or three lines.
+/// Returns the "Desc" of describe_keyspace: 0.4 shows the nesting, 0.5 and 0.6 the comment or three lines.
 fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> String {
     let full_name = format!("{}.{}", cf.keyspace, cf.name);
     if Behaviour::of(release).schema.describes_nesting {
@@ -289,7 +290,7 @@ fn describe_shape(keyspace: &KeyspaceDef, cf: &CfDef, release: Release) -> Strin
     })
 }
 
-/// A column family and what it is made of, by the names that the configuration has for them.
+/// Shows a column family and its nested parts, with the labels of the configuration.
 fn describe_nesting(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
     let labels = &cf.labels;
     let columns = format!(
@@ -304,7 +305,8 @@ fn describe_nesting(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
     format!("{}.{}({}, {content})", cf.keyspace, cf.name, keyspace.row_key_label)
 }
 
-/// A column family in the lines of 0.3. Its rows are sorted by name: what 0.3 could sort by time is served by names.
+/// Describes a column family as 0.3 does. Its rows are always sorted by name, because column families that 0.3 could
+/// sort by time are sorted by name here.
 fn describe_lines(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
     format!(
         "{}\nColumn Family Type: {}\nColumns Sorted By: Name\nflush period: {} minutes\n-----\n",
@@ -314,7 +316,7 @@ fn describe_lines(keyspace: &KeyspaceDef, cf: &CfDef) -> String {
     )
 }
 
-/// The column families of "system" as 0.6.6 and later show them.
+/// Returns the column families of "system" as 0.6.6 and later describe them.
 fn system_keyspace() -> Vec<(String, ColumnFamilyDescription)> {
     let bytes_type = || "org.apache.cassandra.db.marshal.BytesType".to_owned();
     let family = |name: &str, type_name: &str, desc: &str| {

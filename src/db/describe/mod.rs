@@ -1,4 +1,4 @@
-//! What clients may ask about the cluster and its schema.
+//! Descriptions of the cluster and its schema for clients.
 
 mod cluster;
 

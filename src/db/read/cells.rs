@@ -35,7 +35,8 @@ impl Reads<'_> {
             return Ok(true);
         }
         let one = || Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
-        // A row that a scan finds without any cell or tombstone of one has a tombstone of its own.
+        // If a scan returns the row although it has no cell and no tombstone of a cell, the row has a tombstone of
+        // its own.
         let bounds = Bounds::Keys { start: key.clone(), end: key.clone() };
         let rows = self.request.ranges().scan_cells(cf, bounds, 1, one()).await?;
         Ok(rows.iter().any(|row| row.key == *key) && !read(one()).await?)
@@ -43,7 +44,7 @@ impl Reads<'_> {
 }
 
 impl Ranges<'_> {
-    /// Reads the same columns of rows in ring order. Rows in which nothing is live are among them, empty.
+    /// Reads the same columns of rows in ring order. The result includes rows without live columns, which are empty.
     pub async fn scan_cells(
         &self,
         cf: &Arc<CfDef>,

@@ -1,9 +1,9 @@
-//! get_count of 0.7 and later: how many columns a slice has.
+//! get_count of 0.7 and later, which counts the columns of a slice.
 //!
-//! 0.7 and 0.8 count the columns of the slice, so its own count is the most there can be. 1.0 to 1.2 read in pages
-//! of two columns at least, and take back what was too much: a negative count comes out as it went in, unless
-//! there is nothing. 2.0 and later count without a look at the slice: one that goes backwards is empty, and bounds that
-//! are no names have a place among those that are.
+//! 0.7 and 0.8 count the columns of the slice, so the slice's own count limits the result. 1.0 to 1.2 read pages of
+//! at least two columns and subtract the excess: a negative count is returned unchanged, unless there are no columns.
+//! 2.0 and later do not validate the slice: a slice that goes backwards is empty, and bounds that are not valid names
+//! are compared with the existing names.
 
 use bytes::Bytes;
 
@@ -17,17 +17,17 @@ use crate::model::{Predicate, ReadCommand, SliceRange};
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
-/// Columns of a page, at least.
+/// The minimum number of columns in a page.
 const PAGE_MIN: i32 = 2;
 
-/// Most cells that are counted on the thread of the request: more are counted elsewhere.
+/// The maximum number of cells that are counted on the request's own thread; longer counts run on another thread.
 const LONG_COUNT: usize = 512;
 
-/// Columns that are read at a time where they are only counted.
+/// The number of columns that are read at a time if they are only counted.
 const COUNTED_AT_ONCE: usize = 2_000;
 
 impl Reads<'_> {
-    /// How many columns a slice of a row has.
+    /// Returns how many columns a slice of a row has.
     pub async fn count_slice(
         &self,
         key: &Bytes,
@@ -52,8 +52,8 @@ impl Reads<'_> {
         Ok(if length == 0 { 0 } else { count_of(length).min(asked) })
     }
 
-    /// The same in 2.0 and later, which look at nothing but whether the column family is there: keys, levels and
-    /// bounds may be any.
+    /// Does the same for 2.0 and later, which check only that the column family exists: keys, levels and bounds may
+    /// be anything.
     async fn count_unchecked(
         &self,
         key: &Bytes,
@@ -71,12 +71,12 @@ impl Reads<'_> {
         let consistency = read_level(self.request.consistency);
         self.request.check_replicas(consistency, false)?;
         if checks.key(key, None).is_err() {
-            // No row has such a key.
+            // No row can have such a key.
             return Ok(0);
         }
         let read = |super_column, range| self.request.command(cf, super_column, Predicate::Range(range));
         if slice.is_in_name() && slice.is_between_names() {
-            // What is wrong with it still is its count or its direction.
+            // Only the count or the direction can be wrong here.
             let Ok(range) = checks.range(cf, super_column.is_some(), &range) else { return Ok(0) };
             let count = self.count_columns(key, read(super_column, range), consistency).await?;
             return Ok(count_of(count));
@@ -87,7 +87,7 @@ impl Reads<'_> {
         Ok(count_of(count).min(range.count).max(0))
     }
 
-    /// Looks for the columns of a slice among all that a row or a super column has, page by page.
+    /// Counts the columns of a slice by comparing all columns of a row or super column with the bounds, page by page.
     async fn count_between(
         &self,
         key: &Bytes,
@@ -95,7 +95,7 @@ impl Reads<'_> {
         consistency: ConsistencyLevel,
         slice: &UncheckedSlice<'_>,
     ) -> Result<usize, Error> {
-        // What is dead is not counted, but compared.
+        // Deleted columns are not counted, but they are compared.
         command.with_tombstones = true;
         let mut counted = 0;
         let mut last: Option<Bytes> = None;
@@ -116,7 +116,7 @@ impl Reads<'_> {
         }
     }
 
-    /// How many columns a read finds.
+    /// Returns the number of columns that a read finds.
     pub(in crate::db) async fn count_columns(
         &self,
         key: &Bytes,
@@ -133,7 +133,7 @@ fn count_of(columns: usize) -> i32 {
     i32::try_from(columns).unwrap_or(i32::MAX)
 }
 
-/// The level at which columns are counted: those that reads may not have ask for as many replicas as these.
+/// Returns the level for counting columns: a level that reads do not allow becomes one with as many replicas.
 fn read_level(consistency: ConsistencyLevel) -> ConsistencyLevel {
     match consistency {
         ConsistencyLevel::Any => ConsistencyLevel::One,
@@ -159,14 +159,14 @@ mod tests {
 
     const ONE: ConsistencyLevel = ConsistencyLevel::One;
     const KEY: Bytes = Bytes::from_static(b"k");
-    /// Version 1, of 1582.
+    /// A version 1 UUID of 1582.
     const TIME_UUID: [u8; 16] = [0, 0, 0, 0, 0, 0, 0x11, 0xd0, 0x80, 0, 0, 0, 0, 0, 0, 1];
 
     fn level() -> &'static Behaviour {
         Behaviour::of(Release::V2_1)
     }
 
-    /// A column family whose columns, or super columns and columns, are of these types.
+    /// A column family with given types of its columns, or of its super columns and columns.
     struct Family {
         database: Database,
     }
@@ -256,7 +256,7 @@ mod tests {
         name
     }
 
-    /// Comparator, the only name, start, finish, and what is counted.
+    /// The comparator, the only column name, start, finish, and the expected count.
     type Case<'a> = (&'a str, &'a [u8], &'a [u8], &'a [u8], Result<i32, &'a str>);
 
     async fn check(cases: &[Case<'_>]) {
@@ -279,7 +279,7 @@ mod tests {
             ("InetAddressType", &[127, 0, 0, 1], b"", b"\xff", Ok(1)),
             ("BooleanType", &[1], &[1, 0], &[2, 0], Ok(1)),
             ("AsciiType", b"a", b"", b"\x80", Ok(1)),
-            // The first byte is signed, and nobody asks how many there are.
+            // The first byte is compared as signed, and the length is not checked.
             ("LongType", &five, b"", b"1", Ok(1)),
             ("LongType", &five, b"1", b"", Ok(0)),
             ("LongType", &minus_one, b"", b"1", Ok(1)),
@@ -294,7 +294,7 @@ mod tests {
             ("TimeUUIDType", &TIME_UUID, &[0; 8], b"", Ok(1)),
             ("LexicalUUIDType", &TIME_UUID, &[0; 17], b"", Ok(1)),
             ("LexicalUUIDType", &TIME_UUID, &[0x80; 17], &[0; 17], Ok(0)),
-            // What is shorter than a UUID comes first.
+            // Names shorter than a UUID sort first.
             ("UUIDType", &TIME_UUID, b"x", b"", Ok(1)),
             ("UUIDType", &TIME_UUID, b"", b"x", Ok(0)),
             ("DoubleType", &double, b"", &[&double[..], b"\xff"].concat(), Ok(1)),
@@ -309,7 +309,7 @@ mod tests {
             ("TimeUUIDType", &TIME_UUID, b"x", b"", short),
             ("TimeUUIDType", &TIME_UUID, b"", b"x", short),
             ("TimeUUIDType", &TIME_UUID, b"aaaaaaa", b"", Err("UUID should be 16 or 0 bytes (7)")),
-            // Its half byte of the highest weight is enough.
+            // The seven bytes up to the most significant half byte of the time are enough.
             ("TimeUUIDType", &TIME_UUID, b"aaaaaac", b"", Ok(0)),
             ("ReversedType(TimeUUIDType)", &TIME_UUID, b"x", b"", short),
             ("LexicalUUIDType", &TIME_UUID, b"x", b"", short),
@@ -327,7 +327,7 @@ mod tests {
         check(&[
             (comparator, &name, b"", &bound(0), Ok(1)),
             (comparator, &name, &bound(0), b"", Ok(0)),
-            // The end of another component than the last does not count.
+            // Only the end-of-component byte of the last component counts.
             (comparator, &name, b"", &bound(0xff), Ok(1)),
             (comparator, &name, &bound(1), b"", Ok(0)),
             (comparator, &name, b"", &composite(&[(b"a", 1), (&[0x7f; 8], 0)]), Ok(1)),
@@ -379,7 +379,8 @@ mod tests {
             (Some(&b"1"[..]), b"", Ok(0)),
             (Some(b""), b"x", Ok(0)),
             (Some(&too_long), b"x", Ok(0)),
-            // Only columns of that super column are compared, and that there was one is not enough.
+            // Only the columns of that super column are compared; a super column that no longer has any does not
+            // suffice.
             (Some(&five), b"x", short),
             (Some(&five), &[0; 16], Ok(1)),
             (Some(&six), b"x", Ok(0)),
@@ -395,7 +396,7 @@ mod tests {
         let short = Err("UUID should be 16 or 0 bytes (1)".to_owned());
         assert_eq!(times.count(Some(b"s"), (b"", b"")).await, short);
         assert_eq!(times.count_of(KEY, Some(b"s"), (b"", b"", 0), ONE).await, Ok(0));
-        // The deletion of a super column is compared too.
+        // The tombstone of a super column is compared too.
         times.remove(Some(&TIME_UUID), None).await;
         assert_eq!(times.count(Some(b"s"), (b"", b"")).await, short);
 

@@ -1,4 +1,4 @@
-//! Reads of many rows: one after another where rows are at hand, side by side where each is a question to a cluster.
+//! Reads of many rows: sequential if the rows are stored locally, concurrent if each read is a request to a cluster.
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -11,8 +11,8 @@ use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
 impl Reads<'_> {
-    /// Reads the same of many rows, in the order of the keys. The first failure ends it, and so does an answer of a cluster
-    /// that is too large.
+    /// Reads the same columns of many rows, in the order of the keys. Fails at the first error, and if the response
+    /// of a cluster is too large.
     pub(in crate::db) async fn read_each(
         &self,
         keys: Vec<Bytes>,
@@ -31,14 +31,14 @@ impl Reads<'_> {
         let mut bytes = 0;
         let mut reads = stream::iter(keys.into_iter().map(read)).buffered(at_once);
         while let Some((key, columns)) = reads.try_next().await? {
-            // Half of what they take is for the reply.
+            // Half of the memory is accounted to the reply.
             bytes = within_limit(bytes + columns.memory() / 2)?;
             rows.push((key, columns));
         }
         Ok(rows)
     }
 
-    /// Counts the same columns in many rows, in the order of the keys. The first failure ends it.
+    /// Counts the same columns in many rows, in the order of the keys. Fails at the first error.
     pub(super) async fn count_each(
         &self,
         keys: Vec<Bytes>,
@@ -66,7 +66,7 @@ impl Reads<'_> {
         for key in keys {
             let mut columns =
                 self.request.store().read(key.clone(), command.clone(), self.request.consistency).await?;
-            // The store has counted what they take.
+            // The store has already accounted their memory.
             columns.detach();
             meter::breathe(ROW_WORK + columns.len()).await?;
             rows.push((key, columns));
@@ -75,7 +75,7 @@ impl Reads<'_> {
     }
 }
 
-/// Memory of so many rows beside their columns, here and in the reply.
+/// Returns the memory that `rows` rows take in addition to their columns, here and in the reply.
 fn memory_of(rows: usize) -> usize {
     2 * rows * size_of::<(Bytes, RowColumns)>()
 }

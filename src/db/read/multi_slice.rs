@@ -9,7 +9,7 @@ use crate::db::Error;
 use crate::db::args::ColumnParent;
 use crate::model::{Cell, Predicate, RowColumns, SliceRange};
 
-/// What get_multi_slice asks. An empty bound is open.
+/// The arguments of get_multi_slice. An empty bound is open.
 #[derive(Debug, Clone)]
 pub struct MultiSliceRequest {
     pub key: Bytes,
@@ -20,7 +20,7 @@ pub struct MultiSliceRequest {
 }
 
 impl Reads<'_> {
-    /// The columns that lie in any of the slices, each once, at most `count`.
+    /// Returns the columns in any of the slices, each once, at most `count`.
     pub async fn get_multi_slice(&self, request: MultiSliceRequest) -> Result<Vec<Cell>, Error> {
         let checks = self.request.validation();
         let cf = checks.family(self.request.keyspace, &request.column_parent.column_family)?;
@@ -76,8 +76,8 @@ impl Reads<'_> {
     }
 }
 
-/// Puts slices in order and makes one of those that overlap. `in_order` is the order of the traversal, in which
-/// an empty start is first and an empty finish last.
+/// Sorts slices and merges those that overlap. `in_order` is the order of the traversal, in which an empty start is
+/// first and an empty finish last.
 fn merge(
     mut slices: Vec<(Bytes, Bytes)>,
     in_order: impl Fn(&[u8], &[u8]) -> Ordering,

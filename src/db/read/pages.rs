@@ -1,4 +1,4 @@
-//! get_paged_slice: columns of row after row.
+//! get_paged_slice, which reads the columns of consecutive rows.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
 use crate::util::meter;
 
-/// Rows that a scan of unknown length asks the store for at a time.
+/// The number of rows per request to the store if the length of the scan is unknown.
 const ROWS_PER_PAGE: usize = 256;
 
-/// Columns of a row that are looked through at a time; more than one, since each page begins with the last of the one
-/// before.
+/// The number of columns per page of a row; more than one, because each page begins with the last column of the
+/// previous page.
 const NAMES_PER_PAGE: usize = 1000;
 
-/// A walk over columns of many rows.
+/// A traversal of the columns of many rows.
 pub(super) struct Pages<'a> {
     pub request: &'a Request<'a>,
     pub cf: Arc<CfDef>,
@@ -32,10 +32,10 @@ impl Pages<'_> {
         self.request.command(&self.cf, None, Predicate::Range(range))
     }
 
-    /// Reads the rows of a range, of the first one from a column on.
+    /// Reads the rows of a range, the first of them from a column on.
     pub async fn read(&mut self, mut bounds: Bounds, start_column: Bytes) -> Result<(), Error> {
-        // The first row is read alone: only it begins in its middle. From 2.0 on it does so only if it is the
-        // one that the range names.
+        // The first row is read alone, because only that row begins at a column. From 2.0 on it does so only if it is
+        // the row of the range's start key.
         let mut start = start_column;
         if self.request.behaviour.reads.page_start_is_of_named_row
             && !self.begins_with_its_key(&bounds).await?
@@ -46,7 +46,7 @@ impl Pages<'_> {
         if !self.is_name(&start) {
             match self.first_from(&bounds, &start).await? {
                 Some(name) => start = name,
-                // The row is told all the same.
+                // The row is returned nevertheless.
                 None => (start, columns) = (Bytes::new(), 0),
             }
         }
@@ -62,7 +62,8 @@ impl Pages<'_> {
             let columns_per_row = found.div_ceil(page.len()).max(1);
             self.take(page);
             columns = self.columns_left;
-            // As many as will do if they are like those before: what is too much has been read for nothing.
+            // As many rows as are needed if they are like the previous ones; rows beyond that would be read for
+            // nothing.
             max_rows = (self.columns_left / columns_per_row).clamp(1, ROWS_PER_PAGE);
             match ring.after_key(&bounds, &last, self.request.behaviour.release) {
                 Some(after) if !is_last_page => bounds = after,
@@ -72,7 +73,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// Whether the first row of a range is the row of the key that the range begins with.
+    /// Returns whether the first row of a range is the row of the range's start key.
     async fn begins_with_its_key(&self, bounds: &Bounds) -> Result<bool, Error> {
         let (Bounds::Keys { start, .. } | Bounds::KeyToToken { start, .. }) = bounds else {
             return Ok(false);
@@ -96,8 +97,8 @@ impl Pages<'_> {
         start.len() <= NAME_BYTES_MAX && self.comparator().validate(start).is_ok()
     }
 
-    /// The first column of the first row that does not come before a start that is no name. No release checks the start:
-    /// it is compared with the names that are there. `None`: all of them come before it.
+    /// Returns the first column of the first row that does not sort before a start that is not a valid name. No
+    /// release validates the start: it is compared with the existing names. `None` if all of them sort before it.
     async fn first_from(&self, bounds: &Bounds, start: &Bytes) -> Result<Option<Bytes>, Error> {
         let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator();
@@ -124,7 +125,7 @@ impl Pages<'_> {
         }
     }
 
-    /// Keeps rows up to the number of columns that is left.
+    /// Adds rows to the result until the number of columns is reached.
     fn take(&mut self, page: Vec<Row>) {
         for mut row in page {
             if self.columns_left == 0 {

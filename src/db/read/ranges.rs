@@ -24,7 +24,7 @@ impl<'a> Ranges<'a> {
         Ranges { request }
     }
 
-    /// Rows of a range, in ring order, each with a slice. get_range_slice is the same with keys.
+    /// Returns the rows of a range in ring order, each with a slice. get_range_slice is the same with keys.
     pub async fn get_range_slices(
         &self,
         parent: &ColumnParent,
@@ -37,7 +37,7 @@ impl<'a> Ranges<'a> {
         let predicate = checks.predicate(cf, parent.super_column.as_ref(), predicate)?;
         checks.key_range(cf, parent.super_column.as_ref(), range, self.partitioner())?;
         if consistency == ConsistencyLevel::Zero || behaviour.reads.scan_checks_level {
-            // 0.6 fails inside at ZERO and lets ANY pass.
+            // 0.6 fails with an internal error at ZERO and accepts ANY.
             checks.read_consistency(keyspace, consistency)?;
         }
         self.request.check_replicas_to_read()?;
@@ -74,8 +74,8 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// Columns of row after row, at most so many of all rows together: in the first row from a column on
-    /// (1.1 and later). Rows without columns come as they do in a range scan.
+    /// Returns the columns of consecutive rows, in the first row from a column on; the count limits the columns of
+    /// all rows together (1.1 and later). Rows without columns are returned as in a range scan.
     pub async fn get_paged_slice(
         &self,
         family: &Bytes,
@@ -99,7 +99,8 @@ impl<'a> Ranges<'a> {
             Pages { request: self.request, cf: cf.clone(), columns_left: count, found: Vec::new() };
         let ring = self.request.database.ring_order();
         for part in ring.parts(self.bounds(range)?, behaviour.release) {
-            // What comes after the ring's end is read as if for itself, unless there is enough already.
+            // The part after the end of the ring is read as a range of its own, unless there are enough columns
+            // already.
             if pages.columns_left > 0 {
                 pages.columns_left = count;
                 let start = if pages.found.is_empty() { start_column.clone() } else { Bytes::new() };
@@ -109,7 +110,7 @@ impl<'a> Ranges<'a> {
         Ok(pages.found)
     }
 
-    /// The keys of a range that have something live, in the order of the keys (0.4 and 0.5).
+    /// Returns the keys in a range that have live columns, in the order of the keys (0.4 and 0.5).
     pub async fn get_key_range(
         &self,
         family: &[u8],
@@ -127,7 +128,8 @@ impl<'a> Ranges<'a> {
         self.live_keys(cf, Bounds::Keys { start, end: finish }, max_rows).await
     }
 
-    /// The keys of a range that have something live in any column family of a table, in the order of the keys (0.3).
+    /// Returns the keys in a range that have live columns in any column family of a table, in the order of the keys
+    /// (0.3).
     pub async fn get_table_keys(
         &self,
         (start, finish): (Bytes, Bytes),
@@ -148,7 +150,7 @@ impl<'a> Ranges<'a> {
         Ok(keys.into_values().take(max_rows).collect())
     }
 
-    /// How many keys a call asks for, which needs a partitioner that keeps their order.
+    /// Returns the number of keys that a call requests. Such calls need an order-preserving partitioner.
     fn keys_wanted(&self, count: i32) -> Result<usize, Error> {
         if !self.partitioner().preserves_order() {
             return Err(Error::invalid(
@@ -161,12 +163,12 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// The first keys of a range with something live in one column family.
+    /// Returns the first keys of a range that have live columns in one column family.
     async fn live_keys(&self, cf: &Arc<CfDef>, bounds: Bounds, max_rows: usize) -> Result<Vec<Bytes>, Error> {
         let first_live = Predicate::Range(SliceRange { count: 1, ..SliceRange::all() });
         let mut read = self.request.command(cf, None, first_live);
         if self.request.behaviour.reads.key_range_misses_refilled_supers {
-            // It looks for what is live as if no tombstone were kept.
+            // The old server looks for live columns as if all tombstones had been purged.
             read.gc_before = i32::MAX;
         }
         let command = RangeCommand { bounds, max_rows, read, skip_empty: true };

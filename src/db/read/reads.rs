@@ -1,4 +1,4 @@
-//! Reads inside rows: get, slices and counts.
+//! Reads within rows: get, slices and counts.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::db::{Error, Request};
 use crate::model::{Cell, DeletionTime, Predicate, ReadCommand, RowColumns, SliceRange, SuperColumn};
 use crate::schema::CfDef;
 
-/// What get finds.
+/// The result of get.
 #[derive(Debug, Clone)]
 pub enum GetResult {
     Column(Cell),
@@ -30,13 +30,16 @@ impl<'a> Reads<'a> {
         Reads { request }
     }
 
-    /// The column or super column at a path; `NotFound` when nothing of it is live.
+    /// Returns the column or super column at a path.
+    ///
+    /// # Errors
+    /// `NotFound` if there is nothing live at the path.
     pub async fn get(&self, key: &Bytes, path: &ColumnPath) -> Result<GetResult, Error> {
         let found = self.multiget(std::slice::from_ref(key), path).await?;
         found.into_iter().next().and_then(|(_, found)| found).ok_or(Error::NotFound)
     }
 
-    /// The same path in many rows: every key once, with what was found there.
+    /// Reads the same path in many rows; returns each key once, with the result for its row.
     pub async fn multiget(
         &self,
         keys: &[Bytes],
@@ -49,7 +52,7 @@ impl<'a> Reads<'a> {
         Ok(rows.into_iter().map(finder).collect())
     }
 
-    /// The command that reads one path.
+    /// Returns the command that reads one path.
     fn path_command(&self, cf: &Arc<CfDef>, path: &ColumnPath) -> ReadCommand {
         let (super_column, name) = match (&path.super_column, &path.column) {
             (super_column, Some(column)) => (super_column.clone(), column.clone()),
@@ -61,7 +64,7 @@ impl<'a> Reads<'a> {
         command
     }
 
-    /// The command that reads a slice.
+    /// Returns the command that reads a slice.
     fn slice_command(&self, parent: &ColumnParent, predicate: &SlicePredicate) -> Result<ReadCommand, Error> {
         let checks = self.request.validation();
         let cf = checks.column_parent(self.request.keyspace, parent)?;
@@ -69,7 +72,7 @@ impl<'a> Reads<'a> {
         Ok(self.request.command(cf, parent.super_column.clone(), predicate))
     }
 
-    /// A slice of each of many rows: every key once, with its columns.
+    /// Returns a slice of each of many rows: each key once, with its columns.
     pub async fn multiget_slice(
         &self,
         keys: &[Bytes],
@@ -80,7 +83,7 @@ impl<'a> Reads<'a> {
         self.read_rows(keys, command).await
     }
 
-    /// A slice of one row. An absent row has no columns.
+    /// Returns a slice of one row. A row that does not exist has no columns.
     pub async fn get_slice(
         &self,
         key: &Bytes,
@@ -91,7 +94,7 @@ impl<'a> Reads<'a> {
         Ok(rows.into_iter().next().map_or(RowColumns::Cells(Vec::new()), |(_, columns)| columns))
     }
 
-    /// How many columns a row has (to 0.6); super columns, or columns of one super column.
+    /// Returns how many columns, or super columns, a row has, or how many columns one super column has (to 0.6).
     pub async fn get_count(&self, key: &Bytes, parent: &ColumnParent) -> Result<usize, Error> {
         let Request { keyspace, consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
@@ -107,7 +110,7 @@ impl<'a> Reads<'a> {
         }
         let cf = checks.counted_parent(keyspace, parent)?;
         match &parent.super_column {
-            // 0.4 takes an empty name, unless it has to send it to other replicas.
+            // 0.4 accepts an empty name unless it has to send it to other replicas.
             Some(name) if name.is_empty() && consistency != ConsistencyLevel::One => {
                 checks.super_name(cf, name).map(|()| 0)
             }
@@ -125,7 +128,7 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// How many columns a slice of a row has.
+    /// Returns how many columns a slice of a row has.
     pub(super) async fn slice_length(
         &self,
         key: &Bytes,
@@ -141,7 +144,7 @@ impl<'a> Reads<'a> {
         self.count_columns(key, command, self.request.consistency).await
     }
 
-    /// How many columns a slice has in each of many rows: every key once.
+    /// Returns how many columns a slice has in each of many rows, each key once.
     pub async fn multiget_count(
         &self,
         keys: &[Bytes],
@@ -153,7 +156,7 @@ impl<'a> Reads<'a> {
         self.count_each(keys, &command).await
     }
 
-    /// Reads the same of many rows, each key once.
+    /// Reads the same columns of many rows, each key once.
     async fn read_rows(
         &self,
         keys: &[Bytes],
@@ -168,11 +171,12 @@ impl<'a> Reads<'a> {
         self.read_each(keys, &command).await
     }
 
-    /// The keys of the rows that a command may read, each once.
+    /// Checks the keys of a read and returns each of them once.
     fn unique_keys(&self, keys: &[Bytes], command: &ReadCommand) -> Result<Vec<Bytes>, Error> {
         self.check_rows(keys, &command.cf)?;
         if keys.is_empty() && self.request.behaviour.reads.reads_need_a_key {
-            // They look at the first key to know the column family, and fail inside.
+            // The old servers take the column family from the first key, and fail with an internal error if there is
+            // none.
             return Err(Error::invalid("a read of many rows needs one key at least"));
         }
         if keys.is_empty() {
@@ -189,7 +193,7 @@ impl<'a> Reads<'a> {
         Ok(unique.into_iter().cloned().collect())
     }
 
-    /// Whether rows can be read at this level.
+    /// Checks the keys, and that rows can be read at the request's consistency level.
     fn check_rows(&self, keys: &[Bytes], cf: &CfDef) -> Result<(), Error> {
         let checks = self.request.validation();
         let is_level_first = self.request.behaviour.reads.level_is_checked_before_keys;
@@ -208,13 +212,13 @@ impl<'a> Reads<'a> {
         self.request.check_replicas_to_read()
     }
 
-    /// Whether the request's consistency level makes sense for reads.
+    /// Checks whether the request's consistency level is valid for reads.
     pub fn check_consistency(&self) -> Result<(), Error> {
         self.request.validation().read_consistency(self.request.keyspace, self.request.consistency)
     }
 }
 
-/// What get answers of the columns that were read.
+/// Returns the result of get from the columns that were read.
 fn first_found(columns: RowColumns, behaviour: &Behaviour) -> Option<GetResult> {
     match columns {
         RowColumns::Cells(cells) => cells.into_iter().find(Cell::is_live).map(GetResult::Column),

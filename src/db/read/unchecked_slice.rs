@@ -1,8 +1,8 @@
-//! A slice of which nothing has been checked: what get_count of 2.0 and later counts.
+//! A slice that has not been validated, as get_count of 2.0 and later counts it.
 //!
-//! `CassandraServer.get_count` of 2.1 looks neither at the bounds nor at the super column's name. It compares their bytes
-//! with the names that are there: what is no name has a place among them all the same, and only a comparator that needs
-//! more bytes than it gets fails, where there is a name to compare with.
+//! `CassandraServer.get_count` of 2.1 validates neither the bounds nor the super column's name. It compares their
+//! bytes with the existing names, so bytes that are not a valid name still have a position among the names. Only a
+//! comparator that needs more bytes than it gets fails, and only if there is a name to compare with.
 
 use bytes::Bytes;
 
@@ -14,11 +14,11 @@ use crate::model::{Cell, RowColumns, SuperColumn};
 use crate::schema::CfDef;
 use crate::util::limits::NAME_BYTES_MAX;
 
-/// What lies between two bounds that may be any bytes; in a super column of any name, where one is given.
+/// The columns between two bounds that may be any bytes, in a super column of any name if one is given.
 pub(super) struct UncheckedSlice<'a> {
     /// Orders the row's own names.
     outer: &'a dyn AbstractType,
-    /// Orders the names that are asked for: the same, or those in super columns.
+    /// Orders the names of the slice: the row's own names, or the names in super columns.
     comparator: &'a dyn AbstractType,
     super_column: Option<Bytes>,
     /// Empty bounds are open.
@@ -39,17 +39,17 @@ impl<'a> UncheckedSlice<'a> {
         UncheckedSlice { outer: checks.comparator(cf, false), comparator, super_column, low, high }
     }
 
-    /// Whether the super column's name is one, or none is given.
+    /// Returns whether the super column's name is valid, or none is given.
     pub fn is_in_name(&self) -> bool {
         self.super_column.as_ref().is_none_or(|name| !name.is_empty() && is_name(self.outer, name))
     }
 
-    /// Whether the bounds are names, or open.
+    /// Returns whether the bounds are valid names, or open.
     pub fn is_between_names(&self) -> bool {
         [&self.low, &self.high].into_iter().all(|bound| is_name(self.comparator, bound))
     }
 
-    /// How many live columns of the slice are among these, after the first so many.
+    /// Returns how many of these columns, without the first `first`, are live and in the slice.
     pub fn count_in(&self, columns: &RowColumns, first: usize) -> Result<usize, Error> {
         let counted = match columns {
             RowColumns::Cells(cells) => self.count_cells(cells.iter().skip(first)),
@@ -73,7 +73,8 @@ impl<'a> UncheckedSlice<'a> {
         cells.map(|cell| Ok(usize::from(self.holds(&cell.name)? && cell.is_live()))).sum()
     }
 
-    /// Whether a name lies between the bounds. Both are compared with it, for either may fail.
+    /// Returns whether a name is between the bounds. Both bounds are compared with it, because either comparison may
+    /// fail.
     fn holds(&self, name: &[u8]) -> Result<bool, MarshalError> {
         let order = |bound: &[u8]| self.comparator.compare_unchecked(bound, name);
         let is_late = self.low.is_empty() || order(&self.low)?.is_le();
@@ -83,8 +84,8 @@ impl<'a> UncheckedSlice<'a> {
 }
 
 impl Validation<'_> {
-    /// A range as 2.1 takes it. Composites are taken apart before anything is read, but not those in Super families:
-    /// there each name is one component already (`CassandraServer.toInternalFilter`).
+    /// Converts a range as 2.1 does. It parses composites before it reads anything, except in Super column families,
+    /// where each name is already one component (`CassandraServer.toInternalFilter`).
     pub(super) fn read_unchecked(&self, cf: &CfDef, range: &RequestedRange) -> Result<RequestedRange, Error> {
         let mut read = range.clone();
         for bound in [&mut read.start, &mut read.finish] {
@@ -93,7 +94,8 @@ impl Validation<'_> {
         Ok(read)
     }
 
-    /// One bound of such a range. Where columns are defined, 2.1 makes texts of their names, which what is no name has not.
+    /// Converts one bound of such a range. If the column family defines columns, 2.1 converts names to text, which
+    /// fails for bytes that are not a valid name.
     pub(super) fn read_bound_unchecked(&self, cf: &CfDef, bound: &Bytes) -> Result<Bytes, Error> {
         let failed = |error: MarshalError| Error::invalid(error.0);
         let comparator = self.comparator(cf, false);

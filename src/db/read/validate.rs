@@ -1,4 +1,4 @@
-//! Checks what a read asks for: slices, ranges of keys, conditions.
+//! Validates the arguments of reads: slices, ranges of keys, conditions.
 
 use crate::compat::texts;
 use crate::db::Error;
@@ -15,7 +15,7 @@ use crate::util::limits::NAME_BYTES_MAX;
 use bytes::Bytes;
 
 impl Validation<'_> {
-    /// A slice's range.
+    /// Validates the range of a slice and converts it.
     pub(in crate::db) fn range(
         &self,
         cf: &CfDef,
@@ -35,7 +35,7 @@ impl Validation<'_> {
         }
         for (bound, which) in [(start, "start"), (finish, "finish")] {
             comparator.validate(bound).map_err(|error| Error::invalid(error.0))?;
-            // 0.6 fails inside or leaves the client waiting; the sentence is 1.2's.
+            // 0.6 fails with an internal error or lets the client wait; the message is that of 1.2.
             bound_length(bound, which)?;
         }
         let count = count_of()?;
@@ -47,7 +47,7 @@ impl Validation<'_> {
         Ok(SliceRange { start: start.clone(), finish: finish.clone(), reversed: range.reversed, count })
     }
 
-    /// What a slice asks for.
+    /// Validates the predicate of a slice and converts it.
     pub fn predicate(
         &self,
         cf: &CfDef,
@@ -69,7 +69,7 @@ impl Validation<'_> {
         }
     }
 
-    /// What get_range_slices may be asked: both keys, or both tokens; from 1.1 on a key and a token too.
+    /// Validates the range of get_range_slices: two keys or two tokens, and from 1.1 on also a key and a token.
     pub fn key_range(
         &self,
         cf: &CfDef,
@@ -100,13 +100,14 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// The column at which a scan by columns begins.
+    /// Validates the start column of get_paged_slice.
     pub fn page_start(&self, cf: &CfDef, start: &[u8]) -> Result<(), Error> {
         bound_length(start, "start")?;
         self.comparator(cf, false).validate(start).map_err(|error| Error::invalid(error.0))
     }
 
-    /// The keys of a range in the order of their tokens. An end that is the ring's own end is never too early.
+    /// Checks that the tokens of a range's keys are in order. An empty end means the end of the ring and is always in
+    /// order.
     fn key_order(&self, start: &[u8], end: &[u8], partitioner: &dyn Partitioner) -> Result<(), Error> {
         if end.is_empty() || token_of(start, partitioner) <= token_of(end, partitioner) {
             return Ok(());
@@ -128,7 +129,7 @@ impl Validation<'_> {
         Err(Error::invalid("Start key's token sorts after end token"))
     }
 
-    /// The conditions of get_indexed_slices: one at least must be an index's own.
+    /// Validates the conditions of get_indexed_slices, one of which must be on an indexed column.
     pub fn index_clause(&self, cf: &CfDef, clause: &IndexClause) -> Result<(), Error> {
         if clause.expressions.is_empty() {
             return Err(Error::invalid("index clause list may not be empty"));
@@ -139,7 +140,7 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// Conditions on a row. Returns whether one is an equality on an indexed column.
+    /// Validates conditions on a row. Returns whether one of them is an equality on an indexed column.
     pub fn expressions(&self, cf: &CfDef, expressions: &[IndexExpression]) -> Result<bool, Error> {
         let mut is_indexed = false;
         for expression in expressions {
@@ -155,7 +156,7 @@ impl Validation<'_> {
             if self.behaviour.reads.condition_needs_plain_name
                 && (cf.is_super() || expression.column_name.is_empty())
             {
-                // 2.1 fails inside when it makes a cell's name of this.
+                // 2.1 fails with an internal error when it builds a cell name from this.
                 let why = "a condition needs the name of a column of a Standard column family";
                 return Err(failed("name", why));
             }
@@ -177,7 +178,7 @@ fn bound_length(bound: &[u8], which: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// From 1.1 on: one start and one end, but no token before a key.
+/// Checks that there is one start and one end, and no token before a key (1.1 and later).
 fn mixed_ends(range: &KeyRange) -> Result<(), Error> {
     if range.start_key.is_none() == range.start_token.is_none()
         || range.end_key.is_none() == range.end_token.is_none()
@@ -192,7 +193,7 @@ fn mixed_ends(range: &KeyRange) -> Result<(), Error> {
     Ok(())
 }
 
-/// Up to 1.0: both keys, or both tokens.
+/// Checks that there are two keys or two tokens (up to 1.0).
 fn unmixed_ends(range: &KeyRange) -> Result<(), Error> {
     if range.start_key.is_some() != range.end_key.is_some() {
         return Err(Error::invalid("start key and end key must either both be non-null, or both be null"));

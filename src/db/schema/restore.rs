@@ -1,4 +1,4 @@
-//! Takes up what comes from another store: definitions, and rows with the timestamps that they have there.
+//! Imports definitions and rows from another store; rows keep their timestamps.
 
 use std::sync::Arc;
 

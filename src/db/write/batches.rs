@@ -26,7 +26,7 @@ impl Writes<'_> {
                 checks.column_or_super(&family, insert)?;
             }
         }
-        // The old servers assert this after their checks, and fail inside.
+        // The old servers assert this after their checks, and fail with an internal error.
         let is_both = |insert: &ColumnOrSuper| insert.column.is_some() && insert.super_column.is_some();
         if families.iter().flat_map(|(_, inserts)| inserts).any(is_both) {
             return Err(Error::invalid(
@@ -44,12 +44,12 @@ impl Writes<'_> {
         self.apply(row.into_iter().collect()).await
     }
 
-    /// Changes many rows. All are checked before any is written.
+    /// Changes many rows. All changes are validated before any is written.
     pub async fn batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
         self.batch(rows, true).await
     }
 
-    /// Changes many rows, all of them or none (1.2 and later). Counters cannot be among them.
+    /// Changes many rows atomically (1.2 and later). Counters are not allowed.
     pub async fn atomic_batch_mutate(&self, rows: Vec<RowBatch>) -> Result<(), Error> {
         self.batch(rows, false).await
     }
@@ -78,7 +78,7 @@ impl Writes<'_> {
             }
         }
         match self.request.store().capabilities().logged_batches {
-            // Our own store applies all of them or none in any case.
+            // A local store is atomic in any case.
             Some(batches) if !may_count && !mutations.is_empty() => {
                 Ok(batches.apply_logged(mutations, behaviour, consistency).await?)
             }
@@ -86,13 +86,13 @@ impl Writes<'_> {
         }
     }
 
-    /// The mutation of a checked row; `None` when it changes nothing.
+    /// Returns the mutation of a validated row; `None` if it changes nothing.
     fn row_mutation(&self, checks: &Validation<'_>, row: RowBatch) -> Result<Option<Mutation>, Error> {
         let leaves_rows = checks.behaviour.writes.batch_leaves_empty_rows
             && !self.request.store().capabilities().drops_empty_rows;
         let mut families: Vec<CfMutation> = Vec::with_capacity(row.families.len());
         for (family, requests) in row.families {
-            // What writes nothing is not looked at: to 0.7 its column family need not even exist.
+            // Entries that write nothing are skipped: up to 0.7 their column family need not even exist.
             if !leaves_rows && !requests.iter().any(MutationRequest::writes_anything) {
                 continue;
             }
@@ -102,7 +102,7 @@ impl Writes<'_> {
                 self.changes().add_changes(cf, request, &mut changes);
             }
             if changes.is_empty() && leaves_rows {
-                // 2.1 writes the row all the same, and scans return it with no columns.
+                // 2.1 writes the row nevertheless, and scans return it without columns.
                 changes.push(Change::DeleteRow { deletion: DeletionTime::LIVE });
             }
             if !changes.is_empty() {
@@ -114,7 +114,7 @@ impl Writes<'_> {
 }
 
 impl Validation<'_> {
-    /// One row of a batch: the key, then each element (to 0.7).
+    /// Validates one row of a batch: the key, then each element (to 0.7).
     fn batch_row(&self, keyspace: &[u8], row: &RowBatch) -> Result<(), Error> {
         self.key(&row.key, None)?;
         for (family, changes) in &row.families {
@@ -129,13 +129,13 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// Where a row belongs is looked up by its keyspace's replication, even when nothing of it is written. To 0.5
-    /// there is but one for all keyspaces.
+    /// Checks that a row's keyspace exists. The old servers look up the replicas of a row by its keyspace's
+    /// replication even if the row writes nothing; up to 0.5 all keyspaces share one replication.
     fn keyspace_of_row(&self, keyspace: &[u8]) -> Result<(), Error> {
         if self.behaviour.schema.replication_is_global { Ok(()) } else { self.keyspace(keyspace) }
     }
 
-    /// One row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether
+    /// Validates one row of a batch: each column family, the key in it, its elements (0.8 and later). Returns whether
     /// there are counters among them.
     fn modern_batch_row(
         &self,

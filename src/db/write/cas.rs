@@ -14,28 +14,29 @@ use crate::model::{Cell, Change, Mutation, Predicate, ReadCommand, RowColumns, S
 use crate::schema::CfDef;
 use crate::storage::{CasAnswer, CasCommand};
 
-/// What a conditional update asks. It is committed at the consistency level of its request.
+/// The arguments of a conditional update, which is committed at the consistency level of its request.
 #[derive(Debug, Clone)]
 pub struct CasRequest {
     pub key: Bytes,
     pub column_family: Bytes,
-    /// The columns that must be there with these values. Empty: the row must have none.
+    /// The columns that must exist with these values. If empty, the row must have no columns.
     pub expected: Vec<NewColumn>,
     pub updates: Vec<NewColumn>,
     pub serial_consistency: ConsistencyLevel,
 }
 
-/// What became of a conditional update.
+/// The outcome of a conditional update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CasOutcome {
     Applied,
-    /// What is there instead: of the expected columns those that live, or the row's first.
+    /// The current columns: those of the expected columns that are live, or the row's first one.
     Refused(Vec<Cell>),
 }
 
 impl Writes<'_> {
-    /// Writes columns if the row is as expected. Such updates of one row wait for each other; plain writes do
-    /// not wait for them, as in the old servers. The server gives the timestamp. A cluster decides by itself.
+    /// Writes columns if the row is as expected. Conditional updates of one row wait for each other; plain writes do
+    /// not wait for them, as in the old servers. The server sets the timestamp. A cluster runs conditional updates
+    /// itself.
     pub async fn cas(&self, request: CasRequest) -> Result<CasOutcome, Error> {
         let Request { keyspace, consistency: commit_consistency, behaviour, .. } = *self.request;
         let checks = self.request.validation();
@@ -81,7 +82,7 @@ impl Writes<'_> {
             .collect()
     }
 
-    /// The same for a store that decides by itself.
+    /// Returns the command for a store that runs conditional updates itself.
     fn cas_command(&self, cf: &Arc<CfDef>, read: ReadCommand, request: CasRequest) -> CasCommand {
         let expected = request.expected.into_iter();
         let changes = self.cas_changes(cf, request.updates);
@@ -97,7 +98,7 @@ impl Writes<'_> {
 }
 
 impl Database {
-    /// Waits until no other conditional update of the row is under way.
+    /// Locks the row against other conditional updates.
     pub(crate) async fn cas_turn(&self, key: &Bytes) -> tokio::sync::MutexGuard<'_, ()> {
         use std::hash::BuildHasher;
         let hash = self.cas_hasher.hash_one(key);
@@ -106,7 +107,7 @@ impl Database {
     }
 }
 
-/// Whether the live columns that were found are those that are expected, with their values.
+/// Returns whether the live columns found are the expected ones, with the expected values.
 fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviour: &Behaviour) -> bool {
     if expected.is_empty() {
         return current.is_empty();
@@ -119,7 +120,7 @@ fn is_as_expected(cf: &CfDef, current: &[Cell], expected: &[NewColumn], behaviou
 }
 
 impl Validation<'_> {
-    /// What is updated, what is expected, and the levels.
+    /// Validates the updates, the expected columns, and the levels.
     fn cas(
         &self,
         cf: &CfDef,
@@ -133,7 +134,7 @@ impl Validation<'_> {
             self.names(cf, None, std::slice::from_ref(&column.name))?;
         }
         for column in &request.updates {
-            // The server gives the timestamp, but clients had to send one.
+            // The server sets the timestamp, but clients had to send one.
             self.column_data(cf, false, column)?;
         }
         for column in &request.expected {

@@ -1,4 +1,4 @@
-//! From checked arguments to changes of cells.
+//! Converts validated arguments to changes of cells.
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::model::{Cell, Change, DeletionTime, RangeDeletion};
 use crate::schema::CfDef;
 use crate::util::Clock;
 
-/// Makes changes as of now.
+/// Builds changes with the current time.
 #[derive(Clone, Copy)]
 pub(super) struct ChangeBuilder<'a> {
     pub clock: &'a Clock,
@@ -27,7 +27,7 @@ impl ChangeBuilder<'_> {
         }
     }
 
-    /// What an insert writes. Where a column and a super column are given, 0.6 writes the column only.
+    /// Adds the changes of an insert. If both a column and a super column are given, 0.6 writes only the column.
     fn add_insert(&self, cf: &CfDef, insert: ColumnOrSuper, changes: &mut Vec<Change>) {
         let add = |super_column: Option<Bytes>, counter: CounterColumn| {
             let cell = Cell::increment(counter.name, counter.delta, self.clock.next_micros());
@@ -46,7 +46,7 @@ impl ChangeBuilder<'_> {
         }
     }
 
-    /// A checked column as it will be stored.
+    /// Returns the change that stores a validated column.
     pub fn column(&self, cf: &CfDef, super_column: Option<Bytes>, column: NewColumn) -> Change {
         let NewColumn { name, value, timestamp, ttl_s } = column;
         let (value, timestamp) = (value.unwrap_or_default(), timestamp.unwrap_or_default());
@@ -59,7 +59,7 @@ impl ChangeBuilder<'_> {
 
     fn add_deletion(&self, cf: &CfDef, deletion: Deletion, changes: &mut Vec<Change>) {
         let Deletion { timestamp, super_column, predicate } = deletion;
-        // Counters go by the server's time whatever the client says.
+        // Deletions of counters use the server's time, whatever the client sends.
         let timestamp = match timestamp {
             Some(timestamp) if !cf.is_counter() => timestamp,
             _ => self.clock.next_micros(),
@@ -70,7 +70,7 @@ impl ChangeBuilder<'_> {
             changes.extend(names.map(|name| self.deletion(cf, super_column.clone(), Some(name), timestamp)));
         } else if let Some(range) = predicate.slice_range {
             let deletion = self.deletion_time(timestamp);
-            // `reversed` is not looked at: a range that goes backwards deletes nothing.
+            // `reversed` is ignored: a range that goes backwards deletes nothing.
             let RequestedRange { start, finish, .. } = range;
             changes.push(Change::DeleteRange(RangeDeletion { super_column, start, finish, deletion }));
         } else {
@@ -82,7 +82,8 @@ impl ChangeBuilder<'_> {
         DeletionTime { marked_for_delete_at: timestamp, local_deletion_time: self.clock.now_s() }
     }
 
-    /// The tombstone of what a path leads to. In a Super column family, a name without a super column is one.
+    /// Returns the deletion of a path. In a Super column family, a name without a super column is the name of a super
+    /// column.
     pub fn deletion(
         &self,
         cf: &CfDef,

@@ -1,4 +1,4 @@
-//! Names of super columns that the oldest releases do not check, only compare: what comes of those that are none.
+//! Invalid names of super columns, which the oldest releases do not validate but only compare.
 
 use bytes::Bytes;
 
@@ -10,23 +10,22 @@ use crate::marshal::{AbstractType, PACKAGE};
 use crate::model::{Change, Mutation, Predicate, SliceRange};
 use crate::util::Release;
 
-/// What a comparison makes of a name that is none.
+/// The effect of an invalid name in comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::db) enum Compared {
-    /// It is taken for this name.
+    /// The name compares like this one.
     As(Bytes),
-    /// It is like no name.
+    /// The name equals no name.
     Unlike,
-    /// It fails, where there is a name to compare it with.
+    /// The comparison fails if there is a name to compare with.
     Fails,
 }
 
-/// What a release to 0.6 makes of a name that is none and not empty.
+/// Returns the effect of an invalid, non-empty name in a release up to 0.6.
 ///
-/// Java reads a UUID, and in 0.4 and 0.5 a LongType too, from the first bytes, and fails where there are too few. Only a
-/// UUID of version 1 has a time. 0.6 compares the first eight bytes of a TimeUUIDType, and the rest where the times are
-/// equal. UTF8Type and AsciiType
-/// compare what can be decoded.
+/// Java reads a UUID, and in 0.4 and 0.5 a LongType too, from the first bytes, and fails if there are too few. Only a
+/// UUID of version 1 has a time. 0.6 compares the first eight bytes of a TimeUUIDType, and the rest if the times are
+/// equal. UTF8Type and AsciiType compare the decoded text.
 pub(in crate::db) fn compared(comparator: &dyn AbstractType, name: &Bytes, release: Release) -> Compared {
     let is_looked_through = Behaviour::of(release).reads.compares_times_before_names;
     let width = match comparator.class_name().strip_prefix(PACKAGE) {
@@ -49,7 +48,7 @@ pub(in crate::db) fn compared(comparator: &dyn AbstractType, name: &Bytes, relea
     }
 }
 
-/// The super column that a change is about.
+/// Returns the super column that a change applies to.
 fn super_name(change: &mut Change) -> Option<&mut Bytes> {
     match change {
         Change::Cell { super_column, .. } => super_column.as_mut(),
@@ -59,8 +58,8 @@ fn super_name(change: &mut Change) -> Option<&mut Bytes> {
 }
 
 impl Writes<'_> {
-    /// Settles what a batch of 0.6 deletes under names that are none. It measures them, and compares them with the other
-    /// super columns of the row, those of the batch and those that are there.
+    /// Resolves the deletions of a 0.6 batch under invalid names. 0.6 computes their length and compares them with
+    /// the other super columns of the row, both those of the batch and the stored ones.
     pub(super) async fn settle_unchecked_names(
         &self,
         checks: &Validation<'_>,

@@ -1,4 +1,4 @@
-//! Checks what a write brings: columns, counters, deletions.
+//! Validates the arguments of writes: columns, counters, deletions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::util::limits::{EXPIRY_MAX_S, NAME_BYTES_MAX, TTL_MAX_S};
 
 use bytes::Bytes;
 
-/// A column family as a batch names it. It is looked up once, and missed by the element that needs it.
+/// A column family named in a batch. It is looked up once, and the first element that needs it reports if it does not
+/// exist.
 pub(super) struct NamedFamily<'a> {
     keyspace: &'a [u8],
     name: &'a [u8],
@@ -36,7 +37,7 @@ impl<'a> Validation<'a> {
         NamedFamily { keyspace, name, found: self.family(keyspace, name) }
     }
 
-    /// One element of a batch (to 0.7).
+    /// Validates one element of a batch (to 0.7).
     pub(super) fn mutation(&self, family: &NamedFamily<'_>, mutation: &MutationRequest) -> Result<(), Error> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(_), Some(_)) => Err(Error::invalid(
@@ -53,7 +54,8 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// What a batch inserts (to 0.7). A super column without columns is not looked at: nothing is written.
+    /// Validates an insert of a batch (to 0.7). A super column without columns is not checked, because nothing is
+    /// written.
     pub(super) fn column_or_super(
         &self,
         family: &NamedFamily<'_>,
@@ -79,7 +81,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// One element of a batch in a column family that is known (0.8 and later).
+    /// Validates one element of a batch in a known column family (0.8 and later).
     pub fn mutation_in(&self, cf: &CfDef, mutation: &MutationRequest) -> Result<(), Error> {
         match (&mutation.insert, &mutation.deletion) {
             (Some(insert), None) => self.insert_in(cf, insert),
@@ -120,7 +122,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// Seconds to live, given or those of the column family.
+    /// Validates the time to live, either the given one or the column family's default.
     fn ttl(&self, cf: &CfDef, ttl_s: Option<i32>) -> Result<(), Error> {
         match ttl_s {
             Some(seconds) if seconds <= 0 => Err(Error::invalid("ttl must be positive")),
@@ -134,7 +136,7 @@ impl<'a> Validation<'a> {
         }
     }
 
-    /// 2.1 notes the second at which a column expires in 31 bits, and refuses one that does not fit.
+    /// Checks that the second at which a column expires fits into 31 bits. 2.1 stores it so, and refuses others.
     fn expires_in_time(&self, cf: &CfDef, ttl_s: i32, which: &str) -> Result<(), Error> {
         if !self.behaviour.writes.expiry_has_31_bits || ttl_s <= EXPIRY_MAX_S - self.clock.now_s() {
             return Ok(());
@@ -147,7 +149,7 @@ impl<'a> Validation<'a> {
         )))
     }
 
-    /// A column's time to live, value and timestamp. Its name is known to be good.
+    /// Validates a column's time to live, value and timestamp. Its name has been validated already.
     pub fn column_data(&self, cf: &CfDef, in_super: bool, column: &NewColumn) -> Result<(), Error> {
         self.ttl(cf, column.ttl_s)?;
         let Some(value) = &column.value else { return Err(Error::invalid("Column value is required")) };
@@ -184,7 +186,7 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// What a batch deletes in a column family that is known (0.7 and later).
+    /// Validates a deletion of a batch in a known column family (0.7 and later).
     fn deletion_in(&self, cf: &CfDef, deletion: &Deletion) -> Result<(), Error> {
         if let Some(super_column) = &deletion.super_column {
             self.names(cf, None, std::slice::from_ref(super_column))?;
@@ -218,7 +220,8 @@ impl<'a> Validation<'a> {
         Ok(())
     }
 
-    /// What a batch deletes (to 0.6). 0.6 looks the column family up without asking whether the keyspace is there.
+    /// Validates a deletion of a batch (to 0.6). 0.6 looks up the column family without checking that the keyspace
+    /// exists.
     fn deletion(&self, family: &NamedFamily<'_>, deletion: &Deletion) -> Result<(), Error> {
         let (keyspace, name) = (family.keyspace, family.name);
         let cf = self.find(keyspace, name);
@@ -226,7 +229,7 @@ impl<'a> Validation<'a> {
             if deletion.super_column.is_some() && !cf.is_some_and(|cf| cf.is_super()) {
                 return Err(super_on_standard("deletion of super_column", keyspace, name, deletion));
             }
-            // 0.6 asks for the column family of a row deletion only when it writes.
+            // 0.6 looks up the column family of a row deletion only when it writes.
             return Ok(());
         };
         if predicate.column_names.is_none() && predicate.slice_range.is_none() {
@@ -266,7 +269,7 @@ fn super_on_standard(what: &str, keyspace: &[u8], family: &[u8], deletion: &Dele
     ))
 }
 
-/// Bytes as Java's generated code prints them: `0A FF`.
+/// Formats bytes as Java's generated code prints them: `0A FF`.
 fn spaced_hex(bytes: &[u8]) -> String {
     let shown: Vec<String> = bytes.iter().take(64).map(|byte| format!("{byte:02X}")).collect();
     shown.join(" ")

@@ -36,14 +36,14 @@ impl<'a> Writes<'a> {
         checks.key(&key, None)?;
         let cf = checks.column_path(keyspace, &path)?;
         let Some(name) = path.column else {
-            // 0.6 lets this pass and then fails inside.
+            // 0.6 accepts this and then fails with an internal error.
             return Err(Error::invalid(format!(
                 "column parameter is not optional for an insert into super CF {}",
                 cf.name
             )));
         };
         let column = NewColumn { name, value: Some(value), timestamp: Some(timestamp), ttl_s: None };
-        // What later releases define, earlier clients must keep to as well.
+        // Clients of earlier releases must also respect definitions that only later releases can make.
         checks.counting(cf, false)?;
         checks.key(&key, Some(cf))?;
         checks.column_data(cf, path.super_column.is_some(), &column)?;
@@ -88,10 +88,10 @@ impl<'a> Writes<'a> {
         self.remove_from(false, key, path, timestamp).await
     }
 
-    /// Whether [`Self::remove`] would take such a path.
+    /// Checks whether [`Self::remove`] would accept such a path.
     ///
     /// # Errors
-    /// What is wrong with the key or the path.
+    /// An invalid key or path.
     pub fn check_removal(&self, key: &[u8], path: &ColumnPath) -> Result<(), Error> {
         let keyspace = self.request.keyspace;
         let checks = self.request.validation();
@@ -99,7 +99,7 @@ impl<'a> Writes<'a> {
         checks.path_or_parent(cf, path)
     }
 
-    /// Deletes a counter, a super column of them or a row, as of now (0.8 and later).
+    /// Deletes a counter, a super column of counters or a row, as of now (0.8 and later).
     pub async fn remove_counter(&self, key: Bytes, path: ColumnPath) -> Result<(), Error> {
         let now = self.request.database.next_micros();
         self.remove_from(true, key, path, now).await
@@ -126,7 +126,7 @@ impl<'a> Writes<'a> {
         self.apply(vec![mutation]).await
     }
 
-    /// Applies checked mutations of the request's keyspace, with the entries of their indexes.
+    /// Applies validated mutations of the request's keyspace, together with their index entries.
     pub async fn apply(&self, mut mutations: Vec<Mutation>) -> Result<(), Error> {
         let Request { consistency, behaviour, .. } = *self.request;
         if mutations.is_empty() {
@@ -141,7 +141,7 @@ impl<'a> Writes<'a> {
 }
 
 impl Validation<'_> {
-    /// What a column or counter is written into, and its name (0.7 and later).
+    /// Validates the parent and the name of a written column or counter (0.7 and later).
     pub(in crate::db) fn parent_for_write(
         &self,
         cf: &CfDef,
