@@ -1,8 +1,7 @@
-//! Builds an index over data that are already there, while the database serves.
+//! Builds an index over existing data while the database serves requests.
 //!
-//! From the moment the index is defined every write adds its entries; the builder walks the rows that were
-//! there before. Until it is done, reads do not use the index. That it is not done is noted in the store, so
-//! that a restart goes on.
+//! Once the index is defined, every write adds its entries; the builder adds those of the existing rows. Until it is
+//! done, reads do not use the index. A metadata record marks the unfinished index, so that a restart continues.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -17,48 +16,48 @@ use crate::db::{Database, Error};
 use crate::model::{Bounds, Change, Mutation, Predicate, RangeCommand, RowColumns, SliceRange};
 use crate::schema::{Catalog, CfDef};
 
-/// What the note of an unfinished index begins with; keyspace, column family and the column in hex follow.
+/// The prefix of the record of an unfinished index; keyspace, column family and the column in hex follow.
 pub(super) const BUILD_NOTE: &str = "index/";
 
-/// Rows that are indexed in one go.
+/// The number of rows that are indexed at a time.
 const ROWS_PER_STEP: usize = 256;
-/// How often it is asked whether requests with the schema from before have ended.
+/// How often the builder checks whether requests with the previous schema have ended.
 const ASK_EVERY: Duration = Duration::from_millis(2);
-/// How long a statement waits for indexes that are being built, and how often it asks.
+/// How long a statement waits for unfinished indexes, and how often it checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const ASK_BUILT_EVERY: Duration = Duration::from_millis(1);
 
-/// The name of the note of an index.
+/// Returns the name of the record of an unfinished index.
 pub(in crate::db) fn build_note(index: &CfDef) -> String {
     format!("{BUILD_NOTE}{}/{}", index.keyspace, index.name)
 }
 
-/// How long an index that is asked at once rests before it is built over what is there. Old servers wrote memory to
-/// the disk first; a statement right after CREATE INDEX found nothing by it.
+/// The delay before an index that reads use at once is built over existing rows. The old servers flushed memtables
+/// first, so a statement right after CREATE INDEX found nothing through the index.
 const BUILD_AFTER: Duration = Duration::from_millis(100);
 
-/// What reads do with an index that is not complete.
+/// How reads treat an index that is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::db) enum Unfinished {
-    /// They do without it, as long as that takes.
+    /// Reads do not use the index until it is complete.
     Avoided,
-    /// They ask it and find what has been entered: so it was with those that CQL had made.
+    /// Reads use the index and find the entries so far, as with indexes created by CQL in the old servers.
     Asked,
 }
 
 impl Indexes<'_> {
-    /// Whether reads cannot rely on an index yet.
+    /// Returns whether reads must not use an index yet.
     pub(super) fn is_being_built(&self, index: &CfDef) -> bool {
         self.database.building.read().get(&build_note(index)) == Some(&Unfinished::Avoided)
     }
 
-    /// Whether there is an index on a column and it is complete.
+    /// Returns whether a column has an index that is complete.
     pub fn is_built(&self, cf: &CfDef, column: &Bytes) -> bool {
         let index = cf.index_families.get(column);
         index.is_some_and(|index| !self.database.building.read().contains_key(&build_note(index)))
     }
 
-    /// Waits until all indexes are complete, but not for ever.
+    /// Waits until all indexes are complete, with a time limit.
     pub async fn until_built(&self) {
         let started = Instant::now();
         while !self.database.building.read().is_empty() && started.elapsed() < PATIENCE {
@@ -66,7 +65,7 @@ impl Indexes<'_> {
         }
     }
 
-    /// Adds the entries of the cells of a row.
+    /// Adds the index entries of the cells of a row.
     async fn add_entries_of_row(
         &self,
         cf: &Arc<CfDef>,
@@ -85,7 +84,7 @@ impl Indexes<'_> {
         Ok(())
     }
 
-    /// Adds the entries of the rows that are there.
+    /// Adds the index entries of the existing rows.
     async fn build(&self, cf: &Arc<CfDef>, column: &Bytes, index: &Arc<CfDef>) -> Result<(), Error> {
         let behaviour = Behaviour::of(NEWEST);
         let mut bounds = Bounds::Keys { start: Bytes::new(), end: Bytes::new() };
@@ -98,7 +97,7 @@ impl Indexes<'_> {
             if !is_defined {
                 break;
             }
-            // A table's column is part of many names.
+            // A column of a CQL table occurs in many cell names.
             let predicate = match cf.table {
                 Some(_) => Predicate::Range(SliceRange::all()),
                 None => Predicate::Names(vec![column.clone()]),
@@ -125,8 +124,8 @@ impl Indexes<'_> {
     }
 }
 
-/// Builds an index in the background. `before` is the schema without it: a request that still has it may write without an
-/// entry, and is waited for.
+/// Builds an index in the background. `before` is the schema without the index: requests that still use it may write
+/// without an entry, so the builder waits for them.
 pub(in crate::db) fn start_building(
     database: &Arc<Database>,
     cf: Arc<CfDef>,
@@ -136,9 +135,9 @@ pub(in crate::db) fn start_building(
 ) {
     let Some(index) = cf.index_families.get(&column).cloned() else { return };
     database.building.write().insert(build_note(&index), unfinished);
-    // Held weakly: who closes the database need not wait for the pause. The next start goes on.
+    // The reference is weak, so that closing the database need not wait for the delay. The next start continues.
     let database = Arc::downgrade(database);
-    // Where nobody runs tasks the index stays unfinished, and reads do without it.
+    // Without a runtime the index stays unfinished, and reads do not use it.
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     runtime.spawn(async move {
         if unfinished == Unfinished::Asked {

@@ -1,4 +1,4 @@
-//! Reads of rows that meet conditions, by an index or by a scan.
+//! Reads of rows that meet conditions, through an index or a scan.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::storage::IndexLookup;
 use crate::util::limits::ROW_WORK;
 use crate::util::meter;
 
-/// Rows or index entries that are looked at in one go, at least and at most.
+/// The minimum and maximum number of rows or index entries that are read at a time.
 const PAGE: (usize, usize) = (16, 1024);
 
 /// A read of the rows of a column family that meet conditions.
@@ -31,7 +31,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Reads the rows of a range, by an index where one helps.
+    /// Reads the rows of a range, through an index if there is one.
     pub async fn rows(self, bounds: Bounds) -> Result<Vec<Row>, Error> {
         match self.index() {
             Some((expression, ..)) if self.request.store().capabilities().indexes.is_some() => {
@@ -42,7 +42,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// A condition that an index answers.
+    /// Returns a condition that an index can answer, with its column and index.
     fn index(&self) -> Option<(&'a IndexExpression, ColumnDef, Arc<CfDef>)> {
         let cf = &self.read.cf;
         self.expressions.iter().find_map(|expression| {
@@ -59,12 +59,12 @@ impl<'a> Filter<'a> {
         (self.max_rows - self.found.len()).clamp(PAGE.0, PAGE.1)
     }
 
-    /// The same read with another predicate.
+    /// Returns the same read with another predicate.
     fn command(&self, cf: &Arc<CfDef>, predicate: Predicate) -> ReadCommand {
         self.request.command(cf, None, predicate)
     }
 
-    /// The columns that the conditions are about.
+    /// Returns the read of the columns in the conditions.
     fn conditions(&self) -> ReadCommand {
         let names = self.expressions.iter().map(|expression| expression.column_name.clone()).collect();
         let mut command = self.command(&self.read.cf, Predicate::Names(names));
@@ -95,7 +95,7 @@ impl<'a> Filter<'a> {
                 let held_for_a_while = before.since();
                 let RowColumns::Cells(entries) = read else { break };
                 let Some(last) = entries.last() else { break };
-                // The smallest name after the last.
+                // The smallest name after the last one.
                 start = [&last.name[..], &[0]].concat().into();
                 let is_last_page = entries.len() < page;
                 let is_over = self.take_entries(&entries, &key, (expression, &index), &range).await?;
@@ -108,7 +108,7 @@ impl<'a> Filter<'a> {
         Ok(self.found)
     }
 
-    /// Looks at the rows of index entries. Returns whether the range or the wanted number has ended.
+    /// Checks the rows of index entries. Returns whether the range has ended or enough rows were found.
     async fn take_entries(
         &mut self,
         entries: &[Cell],
@@ -148,9 +148,9 @@ impl<'a> Filter<'a> {
             }
         }
         for entry in stale {
-            // A write that is under way may show its entry and not yet its column.
+            // The entry of a write in progress may be visible before its column.
             if let Err(error) = index_reads.await_writes(&entry.value).await {
-                // Reads go on where nothing can be written.
+                // Reads continue if nothing can be written.
                 tracing::debug!("stale index entries stay: {error}");
                 break;
             }
@@ -163,7 +163,7 @@ impl<'a> Filter<'a> {
         Ok(is_over)
     }
 
-    /// By an index of the store's own: nothing in it is stale.
+    /// Reads through an index of the store itself, which has no stale entries.
     async fn by_index_of_store(
         mut self,
         expression: &IndexExpression,
@@ -184,7 +184,7 @@ impl<'a> Filter<'a> {
             let Some(last) = keys.last().cloned() else { break };
             let is_last_page = keys.len() < max_keys;
             let keys = match self.expressions {
-                // The index has looked at it.
+                // The index has already checked the only condition.
                 [_] => keys,
                 _ => self.those_that_meet_all(keys).await?,
             };
@@ -230,21 +230,21 @@ impl<'a> Filter<'a> {
         Ok(self.found)
     }
 
-    /// Whether the conditions can be looked at. Without an index, 1.1 and 1.2 look at the columns that were asked
-    /// for by name, and at no others.
+    /// Returns whether the conditions can be evaluated. Without an index, 1.1 and 1.2 see only the columns that the
+    /// client requested by name.
     fn sees_its_columns(&self) -> bool {
         let Predicate::Names(names) = &self.read.predicate else { return true };
         self.request.behaviour.reads.conditions_see_all_columns
             || self.expressions.iter().all(|expression| names.contains(&expression.column_name))
     }
 
-    /// Reads what was asked for of rows that meet all conditions, of as many as are still wanted.
+    /// Reads the requested columns of rows that meet all conditions, up to the number of rows still wanted.
     async fn take_rows(&mut self, mut keys: Vec<Bytes>) -> Result<(), Error> {
         keys.truncate(self.max_rows - self.found.len());
         let is_reversed = matches!(&self.read.predicate, Predicate::Range(range) if range.reversed);
         for (key, mut columns) in self.request.reads().read_each(keys, &self.read).await? {
             if is_reversed && self.request.behaviour.reads.conditions_turn_reversed_slices {
-                // With conditions, 2.1 turns a reversed slice round once more.
+                // With conditions, 2.1 reverses a reversed slice once more.
                 columns.reverse();
             }
             self.found.push(Row { key, columns });
@@ -256,16 +256,16 @@ impl<'a> Filter<'a> {
         self.expressions.iter().all(|expression| self.holds(columns, expression))
     }
 
-    /// Whether a row still has the value under which it stands in the index.
+    /// Returns whether a row still has the value of its index entry.
     fn is_current(&self, columns: &RowColumns, expression: &IndexExpression) -> bool {
         let RowColumns::Cells(cells) = columns else { return false };
         let live = cells.iter().filter(|cell| cell.is_live()).cloned().collect();
         self.holds(&RowColumns::Cells(live), expression)
     }
 
-    /// Whether a row's columns meet one condition. A column that is not there meets none. One that was deleted
-    /// and is not forgotten yet does as if its value were the four bytes of the second of its deletion: so the
-    /// old servers see it, where the condition is not the one that the index answers.
+    /// Returns whether a row's columns meet one condition. A missing column meets none. A deleted column whose
+    /// tombstone is not purged yet compares as if its value were the four bytes of its deletion time: the old servers
+    /// see it so if the condition is not the one that the index answers.
     fn holds(&self, columns: &RowColumns, expression: &IndexExpression) -> bool {
         let RowColumns::Cells(cells) = columns else { return false };
         let (cf, release) = (&self.read.cf, self.request.behaviour.release);
@@ -284,8 +284,8 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// How the second of a deletion compares to a value. Java compares numbers of different lengths by their first
-/// byte, signed, and then byte by byte.
+/// Compares a deletion time with a value. Java compares numbers of different lengths by their first byte, signed, and
+/// then byte by byte.
 fn compare_deletion(validator: &dyn AbstractType, deleted_at_s: i32, value: &[u8]) -> Ordering {
     let bytes = deleted_at_s.to_be_bytes();
     let short = validator.class_name().trim_start_matches(PACKAGE);

@@ -8,7 +8,7 @@ use crate::db::{Error, Request};
 use crate::model::{Bounds, ReadCommand, Row, RowColumns};
 use crate::storage::StoreError;
 
-/// Reads by secondary indexes.
+/// Reads through secondary indexes.
 #[derive(Clone, Copy)]
 pub struct IndexReads<'a> {
     pub(super) request: &'a Request<'a>,
@@ -19,7 +19,7 @@ impl<'a> IndexReads<'a> {
         IndexReads { request }
     }
 
-    /// Rows that meet all conditions, in ring order from a key on (0.7 and later).
+    /// Returns rows that meet all conditions, in ring order from a key on (0.7 and later).
     pub async fn get_indexed_slices(
         &self,
         parent: &ColumnParent,
@@ -34,14 +34,14 @@ impl<'a> IndexReads<'a> {
         self.request.reads().check_consistency()?;
         self.request.check_replicas_to_read()?;
         let bounds = Bounds::Keys { start: clause.start_key.clone(), end: Bytes::new() };
-        // Cassandra fails inside, whatever it finds.
+        // Cassandra fails with an internal error, whatever it finds.
         let max_rows = usize::try_from(clause.count)
             .map_err(|_| Error::invalid("the count of an index clause must not be negative"))?;
         let read = self.request.command(cf, parent.super_column.clone(), predicate);
         self.rows_that_meet(&clause.expressions, bounds, max_rows, read).await
     }
 
-    /// Rows of a range that meet all conditions, by an index where one helps.
+    /// Returns the rows of a range that meet all conditions, through an index if there is one.
     pub(in crate::db) async fn rows_that_meet(
         &self,
         expressions: &[IndexExpression],

@@ -1,12 +1,11 @@
-//! Secondary indexes: which rows hold a value.
+//! Secondary indexes, which list the rows that hold a value.
 //!
-//! An index is a column family of its own that clients do not see, as in the old servers: its row keys are the
-//! values, its columns the rows that hold them, in ring order. An entry is written together with the column
-//! that it is for, so it is never missing; what a column held before is not looked up, so an entry may be
-//! stale. Whoever reads an index looks at the rows too, and takes stale entries away.
-//!
-//! A row of Thrift's has one column that an entry may be for. A partition of CQL's has many, so an entry's name ends with
-//! that of its cell: each lives and dies with its own.
+//! An index is a hidden column family of its own, as in the old servers: its row keys are the values, its columns the
+//! rows that hold them, in ring order. An entry is written together with its column, so entries are never missing.
+//! The previous value of the column is not looked up, so entries may be stale: readers of an index check the rows
+//! too, and remove stale entries.
+//! A Thrift row has one column per index entry. A CQL partition has many cells, so the name of an entry ends with the
+//! name of its cell, and each entry is valid as long as its cell.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -19,17 +18,17 @@ use crate::marshal::StoredOrder;
 use crate::model::{Cell, CellKind, CfMutation, Change, Mutation};
 use crate::schema::{CfDef, ColumnDef};
 
-/// Every index row's key begins so, because a key is never empty and a value may be.
+/// The first byte of every index row's key, because a key must not be empty but a value may be.
 const KEY_PREFIX: u8 = b'v';
 
-/// The key of the index row of a value: bytes that are equal where values are.
+/// Returns the key of the index row of a value: equal values have equal keys.
 pub(super) fn index_key(column: &ColumnDef, value: &[u8]) -> Bytes {
     let mut key = vec![KEY_PREFIX];
     column.validator.ordered(value, &mut key);
     key.into()
 }
 
-/// Whether equal values can be found by equal bytes.
+/// Returns whether equal values always have equal bytes in the index.
 pub(super) fn is_exact(column: &ColumnDef) -> bool {
     column.validator.stored_order() == StoredOrder::Exact
 }
@@ -41,22 +40,22 @@ pub struct Indexes<'a> {
 }
 
 impl Database {
-    /// The secondary indexes.
+    /// Returns the secondary indexes.
     pub fn indexes(&self) -> Indexes<'_> {
         Indexes { database: self }
     }
 }
 
 impl Indexes<'_> {
-    /// Whether the index on a column can be asked for the rows with a value.
+    /// Returns whether reads can use the index on a column.
     pub fn is_usable(&self, cf: &CfDef, column: &Bytes) -> bool {
         let index = cf.index_families.get(column);
         let definition = cf.column_metadata.get(column);
         definition.is_some_and(is_exact) && index.is_some_and(|index| !self.is_being_built(index))
     }
 
-    /// Adds to each mutation the index entries of the columns that it writes. What belongs together is applied
-    /// together.
+    /// Adds to the mutations the index entries of the columns that they write. Each column is applied together with
+    /// its entries.
     pub(in crate::db) fn add_entries(&self, mutations: &mut Vec<Mutation>) {
         let is_indexed = |family: &CfMutation| !family.cf.index_families.is_empty();
         if !mutations.iter().any(|mutation| mutation.families.iter().any(is_indexed)) {
@@ -70,8 +69,8 @@ impl Indexes<'_> {
                 }
             }
         }
-        // No row may come twice among the mutations: else they would not be applied as one. Those with entries are the
-        // last: who sees an entry sees the column.
+        // Each row must occur once among the mutations, or they would not be applied as one. The index rows are last,
+        // so that whoever sees an entry sees its column.
         let mut places: HashMap<Bytes, usize> =
             mutations.iter().enumerate().map(|(at, mutation)| (mutation.key.clone(), at)).collect();
         for (key, family) in entries {
@@ -85,7 +84,7 @@ impl Indexes<'_> {
         }
     }
 
-    /// The index entries of one change, and the index rows that they go to.
+    /// Returns the index entries of one change, with the index rows that they go to.
     pub(super) fn entries_of(&self, cf: &CfDef, row: &Bytes, change: &Change) -> Vec<(Bytes, CfMutation)> {
         let Change::Cell { super_column: None, cell } = change else { return Vec::new() };
         if !matches!(cell.kind, CellKind::Live | CellKind::Expiring { .. }) {
@@ -114,7 +113,7 @@ impl Indexes<'_> {
     }
 }
 
-/// Whether a value that stands so to the one that is asked for meets a condition.
+/// Returns whether a value that compares so with the value of a condition meets the condition.
 pub(super) fn meets(operator: crate::db::IndexOperator, order: Ordering) -> bool {
     match operator {
         crate::db::IndexOperator::Eq => order.is_eq(),

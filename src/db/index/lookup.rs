@@ -12,8 +12,8 @@ use crate::schema::CfDef;
 use crate::storage::IndexLookup;
 
 impl IndexReads<'_> {
-    /// Keys of rows that may hold an indexed value, in ring order after one of them, at most so many; fewer are the last.
-    /// Entries may be stale: look at the rows.
+    /// Returns at most `count` keys of rows that may hold an indexed value, in ring order after a given key; fewer
+    /// keys mean that there are no more. Entries may be stale, so the caller must check the rows.
     pub async fn indexed_keys(
         &self,
         cf: &Arc<CfDef>,
@@ -37,7 +37,7 @@ impl IndexReads<'_> {
         let Some((definition, index)) = definition.zip(cf.index_families.get(column)) else {
             return Ok(Vec::new());
         };
-        // The smallest name after those of a row.
+        // The smallest name after the names of a row.
         let start_after = |key: &Bytes| match cf.table {
             None => [&ring.row_name(key)[..], &[0]].concat().into(),
             Some(_) => ring.after_partition(key),

@@ -1,4 +1,4 @@
-//! Secondary indexes: their entries, their construction, and reads by conditions.
+//! Secondary indexes: their entries, how they are built, and reads with conditions.
 
 mod build;
 mod filter;

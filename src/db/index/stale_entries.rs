@@ -1,4 +1,4 @@
-//! Removes index entries whose rows do not have the value any more.
+//! Removes index entries whose rows no longer have the value.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::model::{Cell, Change, Mutation, Predicate, RowColumns, SliceRange};
 use crate::schema::CfDef;
 use crate::storage::StoreError;
 
-/// Entries of one partition that are looked at in one go.
+/// The number of entries of one partition that are read at a time.
 const STALE_PAGE: usize = 256;
 
 impl IndexReads<'_> {
-    /// Waits for the writes of a row that are under way: who has seen an entry sees its column after that.
+    /// Waits for the writes of a row in progress; after that, the column of every visible entry is visible.
     pub(super) async fn await_writes(&self, row: &Bytes) -> Result<(), StoreError> {
         let nothing = Mutation { key: row.clone(), families: Vec::new() };
         self.request.store().apply(vec![nothing], self.request.behaviour, ConsistencyLevel::Zero).await
     }
 
-    /// Takes a stale entry away. A newer one of the same name stays; an older write of the column loses to what the
-    /// column holds. A failure leaves the entry for another time.
+    /// Removes a stale entry. A newer entry of the same name stays; an older write of the column loses to the
+    /// column's current value. If the removal fails, the entry stays for another time.
     pub(super) async fn remove_entry(&self, (index, key): (&Arc<CfDef>, &Bytes), entry: &Cell) {
         let dead = Cell::tombstone(entry.name.clone(), entry.timestamp, self.request.database.now_s());
         let change = Change::Cell { super_column: None, cell: dead };
         let mutation = Mutation::of(key.clone(), index.clone(), vec![change]);
-        // Nobody waits for the disk: an entry that comes back is found again.
+        // This does not wait for the disk: an entry that comes back is found again.
         let Request { behaviour, .. } = *self.request;
         if let Err(error) =
             self.request.store().apply(vec![mutation], behaviour, ConsistencyLevel::Zero).await
@@ -39,7 +39,7 @@ impl IndexReads<'_> {
         }
     }
 
-    /// Takes away the entries of a row or partition for a value that its cells do not have any more.
+    /// Removes the entries of a row or partition for a value that its cells no longer have.
     pub async fn remove_stale_entries(
         &self,
         cf: &Arc<CfDef>,
@@ -51,7 +51,7 @@ impl IndexReads<'_> {
             return Ok(());
         };
         if self.request.store().capabilities().indexes.is_some() {
-            // The store's own have none.
+            // The store's own indexes have no stale entries.
             return Ok(());
         }
         let ring = self.request.database.ring_order();
@@ -92,8 +92,8 @@ impl IndexReads<'_> {
     }
 }
 
-/// The entries of a row in an index. Those of a partition that name no cell, which an earlier program has written, are not
-/// among them.
+/// Returns the predicate of a row's entries in an index. It excludes entries of a partition without a cell name,
+/// which an earlier version wrote.
 fn entries_of_row(ring: RingOrder<'_>, cf: &CfDef, row: &Bytes) -> Predicate {
     if cf.table.is_none() {
         return Predicate::Names(vec![ring.row_name(row)]);

@@ -1,4 +1,4 @@
-//! What the cells of a CQL table bring to its indexes. An index leads from a value to the partitions that hold it.
+//! Index entries of the cells of a CQL table. An index lists the partitions that hold a value.
 
 use bytes::Bytes;
 
@@ -6,10 +6,10 @@ use crate::marshal::CqlType;
 use crate::model::Cell;
 use crate::schema::{CellPlace, CfDef, ColumnDef, TableColumn, TableDef, row_key_parts};
 
-/// The option of an index on the keys of a map, as the old servers call it.
+/// The option of an index on the keys of a map, with the old servers' name.
 pub const INDEX_KEYS: &str = "index_keys";
 
-/// Values under which a cell is found, each with the column that is indexed.
+/// Returns the values under which a cell is indexed, each with the indexed column.
 pub(super) fn indexed_values<'a>(
     cf: &'a CfDef,
     table: &TableDef,
@@ -37,7 +37,8 @@ pub(super) fn indexed_values<'a>(
     found
 }
 
-/// What an index on a column says of one of its cells: the value; of a collection the elements, or the keys.
+/// Returns what an index on a column indexes of one of its cells: the value, or for a collection the elements or the
+/// keys.
 fn value_of(table: &TableDef, column: &ColumnDef, place: &CellPlace, cell: &Cell) -> Option<Bytes> {
     let of_keys = column.index.as_ref().and_then(|index| index.options.as_ref());
     let of_keys = of_keys.is_some_and(|options| options.contains_key(INDEX_KEYS));

@@ -1,4 +1,4 @@
-//! What a call of 0.7 or later does, and the words in which it is refused.
+//! What a call of 0.7 or later accesses, and the messages of refusals.
 
 use super::roles::Permission;
 use crate::compat::{Behaviour, texts};
@@ -6,7 +6,7 @@ use crate::db::Error;
 use crate::db::validate::text_of;
 use crate::util::Release;
 
-/// What a call does, and to what. Names are as the client sent them.
+/// The operation of a call and the resource it accesses. Names are as the client sent them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access<'a> {
     /// Reads data.
@@ -14,7 +14,7 @@ pub enum Access<'a> {
         keyspace: &'a [u8],
         family: &'a [u8],
     },
-    /// Writes data, or deletes them.
+    /// Writes or deletes data.
     Write {
         keyspace: &'a [u8],
         family: &'a [u8],
@@ -40,7 +40,7 @@ pub enum Access<'a> {
 }
 
 impl Access<'_> {
-    /// The refusal, in the words of the release's ClientState.
+    /// Returns the refusal, with the message of the release's ClientState.
     pub(super) fn denied(self, user: &str, release: Release) -> Error {
         Error::invalid(match Behaviour::of(release).logins.permissions_name_resources {
             true => texts::no_permission(release, user, self.permission().name(), &self.resource()),
@@ -48,7 +48,7 @@ impl Access<'_> {
         })
     }
 
-    /// The permission that 1.2 and later ask for.
+    /// Returns the permission that 1.2 and later require.
     pub(super) fn permission(self) -> Permission {
         match self {
             Access::Read { .. } => Permission::Select,
@@ -59,7 +59,7 @@ impl Access<'_> {
         }
     }
 
-    /// The keyspace that it is done to or in, and the column family; `None`: the list of keyspaces.
+    /// Returns the keyspace of the access and its column family, if any; `None` for the list of keyspaces.
     pub fn place(&self) -> Option<(&[u8], Option<&[u8]>)> {
         match self {
             Access::AddKeyspace => None,
@@ -73,7 +73,7 @@ impl Access<'_> {
         }
     }
 
-    /// What 1.2 and later ask it for.
+    /// Returns the resource on which 1.2 and later require the permission.
     fn resource(self) -> String {
         match self {
             Access::AddKeyspace => "<all keyspaces>".to_owned(),
@@ -89,12 +89,13 @@ impl Access<'_> {
         }
     }
 
-    /// The permission that 0.7 to 1.1 ask for.
+    /// Returns the permission that 0.7 to 1.1 require.
     fn old_permission(self) -> &'static str {
         if matches!(self, Access::Read { .. }) { "READ" } else { "WRITE" }
     }
 
-    /// What 0.7 to 1.1 ask it for: a change of the schema is a write to the list that holds what changes.
+    /// Returns the resource on which 0.7 to 1.1 require the permission: a change of the schema is a write to the list
+    /// that contains the changed definition.
     fn old_resource(self) -> String {
         let list = "/cassandra/keyspaces";
         match self {

@@ -1,8 +1,9 @@
-//! The access file of SimpleAuthenticator (0.6) and SimpleAuthority (0.7 and 0.8): who may do what.
+//! The access file of SimpleAuthenticator (0.6) and SimpleAuthority (0.7 and 0.8), which lists the users' rights.
 //!
-//! It is a Java properties file. Its two forms may stand in one file; the key tells which a line has.
+//! It is a Java properties file. One file may contain lines of both releases' forms; the key shows which form a line
+//! has.
 //!
-//! | line | who is named may |
+//! | line | the listed users may |
 //! |---|---|
 //! | `<modify-keyspaces>=users` | add, change and drop keyspaces |
 //! | `K.<rw>=users` | add, change and drop column families of the keyspace K |
@@ -11,8 +12,7 @@
 //! | `K.C.<rw>=users` | read and write it |
 //! | `K=users`, 0.6's | log in to K as of 0.6; after a login of 0.7 read and write every column family of K |
 //!
-//! Users are separated by commas. Their names are not trimmed, in neither release: a blank after a comma belongs
-//! to the name.
+//! Users are separated by commas. Neither release trims their names: a space after a comma is part of the name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,17 +20,17 @@ use std::path::Path;
 use super::properties;
 use super::rights::{Level, Rights};
 
-/// The key whose users may change the list of keyspaces.
+/// The key of the users who may add, change and drop keyspaces.
 const MODIFY_KEYSPACES: &str = "<modify-keyspaces>";
 
-/// A file as it was when it was read.
+/// The contents of an access file.
 #[derive(Debug, Clone, Default)]
 pub struct AccessFile {
     /// Users by key.
     lines: BTreeMap<String, String>,
 }
 
-/// What a key is about.
+/// The parsed key of a line.
 enum Key<'a> {
     Keyspaces,
     /// A keyspace's or a column family's full name, `K` or `K.C`.
@@ -47,7 +47,7 @@ fn key(text: &str) -> Key<'_> {
     named(".<ro>", Level::ReadOnly).or_else(|| named(".<rw>", Level::ReadWrite)).unwrap_or(Key::Old(text))
 }
 
-/// Whether a key has one of the forms. Anything else in pointed brackets would be taken for the name of a keyspace.
+/// Returns whether a key has a valid form. Other text in angle brackets would be taken for the name of a keyspace.
 pub(super) fn is_well_formed(text: &str) -> bool {
     match key(text) {
         Key::Keyspaces => true,
@@ -65,14 +65,14 @@ impl AccessFile {
         properties::read(path).map(|lines| AccessFile { lines })
     }
 
-    /// Whether a user may log in to a keyspace as of 0.6. Only the keyspace's own line in 0.6's form counts: such
-    /// a login opens more than any line of the other form names.
+    /// Returns whether a user may log in to a keyspace with the login of 0.6. Only the keyspace's own line in the
+    /// form of 0.6 counts, because such a login allows more than any line of the other form.
     pub fn opens(&self, keyspace: &str, user: &str) -> bool {
         matches!(key(keyspace), Key::Old(_))
             && self.lines.get(keyspace).is_some_and(|users| names(users, user))
     }
 
-    /// What a user may do after a login of 0.7 or later.
+    /// Returns the user's rights after a login of 0.7 or later.
     pub fn rights_of(&self, user: &str) -> Rights {
         let mut rights = Rights::default();
         for (text, _) in self.lines.iter().filter(|(_, users)| names(users, user)) {
@@ -82,13 +82,13 @@ impl AccessFile {
                     if level == Level::ReadWrite {
                         rights.grant_definitions(name);
                     }
-                    // Names may hold dots, so each may be the one between the two; 0.7 put the key together from
-                    // the names and so took it any way, too.
+                    // Names may contain dots, so each dot may be the separator. 0.7 built the key from the names and
+                    // therefore also matched every split.
                     for (dot, _) in name.match_indices('.') {
                         rights.grant_family(&name[..dot], &name[dot + 1..], level);
                     }
                 }
-                // What 0.6 let them do: its clients could not change the schema.
+                // The rights that 0.6 gave these users; its clients could not change the schema.
                 Key::Old(keyspace) => rights.grant_data(keyspace),
             }
         }

@@ -1,4 +1,4 @@
-//! Who may connect: everybody, the users of SimpleAuthenticator's files, or the roles that are kept in the store.
+//! Authentication: by nobody, by the files of SimpleAuthenticator, or by the roles in the store.
 
 use std::path::{Path, PathBuf};
 
@@ -14,23 +14,23 @@ use crate::compat::features::releases::LOGIN_TO_KEYSPACE;
 use crate::compat::texts;
 use crate::util::Release;
 
-/// What a login sends: a name, as "username", and its value.
+/// A credential of a login: its name, such as "username", and its value.
 pub type Credential = (Bytes, Bytes);
 
-/// How a connection becomes somebody's.
+/// How the user of a connection is authenticated.
 #[derive(Debug, Clone)]
 pub enum Authenticator {
-    /// Login is not needed, and always succeeds.
+    /// No login is required, and every login succeeds.
     AllowAll,
     Simple(SimpleAuthenticator),
-    /// The roles that are kept in the store.
+    /// The roles in the store.
     Password {
-        /// Whether their permissions are asked; otherwise whoever has logged in may do everything.
+        /// Whether permissions are enforced; otherwise every logged-in user may do everything.
         are_permissions_enforced: bool,
     },
 }
 
-/// How passwords stand in the file.
+/// The form of the passwords in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordMode {
     Plain,
@@ -53,19 +53,19 @@ impl std::str::FromStr for PasswordMode {
     }
 }
 
-/// Users and rights in two Java properties files, read anew at every login as 0.6 does. 0.7 and 0.8 read the rights
-/// at every call; here they are those of the login until the next one.
+/// Users and rights in two Java properties files, which every login reads anew, as in 0.6. 0.7 and 0.8 read the
+/// rights at every call; here the rights read at a login are used until the next login.
 #[derive(Debug, Clone)]
 pub struct SimpleAuthenticator {
     /// `user=password` lines.
     pub passwd_file: PathBuf,
-    /// Who may do what. `None`: whoever has logged in may do everything.
+    /// The file of rights. `None`: every logged-in user may do everything.
     pub access_file: Option<PathBuf>,
     pub mode: PasswordMode,
 }
 
 impl Authenticator {
-    /// Whether calls are refused before a login.
+    /// Returns whether calls are refused before a login.
     pub fn requires_login(&self) -> bool {
         !matches!(self, Authenticator::AllowAll)
     }
@@ -78,7 +78,7 @@ impl SimpleAuthenticator {
         self.authorize(&user, keyspace)
     }
 
-    /// Checks who logs in (0.7 and later).
+    /// Checks a login and returns its user (0.7 and later).
     pub(super) fn user(&self, credentials: &[Credential], release: Release) -> Result<User, Error> {
         let name = self.authenticate(credentials, release)?;
         let standing = match self.access()? {
@@ -88,7 +88,7 @@ impl SimpleAuthenticator {
         Ok(User { name, standing })
     }
 
-    /// Checks name and password; answers with the name. From 1.2 on the words are those of PasswordAuthenticator.
+    /// Checks name and password and returns the name. From 1.2 on the messages are those of PasswordAuthenticator.
     fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
         let user = required(credentials, "username", release)?;
         let password = required(credentials, "password", release)?;
@@ -114,7 +114,7 @@ impl SimpleAuthenticator {
         Err(Error::Authorization(format!("User {user} could not be authorized to use keyspace {keyspace}")))
     }
 
-    /// The access file as it is now.
+    /// Reads the access file.
     fn access(&self) -> Result<Option<AccessFile>, Error> {
         let read =
             |path: &PathBuf| AccessFile::read(path).map_err(|error| unreadable("access", path, &error));
@@ -140,7 +140,7 @@ fn required(credentials: &[Credential], name: &str, release: Release) -> Result<
         .ok_or_else(|| Error::Authentication(texts::missing_credential(release, name)))
 }
 
-/// What a client is told; where the file is is for the log.
+/// Returns the error for the client; the file's path is only logged.
 fn unreadable(what: &str, path: &Path, error: &std::io::Error) -> Error {
     tracing::error!("cannot read the {what} file {}: {error}", path.display());
     Error::Authentication(format!("the server cannot read its {what} file"))

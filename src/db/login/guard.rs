@@ -1,13 +1,14 @@
 //! Limits how fast passwords can be guessed.
 //!
-//! Failed logins are counted by the address of the client and the name of the user. After `failures_max` of them in a row the
-//! logins of that user from that address are refused for 15 seconds, without a look at the password; after as many failures
-//! more for 30 seconds, and so on up to 15 minutes. A login that succeeds ends the count, and so does an hour without a
-//! failure. The same user from another address and another user from the same address are not affected.
+//! Failed logins are counted by the address of the client and the name of the user. After `failures_max` consecutive
+//! failures, logins of that user from that address are refused for 15 seconds, without checking the password; after
+//! as many further failures for 30 seconds, and so on up to 15 minutes. A successful login resets the count, and so
+//! does an hour without a failure. The same user from another address and another user from the same address are not
+//! affected.
 //!
-//! The memory is bounded. An address has a count each for so many names, and one count for all further names, so a client
-//! that tries many names is refused as well; names whose count has ended make room. When too many addresses have failed, the
-//! address that logged in longest ago is forgotten.
+//! Memory is bounded. Each address has separate counts for a limited number of names and one count for all further
+//! names, so a client that tries many names is refused as well; names whose count was reset make room. If too many
+//! addresses have failed logins, the address with the oldest last login is forgotten.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -27,7 +28,7 @@ use crate::util::limits::{
 /// Counts failed logins, and refuses logins after too many.
 #[derive(Debug)]
 pub struct LoginGuard {
-    /// Failures in a row until logins are refused; 0: never.
+    /// The number of consecutive failures after which logins are refused; 0: never.
     failures_max: u32,
     addresses: Mutex<HashMap<IpAddr, Address>>,
     hasher: RandomState,
@@ -39,56 +40,57 @@ impl Default for LoginGuard {
     }
 }
 
-/// What is known of an address.
+/// The state of an address.
 #[derive(Debug)]
 struct Address {
     last_login: Instant,
-    /// By the hash of the name; `None` for the names that came when there were `LOGIN_NAMES_MAX` already.
+    /// The counts by the hash of the name; `None` is the count of names that came after there were `LOGIN_NAMES_MAX`.
     names: HashMap<Option<u64>, Count>,
 }
 
-/// What is known of a user at an address.
+/// The count of a user at an address.
 #[derive(Debug)]
 struct Count {
     failures: u32,
     last_failure: Option<Instant>,
-    /// How often logins were refused for a while, and until when they are.
+    /// How many times logins have been suspended, and when the current suspension ends.
     refusals: u32,
     refused_until: Option<Instant>,
-    /// Permits for logins under way. Further ones wait, so that no burst of connections gets more guesses than the limit.
+    /// Permits for logins in progress. Further logins wait, so that a burst of connections gets no more guesses than
+    /// the limit.
     under_way: Arc<Semaphore>,
 }
 
-/// What a login is counted by: the user, and the network of the client.
+/// The key of a login's count: the user, and the network of the client.
 #[derive(Debug, Clone, Copy)]
 struct LoginKey {
     address: IpAddr,
     name: Option<u64>,
 }
 
-/// A login under way.
+/// A login in progress.
 struct Attempt {
     key: LoginKey,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl LoginGuard {
-    /// A guard that refuses logins after so many failures in a row; 0: never.
+    /// Creates a guard that refuses logins after `failures_max` consecutive failures; 0: never.
     pub fn new(failures_max: u32) -> LoginGuard {
         LoginGuard { failures_max, addresses: Mutex::default(), hasher: RandomState::new() }
     }
 
-    /// Begins a login, and waits while as many of the same user are under way from the same address as may fail.
+    /// Begins a login. Waits while as many logins of the same user from the same address are in progress as may fail.
     async fn begin(&self, address: IpAddr, name: &[u8]) -> Result<Attempt, Error> {
         let (key, under_way) = self.enter(address, name, Instant::now());
         self.check(key, Instant::now())?;
         let permit = under_way.acquire_owned().await.ok();
-        // Those that were waited for may have failed.
+        // The logins before this one may have failed.
         self.check(key, Instant::now())?;
         Ok(Attempt { key, _permit: permit })
     }
 
-    /// The key of a login's count, and the permits of that.
+    /// Returns the key of a login's count, and the permits of that count.
     fn enter(&self, address: IpAddr, name: &[u8], now: Instant) -> (LoginKey, Arc<Semaphore>) {
         let address = network_of(address);
         let name = Some(self.hasher.hash_one(name));
@@ -124,11 +126,11 @@ impl LoginGuard {
         }
     }
 
-    /// Ends a count: the password was right.
+    /// Resets a count, because the password was right.
     fn succeeded(&self, key: LoginKey) {
         let mut addresses = self.addresses.lock();
         let Some(address) = addresses.get_mut(&key.address) else { return };
-        // A right password for one of many names is no reason to allow more guesses at the others.
+        // The right password for one of many names does not justify more guesses at the others.
         if key.name.is_some() {
             address.names.remove(&key.name);
         }
@@ -137,7 +139,7 @@ impl LoginGuard {
         }
     }
 
-    /// Counts a failure. Returns for how long logins are refused now, if this was one too many.
+    /// Counts a failure. Returns how long logins are refused from now on, if this failure reached the limit.
     fn failed(&self, key: LoginKey, now: Instant) -> Option<Duration> {
         let mut addresses = self.addresses.lock();
         let count = addresses.get_mut(&key.address)?.names.get_mut(&key.name)?;
@@ -170,7 +172,7 @@ impl Count {
         self.last_failure.is_some_and(|last| now.saturating_duration_since(last) <= LOGIN_FAILURES_KEPT)
     }
 
-    /// Whether there is anything to remember: a failure, or a login that is under way.
+    /// Returns whether the count has to be kept: it has a recent failure, or a login is in progress.
     fn is_needed(&self, now: Instant) -> bool {
         self.has_failed_lately(now) || Arc::strong_count(&self.under_way) > 1
     }
@@ -183,7 +185,7 @@ impl Count {
     }
 }
 
-/// Makes room for an address: one whose counts have all ended goes first, and then that which logged in longest ago.
+/// Makes room for an address: removes an address without counts to keep, or else the one with the oldest last login.
 fn forget_one(addresses: &mut HashMap<IpAddr, Address>, now: Instant) {
     let is_needed = |address: &Address| address.names.values().any(|count| count.is_needed(now));
     let oldest = addresses.iter().min_by_key(|(_, address)| (is_needed(address), address.last_login));
@@ -192,7 +194,7 @@ fn forget_one(addresses: &mut HashMap<IpAddr, Address>, now: Instant) {
     }
 }
 
-/// What counts as one address: with IPv6 the network, because a client has all addresses of one.
+/// Returns the address that is counted: for IPv6 the /64 network, because a client has all addresses of one.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -201,18 +203,18 @@ fn network_of(address: IpAddr) -> IpAddr {
 }
 
 impl Database {
-    /// The same with a guard of other limits.
+    /// Returns the database with another guard.
     pub fn with_login_guard(self, guard: LoginGuard) -> Database {
         Database { login_guard: Arc::new(guard), ..self }
     }
 }
 
 impl Logins<'_> {
-    /// Runs a login from an address, unless too many have failed there. Without an address, as in tests and tools, and where
-    /// nobody has to log in, nothing is counted.
+    /// Runs a login from an address, unless too many have failed there. Nothing is counted without an address, as in
+    /// tests and tools, or if no login is required.
     ///
     /// # Errors
-    /// `Authentication` where logins are refused, and whatever the login fails with.
+    /// `Authentication` if logins are refused, and any error of the login itself.
     pub async fn guarded<T>(
         &self,
         address: Option<IpAddr>,
@@ -227,7 +229,7 @@ impl Logins<'_> {
         let attempt = guard.begin(address, name).await?;
         let outcome = login.await;
         match &outcome {
-            // A user who may not use a keyspace of 0.6 has given the right password.
+            // A 0.6 user without access to the keyspace has given the right password.
             Ok(_) | Err(Error::Authorization(_)) => guard.succeeded(attempt.key),
             Err(Error::Authentication(_)) => {
                 if let Some(refused) = guard.failed(attempt.key, Instant::now()) {
@@ -239,7 +241,7 @@ impl Logins<'_> {
                     );
                 }
             }
-            // The password was not looked at.
+            // The password was not checked.
             Err(_) => {}
         }
         outcome
@@ -255,7 +257,7 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
 
-    /// Fails a login; whether logins are refused after it.
+    /// Counts a failed login; returns how long logins are refused after it.
     fn fail(guard: &LoginGuard, address: IpAddr, name: &str, now: Instant) -> Option<Duration> {
         let (key, _) = guard.enter(address, name.as_bytes(), now);
         guard.failed(key, now)
@@ -334,7 +336,7 @@ mod tests {
             assert_eq!(fail(&guard, HERE, name, later), None, "{name} has a count of its own");
         }
         assert!(guard.addresses.lock()[&HERE].names.len() <= LOGIN_NAMES_MAX);
-        // Logins that are under way keep their counts.
+        // Logins in progress keep their counts.
         let under_way: Vec<_> = (0..2 * LOGIN_NAMES_MAX)
             .map(|number| guard.enter(THERE, format!("user{number}").as_bytes(), now))
             .collect();

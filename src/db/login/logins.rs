@@ -20,30 +20,30 @@ pub struct Logins<'a> {
 }
 
 impl Database {
-    /// Logins and roles.
+    /// Returns the logins and roles.
     pub fn logins(self: &Arc<Self>) -> Logins<'_> {
         Logins { database: self }
     }
 
-    /// The same with a hasher of its own: for tests, which have no time for a slow one.
+    /// Returns the database with another keeper of roles: for tests, which need a faster hasher.
     pub fn with_roles(self, keeper: RoleKeeper) -> Database {
         Database { roles: Arc::new(keeper), ..self }
     }
 }
 
 impl<'a> Logins<'a> {
-    /// Whether data calls are refused before a login.
+    /// Returns whether data calls are refused before a login.
     pub fn are_required(&self) -> bool {
         self.database.parts.authenticator.requires_login()
     }
 
-    /// The roles, where users are kept in the store.
+    /// Returns the roles if users are kept in the store.
     pub fn roles(&self) -> Option<&'a RoleKeeper> {
         matches!(self.database.parts.authenticator, Authenticator::Password { .. })
             .then_some(&*self.database.roles)
     }
 
-    /// Whether permissions of roles are asked.
+    /// Returns whether the permissions of roles are enforced.
     pub fn enforces_permissions(&self) -> bool {
         matches!(
             self.database.parts.authenticator,
@@ -51,7 +51,7 @@ impl<'a> Logins<'a> {
         )
     }
 
-    /// Checks a login to a keyspace, of 0.6. A user is the answer where what it may do is asked at each call.
+    /// Checks a 0.6 login to a keyspace. Returns the user if its rights are checked at each call.
     pub async fn login(&self, keyspace: &[u8], credentials: &[Credential]) -> Result<Option<User>, Error> {
         match &self.database.parts.authenticator {
             Authenticator::AllowAll => Ok(None),
@@ -70,8 +70,8 @@ impl<'a> Logins<'a> {
         }
     }
 
-    /// Checks who logs in, of 0.7 and later; answers with the user, where there are users. A wrong password costs
-    /// as much time as a right one.
+    /// Checks a login of 0.7 and later and returns the user, if there are users. A wrong password takes as much time as
+    /// a right one.
     pub async fn authenticate(
         &self,
         credentials: &[Credential],
@@ -88,8 +88,8 @@ impl<'a> Logins<'a> {
         let before = self.database.roles.now();
         let mut outcome = self.database.roles.authenticate(credentials, release).await;
         if outcome.is_err() {
-            // Another server may have made the user or changed the password. It is looked at whoever asks, so that the
-            // time it takes tells nothing.
+            // Another server may have created the user or changed the password. The newest roles are loaded for every
+            // name, so that the time reveals nothing.
             self.database.stored_schema().refresh_if_possible().await;
             if !Arc::ptr_eq(&before, &self.database.roles.now()) {
                 outcome = self.database.roles.authenticate(credentials, release).await;
@@ -100,8 +100,8 @@ impl<'a> Logins<'a> {
         Ok(User { name, standing: RightsSource::Roles { keeper: self.database.roles.clone(), are_enforced } })
     }
 
-    /// Takes up the roles that are kept, and makes the first one where users are kept in the store. They are taken
-    /// up in any case: what is dropped while nobody logs in must not be granted to those who had it before.
+    /// Loads the stored roles, and creates the first one if users are kept in the store. Roles are loaded in any case,
+    /// so that a drop while no login is required also removes the grants on what is dropped.
     pub(in crate::db) async fn load_roles(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
         if self.database.stored_schema().is_shared() {
             self.database.roles.load_readable(notes);
@@ -111,7 +111,7 @@ impl<'a> Logins<'a> {
         let Some(keeper) = self.roles() else { return Ok(()) };
         match keeper.set_up(&**self.database.store()).await {
             Err(Error::SchemaDisagreement(_)) => {
-                // Another server that starts at the same time was first.
+                // Another server that starts at the same time has created it first.
                 keeper.load_readable(&self.database.store().notes().await?);
                 keeper.set_up(&**self.database.store()).await
             }
@@ -119,9 +119,8 @@ impl<'a> Logins<'a> {
         }
     }
 
-    /// Changes roles alone on this server, and again where another server's change has come in between: the edit sees them as
-    /// they are and changes a copy. With an error nothing has
-    /// changed.
+    /// Changes roles while no other change runs on this server, and repeats the change if another server's change came in
+    /// between: the edit changes a copy of the current roles. If it fails, nothing has changed.
     pub async fn change_roles<T, E: From<Error>>(
         &self,
         mut edit: impl FnMut(&mut Roles) -> Result<T, E>,
@@ -138,7 +137,7 @@ impl<'a> Logins<'a> {
         }
     }
 
-    /// Grants its maker all that can be granted on something that was just made. Roles are all that have grants.
+    /// Grants the creator of a new resource all permissions on it. Only roles can have grants.
     pub async fn grant_to_maker(&self, maker: Option<&User>, made: &Resource) -> Result<(), Error> {
         let Some(maker) = maker.filter(|_| self.enforces_permissions()) else { return Ok(()) };
         let grant = |roles: &mut Roles| {
@@ -148,7 +147,7 @@ impl<'a> Logins<'a> {
         self.change_roles(grant).await
     }
 
-    /// Takes away all that was granted on something that is dropped.
+    /// Removes all grants on a dropped resource.
     pub(in crate::db) async fn forget_grants(&self, dropped: &Resource) -> Result<(), Error> {
         let forget = |roles: &mut Roles| {
             roles.forget(dropped);
@@ -159,7 +158,7 @@ impl<'a> Logins<'a> {
 }
 
 impl User {
-    /// Whether calls of 0.3 to 0.6 may read and write a keyspace: they knew no other rights than that.
+    /// Returns whether calls of 0.3 to 0.6 may read and write a keyspace: these releases had no other rights.
     pub fn opens(&self, keyspace: &[u8]) -> bool {
         match &self.standing {
             RightsSource::Everything | RightsSource::File(_) => true,

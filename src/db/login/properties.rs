@@ -1,4 +1,4 @@
-//! Java properties files, in which the era's servers kept users and rights.
+//! Java properties files, in which Thrift-era servers stored users and rights.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use crate::util::limits::USERS_FILE_BYTES_MAX;
 
-/// One pair of a file.
+/// A key and its value.
 pub struct Pair {
     /// The number of its first line, from 1.
     pub line: usize,
     pub key: String,
     pub value: String,
-    /// Whether anything ends the key: `=`, `:` or white space.
+    /// Whether a separator ends the key: `=`, `:` or white space.
     pub has_separator: bool,
 }
 
 impl Pair {
-    /// Whether an escape in it stands for no character. Java refuses such a file.
+    /// Returns whether the pair contains an invalid escape. Java refuses such a file.
     pub fn has_bad_escape(&self) -> bool {
         self.key.contains(char::REPLACEMENT_CHARACTER) || self.value.contains(char::REPLACEMENT_CHARACTER)
     }
@@ -48,15 +48,15 @@ pub fn pairs(text: &str) -> Vec<Pair> {
     pairs
 }
 
-/// Reads a file of properties.
+/// Reads a properties file.
 pub fn read(path: &Path) -> std::io::Result<BTreeMap<String, String>> {
     read_text(path).map(|text| parse(&text))
 }
 
-/// Reads the text of a file, which is UTF-8 and not too long.
+/// Reads the text of a file, which must be UTF-8 and within the size limit.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    // One byte more than is allowed, so that a file that never ends is found out.
+    // Reads one byte more than the limit, so that an endless file is detected.
     File::open(path)?.take(USERS_FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
     if text.len() > USERS_FILE_BYTES_MAX {
         let why = format!("the file has more than {USERS_FILE_BYTES_MAX} bytes");

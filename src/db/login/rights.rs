@@ -1,17 +1,17 @@
-//! What one user may do, to clients of 0.7 and later.
+//! The rights of a user from the access file (0.7 and later).
 
 use std::collections::BTreeMap;
 
 use super::access::Access;
 
-/// How much of a column family a user may do. Who may write may read.
+/// The access to a column family. Write access includes read access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     ReadOnly,
     ReadWrite,
 }
 
-/// A user's rights, ready to be looked up at every call. Rights only add up: none takes away another.
+/// A user's rights, in a form for fast lookup at every call. Rights only add up: none revokes another.
 #[derive(Debug, Clone, Default)]
 pub struct Rights {
     changes_keyspaces: bool,
@@ -20,30 +20,30 @@ pub struct Rights {
 
 #[derive(Debug, Clone, Default)]
 struct KeyspaceRights {
-    /// Column families may be added, changed and dropped. It says nothing about what is in them.
+    /// The user may add, change and drop column families. This does not include access to their data.
     changes_families: bool,
-    /// What holds for every column family.
+    /// The access to every column family of the keyspace.
     of_all: Option<Level>,
     families: BTreeMap<Vec<u8>, Level>,
 }
 
 impl Rights {
-    /// Allows to add, change and drop keyspaces.
+    /// Grants the right to add, change and drop keyspaces.
     pub fn grant_keyspaces(&mut self) {
         self.changes_keyspaces = true;
     }
 
-    /// Allows to add, change and drop column families of a keyspace.
+    /// Grants the right to add, change and drop column families of a keyspace.
     pub fn grant_definitions(&mut self, keyspace: &str) {
         self.of(keyspace).changes_families = true;
     }
 
-    /// Allows to read and write all column families of a keyspace.
+    /// Grants the right to read and write all column families of a keyspace.
     pub fn grant_data(&mut self, keyspace: &str) {
         self.of(keyspace).of_all = Some(Level::ReadWrite);
     }
 
-    /// Allows to read a column family, or also to write it.
+    /// Grants read access, or read and write access, to a column family.
     pub fn grant_family(&mut self, keyspace: &str, family: &str, level: Level) {
         let held = self.of(keyspace).families.entry(family.into()).or_insert(level);
         *held = level.max(*held);
@@ -53,7 +53,7 @@ impl Rights {
         self.keyspaces.entry(keyspace.into()).or_default()
     }
 
-    /// Whether the user may do this.
+    /// Returns whether the user may do this.
     pub fn allow(&self, access: Access<'_>) -> bool {
         match access {
             Access::AddKeyspace | Access::UpdateKeyspace { .. } | Access::DropKeyspace { .. } => {

@@ -1,4 +1,4 @@
-//! Who has logged in, as 0.7 and later know it.
+//! The logged-in user of a connection (0.7 and later).
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use super::roles::RoleKeeper;
 use crate::db::Error;
 use crate::util::Release;
 
-/// Somebody who has logged in.
+/// A user who has logged in.
 #[derive(Debug, Clone)]
 pub struct User {
     pub name: String,
     pub(super) standing: RightsSource,
 }
 
-/// Where it stands what a user may do.
+/// The source of a user's rights.
 #[derive(Debug, Clone)]
 pub(super) enum RightsSource {
-    /// Nowhere: whoever has logged in may do everything.
+    /// None: every logged-in user may do everything.
     Everything,
-    /// In the access file, as it was at the login.
+    /// The access file, as it was at the login.
     File(Rights),
-    /// With the roles, as they are at each request.
+    /// The roles, as they are at each request.
     Roles { keeper: Arc<RoleKeeper>, are_enforced: bool },
 }
 
 impl User {
-    /// Whether there is nothing that the user may not do.
+    /// Returns whether the user may do everything.
     pub fn may_everything(&self) -> bool {
         match &self.standing {
             RightsSource::Everything => true,
@@ -37,13 +37,13 @@ impl User {
         }
     }
 
-    /// Whether the user may do this; the error is an InvalidRequest in the release's words.
+    /// Checks whether the user may do this; the error is an InvalidRequest with the release's message.
     pub fn check(&self, access: Access<'_>, release: Release) -> Result<(), Error> {
         let is_allowed = match &self.standing {
             RightsSource::Everything => true,
             RightsSource::File(rights) => rights.allow(access),
             RightsSource::Roles { keeper, are_enforced: true } => keeper.allow(&self.name, access),
-            // One that was dropped after its login may do nothing more.
+            // A user dropped after the login has no rights any more.
             RightsSource::Roles { keeper, are_enforced: false } => keeper.now().contains(&self.name),
         };
         if is_allowed { Ok(()) } else { Err(access.denied(&self.name, release)) }

@@ -1,7 +1,7 @@
 //! The check of SimpleAuthenticator's files when the server starts.
 //!
-//! At a login the files are read as Java reads properties, where any line is a pair. A line that has been mistyped then only
-//! shows when somebody cannot log in, so the start refuses it.
+//! A login reads the files as Java reads properties, where any line is a pair. A mistyped line would therefore only
+//! show when somebody cannot log in, so the start refuses it.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const ACCESS_FORM: &str = "keyspace=user,user (0.6), keyspace.columnfamily.<ro>=
                            keyspace.columnfamily.<rw>=user,user, keyspace.<rw>=user,user or <modify-keyspaces>=user,user";
 
 impl SimpleAuthenticator {
-    /// Checks both files as they are now. The error is a sentence with the file, the line and what a line has to look like.
+    /// Checks the current contents of both files. The error names the file, the line and the required form.
     pub fn check_files(&self) -> Result<(), String> {
         let users = read("--passwd", &self.passwd_file)?;
         for pair in &users {
@@ -55,7 +55,7 @@ fn read(option: &str, file: &Path) -> Result<Vec<Pair>, String> {
     Ok(properties::pairs(&text))
 }
 
-/// What is wrong in either file.
+/// Checks a line of either file and returns what is wrong with it.
 fn check_pair(pair: &Pair) -> Result<(), String> {
     if pair.has_bad_escape() {
         Err("an escape that stands for no character".to_owned())
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// What is wrong with a file of users and, where there is one, a file of rights.
+    /// Checks a file of users and, if given, a file of rights, and returns what is wrong with them.
     fn check(users: &[u8], rights: Option<&str>, mode: PasswordMode) -> Result<(), String> {
         let directory = tempfile::tempdir().unwrap();
         let (passwd_file, access) = (directory.path().join("passwd"), directory.path().join("access"));

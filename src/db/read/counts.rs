@@ -309,7 +309,7 @@ mod tests {
             ("TimeUUIDType", &TIME_UUID, b"x", b"", short),
             ("TimeUUIDType", &TIME_UUID, b"", b"x", short),
             ("TimeUUIDType", &TIME_UUID, b"aaaaaaa", b"", Err("UUID should be 16 or 0 bytes (7)")),
-            // The seven bytes up to the most significant half byte of the time are enough.
+            // The most significant half byte of the time decides the order already.
             ("TimeUUIDType", &TIME_UUID, b"aaaaaac", b"", Ok(0)),
             ("ReversedType(TimeUUIDType)", &TIME_UUID, b"x", b"", short),
             ("LexicalUUIDType", &TIME_UUID, b"x", b"", short),

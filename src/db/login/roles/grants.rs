@@ -1,10 +1,10 @@
-//! What has been granted to one role, without what it has by others.
+//! The permissions granted to one role directly, without those of the roles granted to it.
 
 use std::collections::BTreeMap;
 
 use super::permission::{Permission, PermissionSet, Resource};
 
-/// Permissions by what they are for, so that a request finds its own without making a name.
+/// Permissions by resource, so that a request can look up its own without building a resource name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
     of_keyspaces: PermissionSet,
@@ -20,7 +20,8 @@ struct KeyspaceGrants {
 }
 
 impl Grants {
-    /// Whether something may be done to a keyspace, or to a table of it, by these grants or those to a parent.
+    /// Returns whether these grants allow a permission on a keyspace or on one of its tables, directly or through a
+    /// parent.
     pub fn allow_data(&self, permission: Permission, keyspace: &str, table: Option<&str>) -> bool {
         if self.of_keyspaces.contains(permission) {
             return true;
@@ -30,7 +31,7 @@ impl Grants {
         keyspace.of_it.contains(permission) || of_table.is_some_and(|granted| granted.contains(permission))
     }
 
-    /// Whether a resource or a parent of it has been granted.
+    /// Returns whether the permission was granted on a resource or on a parent of it.
     pub fn allow(&self, permission: Permission, resource: &Resource) -> bool {
         match resource {
             Resource::AllKeyspaces => self.of_keyspaces.contains(permission),
@@ -61,7 +62,7 @@ impl Grants {
         self.keyspaces.retain(|_, keyspace| *keyspace != KeyspaceGrants::default());
     }
 
-    /// Takes away all that was granted on something that is dropped, and on what was in it.
+    /// Removes all grants on a dropped resource and on everything in it.
     pub fn forget(&mut self, dropped: &Resource) {
         match dropped {
             Resource::Keyspace(keyspace) => {
@@ -71,7 +72,7 @@ impl Grants {
         }
     }
 
-    /// All of it, parents before what they hold.
+    /// Lists all grants, parents before their children.
     pub fn list(&self) -> Vec<(Resource, PermissionSet)> {
         let mut all = vec![(Resource::AllKeyspaces, self.of_keyspaces), (Resource::AllRoles, self.of_roles)];
         for (name, keyspace) in &self.keyspaces {

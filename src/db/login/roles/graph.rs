@@ -1,4 +1,4 @@
-//! All roles, and who is a member of whom.
+//! All roles and their memberships.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use crate::util::limits::ROLES_MAX;
 pub struct Role {
     pub is_superuser: bool,
     pub can_login: bool,
-    /// The bcrypt hash of its password; without one nobody logs in.
+    /// The bcrypt hash of its password; a role without a hash cannot log in.
     pub salted_hash: Option<String>,
     /// The roles that were granted to it.
     pub member_of: BTreeSet<String>,
     pub grants: Arc<Grants>,
 }
 
-/// What a role may do with all that it has by others.
+/// The effective rights of a role, including those of the roles granted to it.
 #[derive(Debug, Clone)]
 struct EffectiveRole {
     is_superuser: bool,
     grants: Vec<Arc<Grants>>,
 }
 
-/// The roles as they are at one moment. It is changed as a copy, and put in place of the one before as a whole.
+/// A snapshot of the roles. A change edits a copy, which then replaces the snapshot as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
     roles: BTreeMap<String, Role>,
-    /// Made by `settle`, for the questions of requests.
+    /// The effective rights by role, computed by `settle` for the checks of requests.
     standings: HashMap<String, EffectiveRole>,
 }
 
@@ -44,7 +44,7 @@ impl Roles {
         self.roles.iter()
     }
 
-    /// A role and all that were granted to it, directly or by others.
+    /// Returns a role and all roles granted to it, directly or indirectly.
     pub fn all_of<'a>(&'a self, name: &'a str) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         let mut waiting = vec![name];
@@ -57,19 +57,19 @@ impl Roles {
         found
     }
 
-    /// Whether a role is a superuser, itself or by another.
+    /// Returns whether a role is a superuser, itself or through a role granted to it.
     pub fn is_superuser(&self, name: &str) -> bool {
         self.all_of(name).iter().any(|one| self.roles.get(*one).is_some_and(|role| role.is_superuser))
     }
 
-    /// Whether a role may do this. Superusers may do everything, roles that are gone nothing.
+    /// Returns whether a role has a permission. Superusers have all permissions, dropped roles none.
     pub fn allow(&self, name: &str, permission: Permission, resource: &Resource) -> bool {
         self.standings.get(name).is_some_and(|standing| {
             standing.is_superuser || standing.grants.iter().any(|grants| grants.allow(permission, resource))
         })
     }
 
-    /// The same for a keyspace or table whose names a request has as they are.
+    /// Does the same for a keyspace or table given by its names, without building a resource.
     pub fn allow_data(
         &self,
         name: &str,
@@ -83,7 +83,7 @@ impl Roles {
         })
     }
 
-    /// Whether a role has the standing of a superuser, for requests.
+    /// Returns whether a role effectively is a superuser, for the checks of requests.
     pub fn allow_all(&self, name: &str) -> bool {
         self.standings.get(name).is_some_and(|standing| standing.is_superuser)
     }
@@ -92,7 +92,7 @@ impl Roles {
         self.roles.contains_key(name)
     }
 
-    /// Puts a role in, or in place of the one of this name. An error when there are too many.
+    /// Adds a role or replaces the one with this name. Fails if there are too many.
     pub fn put(&mut self, name: &str, role: Role) -> Result<(), Error> {
         if self.roles.len() >= ROLES_MAX && !self.roles.contains_key(name) {
             return Err(Error::invalid(format!(
@@ -103,14 +103,14 @@ impl Roles {
         Ok(())
     }
 
-    /// Changes a role that is there.
+    /// Changes an existing role.
     pub fn edit(&mut self, name: &str, edit: impl FnOnce(&mut Role)) {
         if let Some(role) = self.roles.get_mut(name) {
             edit(role);
         }
     }
 
-    /// Drops a role, takes it from its members, and takes away what was granted on it.
+    /// Drops a role, revokes it from its members, and removes the grants on it.
     pub fn remove(&mut self, name: &str) {
         self.roles.remove(name);
         for role in self.roles.values_mut() {
@@ -119,7 +119,7 @@ impl Roles {
         self.forget(&Resource::Role(name.to_owned()));
     }
 
-    /// Makes a role a member of another. One that has it already is refused, and so is a circle.
+    /// Makes a role a member of another. Fails if it is a member already, or if the membership would form a cycle.
     pub fn join(&mut self, member: &str, of: &str) -> Result<(), Error> {
         let is_member = |member: &str, of: &str| Error::invalid(format!("{member} is a member of {of}"));
         if self.all_of(member).contains(of) {
@@ -134,7 +134,7 @@ impl Roles {
         Ok(())
     }
 
-    /// Takes a role from another.
+    /// Revokes a role from another.
     pub fn leave(&mut self, member: &str, of: &str) -> Result<(), Error> {
         if !self.get(member).is_some_and(|role| role.member_of.contains(of)) {
             return Err(Error::invalid(format!("{member} is not a member of {of}")));
@@ -153,14 +153,14 @@ impl Roles {
         self.edit(from, |role| Arc::make_mut(&mut role.grants).take(resource, permissions));
     }
 
-    /// Takes away all that was granted on something that is dropped.
+    /// Removes all grants on a dropped resource.
     pub fn forget(&mut self, dropped: &Resource) {
         for role in self.roles.values_mut() {
             Arc::make_mut(&mut role.grants).forget(dropped);
         }
     }
 
-    /// Works out what each role may do with all that it has by others.
+    /// Computes the effective rights of each role.
     pub fn settle(&mut self) {
         let standing = |name: &String| {
             let all = self.all_of(name);

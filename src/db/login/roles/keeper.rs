@@ -1,4 +1,4 @@
-//! Keeps the roles: in memory for every request, and in the store.
+//! Keeps the roles in memory for every request, and in the store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::db::{Credential, Error};
 use crate::storage::{Store, StoreError};
 use crate::util::Release;
 
-/// The superuser of a new server, and its password: those of Cassandra.
+/// The superuser of a new server, and its password: the same as in Cassandra.
 const DEFAULT_SUPERUSER: &str = "cassandra";
 
-/// The keyspace of the tables that show the roles.
+/// The keyspace of the tables that list the roles.
 const AUTH_KEYSPACE: &[u8] = b"system_auth";
 
 /// The roles of a server.
@@ -28,25 +28,25 @@ const AUTH_KEYSPACE: &[u8] = b"system_auth";
 pub struct RoleKeeper {
     /// Replaced as a whole.
     roles: RwLock<Arc<Roles>>,
-    /// Those that could not be read.
+    /// The names of the roles that could not be read.
     unread: RwLock<BTreeSet<String>>,
-    /// Held while roles change.
+    /// Locked during each change of the roles.
     changing: tokio::sync::Mutex<()>,
     hasher: Hasher,
 }
 
 impl RoleKeeper {
-    /// One without roles. The hasher is another one only in tests.
+    /// Creates a keeper without roles. Only tests use a hasher other than the default.
     pub fn new(hasher: Hasher) -> RoleKeeper {
         RoleKeeper { hasher, ..RoleKeeper::default() }
     }
 
-    /// The roles as they are now.
+    /// Returns the current roles.
     pub fn now(&self) -> Arc<Roles> {
         self.roles.read().clone()
     }
 
-    /// Takes up the roles among the store's notes.
+    /// Loads the roles from the store's metadata records.
     pub fn load(&self, notes: &[(String, Bytes)]) -> Result<(), Error> {
         let mut roles = Roles::default();
         for (name, json) in notes {
@@ -59,8 +59,8 @@ impl RoleKeeper {
         Ok(())
     }
 
-    /// The same where servers of several versions share the notes: a role that cannot be read may do nothing here, and is
-    /// left to the servers that can.
+    /// Does the same if servers of several versions share the records: a role that cannot be read has no rights here,
+    /// and is left to the servers that can read it.
     pub fn load_readable(&self, notes: &[(String, Bytes)]) {
         let mut roles = Roles::default();
         let mut unread = BTreeSet::new();
@@ -77,7 +77,7 @@ impl RoleKeeper {
         *self.unread.write() = unread;
     }
 
-    /// Makes the default superuser where there is no role, and warns while its password is known to everybody.
+    /// Creates the default superuser if there are no roles, and warns while it has the default password.
     pub async fn set_up(&self, store: &dyn Store) -> Result<(), Error> {
         if self.now().iter().next().is_none() && self.unread.read().is_empty() {
             let salted_hash = Some(self.hasher.hash(DEFAULT_SUPERUSER).await?);
@@ -96,7 +96,7 @@ impl RoleKeeper {
         Ok(())
     }
 
-    /// Checks name and password; answers with the name. Who has no password, or is not there, costs the same time.
+    /// Checks name and password and returns the name. Unknown roles and roles without a password take the same time.
     pub async fn authenticate(&self, credentials: &[Credential], release: Release) -> Result<String, Error> {
         let name = required(credentials, "username", release)?;
         let password = required(credentials, "password", release)?;
@@ -111,13 +111,13 @@ impl RoleKeeper {
         }
     }
 
-    /// The hash of a new password.
+    /// Returns the hash of a new password.
     pub async fn hash(&self, password: &str) -> Result<String, Error> {
         self.hasher.hash(password).await
     }
 
-    /// Changes roles: the edit sees them as they are and changes a copy, which is noted and then put in place. When
-    /// it fails nothing has changed.
+    /// Changes roles: the edit changes a copy of the current roles, which is recorded and then replaces them. If it
+    /// fails, nothing has changed.
     pub async fn change<T, E: From<Error>>(
         &self,
         store: &dyn Store,
@@ -127,7 +127,7 @@ impl RoleKeeper {
         changed.ok_or_else(|| disagreement().into())
     }
 
-    /// The same; `None` where another server's change has come in between.
+    /// Does the same; returns `None` if another server's change came in between.
     pub(in crate::db) async fn try_change<T, E: From<Error>>(
         &self,
         store: &dyn Store,
@@ -151,7 +151,7 @@ impl RoleKeeper {
         Ok(Some(answer))
     }
 
-    /// Whether notes that shall change are of roles that can be read.
+    /// Checks that the roles whose records will change were readable.
     fn check_readable(&self, notes: &[(String, Option<Bytes>)]) -> Result<(), Error> {
         let unread = self.unread.read();
         let mut names = notes.iter().filter_map(|(name, _)| name.strip_prefix(ROLE_NOTE));
@@ -163,7 +163,7 @@ impl RoleKeeper {
         }
     }
 
-    /// Whether a role may do what a request does.
+    /// Returns whether a role may make an access.
     pub(in crate::db) fn allow(&self, name: &str, access: Access<'_>) -> bool {
         let roles = self.roles.read();
         let permission = access.permission();
@@ -173,7 +173,7 @@ impl RoleKeeper {
         if keyspace == AUTH_KEYSPACE {
             return roles.allow_all(name);
         }
-        // A name that is no text is of nothing that could have been granted by itself.
+        // A name that is not UTF-8 cannot have grants of its own.
         let Ok(keyspace) = std::str::from_utf8(keyspace) else {
             return roles.allow(name, permission, &Resource::AllKeyspaces);
         };
@@ -181,13 +181,13 @@ impl RoleKeeper {
         roles.allow_data(name, permission, keyspace, family)
     }
 
-    /// Whether a role may do this to a resource.
+    /// Returns whether a role has a permission on a resource.
     pub fn permits(&self, name: &str, permission: Permission, resource: &Resource) -> bool {
         self.roles.read().allow(name, permission, resource)
     }
 }
 
-/// The notes of the roles that differ.
+/// Returns the records of the roles that differ.
 fn changes(before: &Roles, after: &Roles) -> Vec<(String, Option<Bytes>)> {
     let note = |name: &String| format!("{ROLE_NOTE}{name}");
     let changed = after.iter().filter(|(name, role)| before.get(name) != Some(*role));

@@ -1,4 +1,4 @@
-//! Roles: who may log in with which password, and who may do what. They are kept in the store.
+//! Roles, with their passwords and permissions, which are kept in the store.
 
 mod grants;
 mod graph;

@@ -1,11 +1,11 @@
-//! Hashes of passwords. They are slow on purpose, so they are made beside the requests, and few at a time.
+//! Password hashes. They are slow on purpose, so they are computed outside the request threads, a few at a time.
 
 use tokio::sync::Semaphore;
 
 use crate::db::Error;
 use crate::util::limits::{HASHES_AT_ONCE_MAX, PASSWORD_BYTES_MAX};
 
-/// The binary logarithm of the rounds, as in Cassandra.
+/// The binary logarithm of the number of rounds, as in Cassandra.
 const COST: u32 = 10;
 
 /// Hashes passwords with bcrypt.
@@ -22,12 +22,12 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// One of another cost: 4 is the fastest, for tests.
+    /// Creates a hasher with another cost; 4 is the fastest, for tests.
     pub fn with_cost(cost: u32) -> Hasher {
         Hasher { cost, turns: Semaphore::new(HASHES_AT_ONCE_MAX) }
     }
 
-    /// The hash of a password, with a new salt.
+    /// Returns the hash of a password, with a new salt.
     pub async fn hash(&self, password: &str) -> Result<String, Error> {
         if password.len() > PASSWORD_BYTES_MAX {
             return Err(Error::invalid(format!("a password has up to {PASSWORD_BYTES_MAX} bytes")));
@@ -39,14 +39,14 @@ impl Hasher {
         self.slowly(move || bcrypt::hash(password, cost)).await
     }
 
-    /// Whether a hash is that of a password. Without a hash it takes the same time and is none.
+    /// Returns whether a hash matches a password. Without a hash the result is false, after the same time.
     pub async fn is_of(&self, hash: Option<&str>, password: &[u8]) -> Result<bool, Error> {
-        // bcrypt looks at no more than this, and no password is longer.
+        // bcrypt ignores further bytes, and no password is longer.
         let hash = hash.filter(|_| password.len() <= PASSWORD_BYTES_MAX);
         let password = password[..password.len().min(PASSWORD_BYTES_MAX)].to_vec();
         let (cost, hash) = (self.cost, hash.map(str::to_owned));
         self.slowly(move || match hash {
-            // bcrypt takes no password with a zero byte in it, and so none is right.
+            // bcrypt accepts no password with a zero byte, so such a password is never right.
             Some(hash) => Ok(bcrypt::verify(password, &hash).unwrap_or_else(|error| {
                 tracing::warn!("a password could not be compared with its hash: {error}");
                 false

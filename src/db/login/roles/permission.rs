@@ -1,10 +1,10 @@
-//! Permissions, and what they are for.
+//! Permissions and the resources that they apply to.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a role may be allowed to do.
+/// A permission that a role can be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Permission {
@@ -18,7 +18,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// In the order in which Cassandra lists them.
+    /// All permissions, in the order in which Cassandra lists them.
     pub const ALL: [Permission; 7] = [
         Permission::Create,
         Permission::Alter,
@@ -29,7 +29,7 @@ impl Permission {
         Permission::Describe,
     ];
 
-    /// As it is written in statements.
+    /// Returns the permission's name in statements.
     pub fn name(self) -> &'static str {
         match self {
             Permission::Create => "CREATE",
@@ -42,13 +42,13 @@ impl Permission {
         }
     }
 
-    /// The permission of a name in capitals.
+    /// Returns the permission with a name in capitals.
     pub fn named(name: &str) -> Option<Permission> {
         Permission::ALL.into_iter().find(|permission| permission.name() == name)
     }
 }
 
-/// Some of the permissions.
+/// A set of permissions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PermissionSet(u8);
 
@@ -86,7 +86,7 @@ impl FromIterator<Permission> for PermissionSet {
     }
 }
 
-/// What permissions are for. Those to a parent hold for all that is below it.
+/// The resource of a permission. A permission on a parent applies to everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     AllKeyspaces,
@@ -97,7 +97,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// What the resource belongs to; `None` for the two that hold all others.
+    /// Returns the parent of the resource; `None` for the two roots.
     pub fn parent(&self) -> Option<Resource> {
         match self {
             Resource::AllKeyspaces | Resource::AllRoles => None,
@@ -107,7 +107,7 @@ impl Resource {
         }
     }
 
-    /// The permissions that mean something for it.
+    /// Returns the permissions that apply to the resource.
     pub fn applicable(&self) -> PermissionSet {
         let of_data = [
             Permission::Alter,
@@ -129,7 +129,7 @@ impl Resource {
         }
     }
 
-    /// The name that `system_auth` keeps it under, as `data/ks/t`.
+    /// Returns the name of the resource in `system_auth`, such as `data/ks/t`.
     pub fn path(&self) -> String {
         match self {
             Resource::AllKeyspaces => "data".to_owned(),

@@ -1,4 +1,4 @@
-//! Roles as they are kept in the store: a note each, with all that is granted to it.
+//! The stored form of roles: one metadata record each, with all its grants.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use super::grants::Grants;
 use super::graph::Role;
 use super::permission::{Permission, Resource};
 
-/// What the note of a role begins with; its name follows.
+/// The prefix of a role's metadata record; the role's name follows.
 pub const ROLE_NOTE: &str = "role/";
 
-/// The form that is written. A reader refuses those that it does not know: what they grant, or no longer grant,
-/// must not be guessed.
+/// The version of the form that is written. A reader refuses unknown versions, because it must not guess what they
+/// grant or no longer grant.
 const VERSION: u32 = 1;
 
-/// A note that cannot be read.
+/// The error of a record that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoredRoleError {
     #[error("role {role} is kept in form {version}, which is that of a newer version of this server")]
@@ -91,7 +91,7 @@ pub fn role_to_json(role: &Role) -> String {
             .map(|(on, permissions)| StoredGrant { on: on.into(), permissions: permissions.iter().collect() })
             .collect(),
     };
-    // Nothing in it can fail to be written.
+    // Serializing this cannot fail.
     serde_json::to_string(&stored).unwrap_or_default()
 }
 

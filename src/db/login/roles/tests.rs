@@ -1,4 +1,4 @@
-//! The graph of roles and its rights, against a naive twin that multiplies the relation until nothing is added.
+//! Tests the graph of roles and its rights against a reference model that computes the transitive closure naively.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..60)
 }
 
-/// Everything as plain relations.
+/// The reference model: everything as plain relations.
 #[derive(Debug, Default)]
 struct Twin {
     roles: BTreeMap<usize, bool>,
@@ -58,7 +58,7 @@ struct Twin {
 }
 
 impl Twin {
-    /// Who is a member of whom, over any number of steps; everybody of themself.
+    /// Returns all direct and indirect memberships; every role is a member of itself.
     fn closure(&self) -> BTreeSet<(usize, usize)> {
         let mut all: BTreeSet<(usize, usize)> = self.roles.keys().map(|role| (*role, *role)).collect();
         loop {
@@ -73,7 +73,7 @@ impl Twin {
         }
     }
 
-    /// Whether a resource is another one or in it.
+    /// Returns whether a resource equals another one or is in it.
     fn is_in(inner: &Resource, outer: &Resource) -> bool {
         match (inner, outer) {
             (inner, outer) if inner == outer => true,
