@@ -1,4 +1,4 @@
-//! Logins, and the roles of a database.
+//! Logins and the roles of a database.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::db::schema::{Attempts, disagreement};
 use crate::db::{Database, Error};
 use crate::util::Release;
 
-/// Logins, and the roles of a database.
+/// Logins and the roles of a database.
 #[derive(Clone, Copy)]
 pub struct Logins<'a> {
     pub(super) database: &'a Arc<Database>,

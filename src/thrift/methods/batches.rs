@@ -1,4 +1,4 @@
-//! batch_insert and batch_mutate, as 0.4 to 0.6 have them.
+//! batch_insert and batch_mutate of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::compat::{Span, only};

@@ -1,4 +1,4 @@
-//! The describe calls, as 0.4 to 0.6 have them.
+//! The describe calls of 0.4 to 0.6.
 
 use super::modern::describe as modern;
 use super::{Call, CallFuture, Method, arg};
@@ -19,8 +19,8 @@ pub const DESCRIBE_KEYSPACES: Method = Method {
     run: describe_keyspaces,
 };
 
-/// Whoever has said nothing yet by which his release is known may be one of 0.7: he is given both answers, and
-/// takes the one whose type he knows.
+/// A client whose calls so far do not show its release may be a 0.7 client: the reply contains both results, and the
+/// client uses the one whose type it knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         call.database.stored_schema().refresh_if_possible().await;
@@ -66,7 +66,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
 
 /// Writes a keyspace as 0.4 to 0.6 do.
 pub fn write_old_keyspace(call: &mut Call<'_>, keyspace: &[u8]) -> Result<(), db::Error> {
-    // 0.6 answers an unknown keyspace with an internal error; the exception that it declares is meant.
+    // 0.6 answers an unknown keyspace with an internal error; the exception that its interface declares is correct.
     let families = call.database.describe(call.behaviour).describe_keyspace(keyspace);
     let families = families.ok_or(db::Error::NotFound)?;
     let mut writer = call.writer();
@@ -152,8 +152,8 @@ fn describe_ring(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Writes the ring, with what the release says of it: clients of 1.0.1 and later look at the details without asking
-/// whether they are there.
+/// Writes the ring with the details of the release: clients of 1.0.1 and later read them without checking that they
+/// are present.
 pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
     let rules = &call.behaviour.wire;
     let mut writer = call.writer();
@@ -169,7 +169,7 @@ pub fn write_ring(call: &mut Call<'_>, ring: &[TokenRange]) {
             writer.field_list(5, TType::Struct, range.endpoints.len());
             for endpoint in &range.endpoints {
                 writer.field_string(1, endpoint.as_bytes());
-                // What SimpleSnitch says of every node.
+                // SimpleSnitch reports these for every node.
                 writer.field_string(2, b"datacenter1");
                 writer.field_string(3, b"rack1");
                 writer.stop();

@@ -1,4 +1,4 @@
-//! login, as 0.6 has it.
+//! login of 0.6.
 
 use super::{Call, CallFuture, Method, arg};
 use crate::compat::only;

@@ -1,4 +1,4 @@
-//! The table of calls: one row for each shape of each method.
+//! The table of calls: one row for each signature of each method.
 
 mod batches;
 mod describe;
@@ -31,21 +31,21 @@ use crate::util::meter::RequestKind;
 pub use super::args::Arg;
 pub use super::failure::DeclaredException;
 
-/// One call, on its way through its method.
+/// The context of one call, which is passed to its method.
 pub struct Call<'a> {
     pub database: &'a Arc<Database>,
     pub statements: &'a PreparedStatements,
     pub session: &'a mut Session,
     pub args: &'a Args<'a>,
     pub behaviour: &'static Behaviour,
-    /// How much of CQL 3 there is.
+    /// The supported features of CQL 3.
     pub language: Language,
     /// The reply, its header written; the method adds field 0.
     pub out: &'a mut BytesMut,
 }
 
 impl<'a> Call<'a> {
-    /// What the call runs under, with the schema as it is now.
+    /// Returns a request of the call, with the current schema.
     pub fn request<'k>(&self, keyspace: &'k [u8], consistency: ConsistencyLevel) -> Request<'k>
     where
         'a: 'k,
@@ -53,19 +53,19 @@ impl<'a> Call<'a> {
         self.database.request(keyspace, consistency, self.behaviour)
     }
 
-    /// Whether the answer may depend on which keyspaces exist: not before the login, where one is required.
+    /// Returns whether the reply may reveal which keyspaces exist: not before the login, if one is required.
     pub fn may_see_keyspaces(&self) -> bool {
         self.session.has_logged_in() || !self.database.logins().are_required()
     }
 
-    /// The keyspace that the session has chosen (0.7 and later). Nothing is said of what its user may do there.
+    /// Returns the session's keyspace (0.7 and later), without checking the user's rights.
     pub fn keyspace(&self) -> Result<Bytes, Failure> {
         let keyspace = self.session.keyspace.clone();
         keyspace.ok_or_else(|| Failure::Failed(db::Error::invalid(texts::no_keyspace(self.behaviour))))
     }
 
-    /// Whether the session's user may do this; the error is the client's to see. Every call of 0.7 and later that
-    /// touches data or the schema asks it before anything else is looked at, as ClientState does.
+    /// Checks whether the session's user may make an access; the error is meant for the client. As in ClientState,
+    /// every call of 0.7 and later that accesses data or the schema does this before any other check.
     pub fn check(&self, access: Access<'_>) -> Result<(), Failure> {
         match &self.session.user {
             Some(user) => Ok(user.check(access, self.behaviour.release)?),
@@ -76,14 +76,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The session's keyspace, of which the user may read this column family (0.7 and later).
+    /// Returns the session's keyspace after checking that the user may read this column family (0.7 and later).
     pub fn keyspace_to_read(&self, family: &[u8]) -> Result<Bytes, Failure> {
         let keyspace = self.keyspace()?;
         self.check(Access::Read { keyspace: &keyspace, family })?;
         Ok(keyspace)
     }
 
-    /// The session's keyspace, of which the user may write this column family (0.7 and later).
+    /// Returns the session's keyspace after checking that the user may write this column family (0.7 and later).
     pub fn keyspace_to_write(&self, family: &[u8]) -> Result<Bytes, Failure> {
         let keyspace = self.keyspace()?;
         self.check(Access::Write { keyspace: &keyspace, family })?;
@@ -95,18 +95,18 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A call under way.
+/// The future of a call.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + 'a>>;
 
-/// One shape of one method.
+/// One signature of one method.
 pub struct Method {
     pub name: &'static str,
-    /// The releases whose interface has it so.
+    /// The releases whose interface has this signature.
     pub releases: Span,
     pub args: &'static [Arg],
     pub throws: &'static [(i16, DeclaredException)],
-    /// Whether a call needs the login of its own generation where an authenticator is configured. From 0.7 on such a call
-    /// also asks `Call::check` for the right to what it does. The others need either login, or none if
+    /// Whether a call needs the login of its own API generation if an authenticator is configured. From 0.7 on such a
+    /// call also checks the user's rights with `Call::check`. Other calls need either login, or none if
     /// `before_login::is_answered`.
     pub needs_login: bool,
     /// Selects the call's time limit. `None` for calls without one (schema, login) and for CQL statements, whose plan
@@ -116,7 +116,7 @@ pub struct Method {
 }
 
 impl Method {
-    /// The generation of the API that it belongs to.
+    /// Returns the API generation of the method.
     pub fn family(&self) -> Family {
         Family::of_line(self.releases.first())
     }
@@ -136,13 +136,13 @@ const WITH_TIMEOUT: &[(i16, DeclaredException)] = &[
     (3, DeclaredException::TimedOut),
 ];
 
-/// Every call that is served. Of two rows of one name the newer one stands last.
+/// All supported calls. If several rows have the same name, the newest is last.
 pub static METHODS: LazyLock<Vec<&'static Method>> = LazyLock::new(|| {
     let rows = first::ROWS.iter().copied().chain([OLD_METHODS]).chain(modern::ROWS.iter().copied());
     rows.flatten().collect()
 });
 
-/// The rows of a name, the newest last.
+/// Returns the rows with a name, the newest last.
 pub fn named(name: &[u8]) -> &'static [&'static Method] {
     static BY_NAME: LazyLock<KeyMap<&'static [u8], Vec<&'static Method>>> = LazyLock::new(|| {
         let mut by_name: KeyMap<&[u8], Vec<&Method>> = KeyMap::default();
@@ -154,7 +154,7 @@ pub fn named(name: &[u8]) -> &'static [&'static Method] {
     BY_NAME.get(name).map_or(&[], |rows| rows)
 }
 
-/// The calls of 0.4 to 0.6, which name their keyspace.
+/// The calls of 0.4 to 0.6, which have a keyspace argument.
 static OLD_METHODS: &[Method] = &[
     reads::GET_0_4,
     reads::GET,

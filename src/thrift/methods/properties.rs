@@ -1,4 +1,4 @@
-//! get_string_property and get_string_list_property, as 0.4 to 0.6 have them.
+//! get_string_property and get_string_list_property of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, arg};
 use crate::compat::Span;

@@ -1,4 +1,4 @@
-//! get_key_range, get_range_slice and get_range_slices, as 0.4 to 0.6 have them.
+//! get_key_range, get_range_slice and get_range_slices of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::compat::{Span, only};
@@ -32,11 +32,11 @@ pub const GET_KEY_RANGE: Method = Method {
 fn get_key_range(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (keyspace, family) = (call.args.raw(1)?, call.args.raw(2)?);
-        // These have defaults.
+        // These arguments have defaults.
         let bound = |id: i16| call.args.optional(id).map(|mut key| key.bytes()).transpose();
         let bounds = (bound(3)?.unwrap_or_default(), bound(4)?.unwrap_or_default());
         let count = call.args.i32(5)?;
-        // Its level has no effect, and must be one all the same.
+        // The level has no effect but is required.
         let consistency = call.args.required_consistency(6, call.behaviour)?;
         let keys = call.request(keyspace, consistency).ranges().get_key_range(family, bounds, count).await?;
         let mut writer = call.writer();
@@ -97,7 +97,7 @@ fn get_range_slices(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// What both calls do with their range.
+/// Runs get_range_slice or get_range_slices.
 async fn range_slices(
     mut call: Call<'_>,
     range: KeyRange,

@@ -1,4 +1,4 @@
-//! get, multiget, get_slice, multiget_slice and get_count, as 0.4 to 0.6 have them.
+//! get, multiget, get_slice, multiget_slice and get_count of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::compat::{Span, only};
@@ -17,7 +17,7 @@ const PATH_ARGS: &[Arg] = &[
     arg(4, "consistency_level", TType::I32),
 ];
 
-/// The first of two rows of `get`: 0.4 cannot tell a time-out.
+/// The first of two rows of `get`: 0.4 has no exception for time-outs.
 pub const GET_0_4: Method = Method {
     releases: only(V0_4),
     throws: &[
@@ -92,7 +92,7 @@ fn multiget(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// 0.4 tells unavailability of get_slice, alone of all calls, in field 3.
+/// 0.4 returns the UnavailableException of get_slice, unlike that of all other calls, in field 3.
 pub const GET_SLICE_0_4: Method = Method {
     releases: only(V0_4),
     throws: &[(1, DeclaredException::InvalidRequest), (3, DeclaredException::Unavailable)],

@@ -1,4 +1,4 @@
-//! insert and remove, as 0.4 to 0.6 have them.
+//! insert and remove of 0.4 to 0.6.
 
 use super::{Call, CallFuture, Method, WITH_TIMEOUT, WITHOUT_TIMEOUT, arg};
 use crate::compat::features::ConsistencyLevel;
@@ -63,7 +63,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let timestamp = call.args.i64(4)?;
         let consistency = call.args.consistency(5, true, call.behaviour);
         if consistency.is_err() && call.behaviour.wire.removal_level_is_read_last {
-            // 0.6 does not require this one, so a number that means nothing is met after all else.
+            // 0.6 does not require the level, so an invalid one is only reported after all other errors.
             call.request(keyspace, ConsistencyLevel::One).writes().check_removal(&key, &path)?;
         }
         let consistency = consistency?;

@@ -67,8 +67,8 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let window = Window::new(i32_or(&call, 4, -1)?, i32_or(&call, 5, -1)?);
         let path = TextPath::parse(call.args.bytes(3)?);
-        // The columns of a super column stand in another order than they are read in: places are counted after all
-        // of them have been.
+        // The columns of a super column are returned in another order than they are read in, so the window is applied
+        // after all of them have been read.
         let is_row = path.parent()?.super_column.is_none();
         let cells = cells(&call, &path, first(if is_row { window.end() } else { i32::MAX })).await?;
         write_cells(&mut call, &window.of(cells));
@@ -87,8 +87,8 @@ fn get_slice_by_names(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// The columns that are not older than a time. 0.3 stopped at the first that was, since it made the call for column
-/// families that are sorted by time, newest first. Here rows are sorted by name, so the whole row is looked at.
+/// Returns the columns that are not older than a timestamp. 0.3 stopped at the first older one, because the call was
+/// made for column families sorted by time, newest first. Here rows are sorted by name, so the whole row is read.
 fn get_columns_since(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let since = timestamp(&call, 4)?;
@@ -100,7 +100,7 @@ fn get_columns_since(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Deleted columns count until they are forgotten.
+/// Returns the number of columns. Deleted columns count until their tombstones are purged.
 fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
@@ -112,13 +112,13 @@ fn get_column_count(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// The first so many columns.
+/// Returns the predicate of the first `count` columns.
 pub fn first(count: i32) -> SlicePredicate {
     let range = RequestedRange { start: Bytes::new(), finish: Bytes::new(), reversed: false, count };
     SlicePredicate { column_names: None, slice_range: Some(range) }
 }
 
-/// Columns of a row, in the comparator's order, or of a super column, newest first.
+/// Reads columns of a row, in the comparator's order, or of a super column, newest first.
 async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> Result<Vec<Cell>, Failure> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let parent = path.parent()?;
@@ -132,7 +132,7 @@ async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> R
     }
     let consistency = ConsistencyLevel::One;
     let columns = call.request(&table, consistency).reads().get_slice(&key, &parent, &predicate).await?;
-    // An absent row has none of either kind.
+    // A row that does not exist has neither columns nor super columns.
     let RowColumns::Cells(mut cells) = columns else { return Ok(Vec::new()) };
     if parent.super_column.is_some() {
         newest_first(&mut cells);
@@ -140,7 +140,7 @@ async fn cells(call: &Call<'_>, path: &TextPath, predicate: SlicePredicate) -> R
     Ok(cells)
 }
 
-/// Sorts what is in a super column as 0.3 kept it: by time, and by name where times are equal.
+/// Sorts the columns of a super column as 0.3 stored them: by time, and by name if times are equal.
 pub fn newest_first(cells: &mut [Cell]) {
     cells.sort_by_key(|cell| std::cmp::Reverse(cell.timestamp));
 }

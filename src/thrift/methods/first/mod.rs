@@ -1,8 +1,8 @@
-//! The calls of 0.3, which name a table, and in one text what in it they mean.
+//! The calls of 0.3, which have a table argument and a text that names the column family and columns.
 //!
-//! A connection of 0.3 looks like any other. Its calls are told from those that later releases gave the same names
-//! by the types of their arguments. Texts of refusal are those of its CassandraServer where it had any; where it
-//! failed inside, the client is told what is wrong.
+//! Connections of 0.3 look like any other. Its calls are distinguished from later calls with the same names by the
+//! types of their arguments. Error messages are those of its CassandraServer if it had any; where it failed with an
+//! internal error, the client receives a description of the error.
 
 mod columns;
 mod keys;
@@ -19,7 +19,7 @@ use crate::thrift::wire::{TType, WireError};
 use crate::util::Release::V0_3;
 use crate::util::meter::RequestKind;
 
-/// Every row.
+/// All rows of 0.3.
 pub const ROWS: &[&[Method]] =
     &[columns::ROWS, supers::ROWS, keys::ROWS, writes::ROWS, tables::ROWS, query::ROWS];
 
@@ -27,7 +27,7 @@ const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidReq
 const INVALID_OR_ABSENT: &[(i16, DeclaredException)] =
     &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::NotFound)];
 
-/// A call of data.
+/// Declares a call that reads or writes data.
 const fn data(
     kind: RequestKind,
     name: &'static str,
@@ -38,7 +38,7 @@ const fn data(
     Method { name, releases: only(V0_3), args, throws, needs_login: true, kind: Some(kind), run }
 }
 
-/// A call about the server. Its argument had no id in the interface's file, so that Thrift numbered it downwards.
+/// Declares a call about the server. Its argument has no id in the interface file, so Thrift assigned a negative one.
 const fn about(
     name: &'static str,
     args: &'static [Arg],
@@ -50,12 +50,12 @@ const fn about(
 const TABLE: Arg = arg(1, "tablename", TType::String);
 const KEY: Arg = arg(2, "key", TType::String);
 
-/// A number that may be left out: no argument of 0.3 is required, and numbers have the interface's defaults.
+/// Returns an optional number: no argument of 0.3 is required, and numbers have the defaults of the interface.
 fn i32_or(call: &Call<'_>, id: i16, default: i32) -> Result<i32, WireError> {
     call.args.optional(id).map_or(Ok(default), |mut reader| reader.i32())
 }
 
-/// A timestamp; 0 when it is left out.
+/// Returns a timestamp; 0 if it is absent.
 fn timestamp(call: &Call<'_>, id: i16) -> Result<i64, WireError> {
     call.args.optional(id).map_or(Ok(0), |mut reader| reader.i64())
 }

@@ -1,21 +1,21 @@
-//! What a call means, in one text: "CF", "CF:C", "CF:SC" or "CF:SC:C".
+//! The text argument that names a column family and columns: "CF", "CF:C", "CF:SC" or "CF:SC:C".
 
 use bytes::Bytes;
 
 use crate::db::{ColumnParent, ColumnPath, Error};
 
-/// Names with colons between them, the column family's first. No name in it can have a colon.
+/// Names separated by colons, the column family's first. None of the names can contain a colon.
 #[derive(Debug, Clone)]
 pub struct TextPath {
     text: Bytes,
     pub family: Bytes,
-    /// What follows the column family.
+    /// The names after the column family.
     names: Vec<Bytes>,
 }
 
 impl TextPath {
-    /// Cuts a text as Java's `split` does: what is empty at the end is not there. There is always a family, which may
-    /// have no name.
+    /// Splits a text as Java's `split` does: empty parts at the end are dropped. The result always has a family,
+    /// whose name may be empty.
     pub fn parse(text: Bytes) -> TextPath {
         let mut parts: Vec<Bytes> =
             text.split(|byte| *byte == b':').map(|part| text.slice_ref(part)).collect();
@@ -26,7 +26,7 @@ impl TextPath {
         TextPath { family: parts.pop().unwrap_or_default(), names, text }
     }
 
-    /// The column that get_column wants; every name must be given, and no more.
+    /// Returns the column of get_column; the text must contain exactly the names that this needs.
     pub fn column(&self, is_super: bool) -> Result<ColumnPath, Error> {
         match (is_super, &self.names[..]) {
             (false, [column]) => Ok(self.path(None, Some(column))),
@@ -39,7 +39,7 @@ impl TextPath {
         }
     }
 
-    /// A super column of its own.
+    /// Returns the path of a super column.
     pub fn super_column(&self) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [super_column] => Ok(self.path(Some(super_column), None)),
@@ -50,7 +50,7 @@ impl TextPath {
         }
     }
 
-    /// The column that a write means.
+    /// Returns the path of the column to write.
     pub fn written(&self) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [column] => Ok(self.path(None, Some(column))),
@@ -59,7 +59,7 @@ impl TextPath {
         }
     }
 
-    /// What is to be removed: a row, a column, a super column or a column of one.
+    /// Returns the path to remove: a row, a column, a super column or a column of a super column.
     pub fn removed(&self, is_super: bool) -> Result<ColumnPath, Error> {
         match &self.names[..] {
             [] => Ok(self.path(None, None)),
@@ -68,7 +68,7 @@ impl TextPath {
         }
     }
 
-    /// What a slice or a count looks into: a row of the family, or a super column of it.
+    /// Returns the parent of a slice or count: a row of the family, or a super column in it.
     pub fn parent(&self) -> Result<ColumnParent, Error> {
         match &self.names[..] {
             [] => Ok(ColumnParent { column_family: self.family.clone(), super_column: None }),
@@ -95,7 +95,7 @@ impl TextPath {
         Error::invalid(format!("{why} {}", String::from_utf8_lossy(&self.family)))
     }
 
-    /// In the words of RowMutation, though 0.3 told them to its log only.
+    /// Returns the error with the message of RowMutation, although 0.3 only logged it.
     fn malformed(&self) -> Error {
         Error::invalid(format!(
             "Column Family {} in invalid format. Must be in <column family>:<column> format.",

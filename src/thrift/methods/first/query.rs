@@ -1,4 +1,4 @@
-//! executeQuery of 0.3, in a language that had nothing but its name in common with the CQL of 0.8 and later.
+//! executeQuery of 0.3, whose language has only its name in common with the CQL of 0.8 and later.
 
 use super::about;
 use crate::thrift::methods::{Call, CallFuture, Method, arg};
@@ -9,8 +9,8 @@ pub const ROWS: &[Method] = &[Method {
     ..about("executeQuery", &[arg(-1, "query", TType::String)], execute_query)
 }];
 
-/// The CqlResult_t of a query that failed. The call declares no exception: 0.3 told failures within its result, as
-/// a code that is not 0, and a text.
+/// The CqlResult_t of a failed query. The call declares no exception: 0.3 returned errors in the result, as a code
+/// other than 0 and a text.
 const NOT_SPOKEN: (i32, &str) =
     (1, "this server does not speak the query language of 0.3: use the calls of column families");
 

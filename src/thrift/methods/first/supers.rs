@@ -74,7 +74,7 @@ fn get_slice_super_by_names(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// Super columns of a row, in the comparator's order.
+/// Reads super columns of a row, in the comparator's order.
 async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperColumn>, Failure> {
     let (table, key) = (call.args.bytes(1)?, call.args.bytes(2)?);
     let path = TextPath::parse(call.args.bytes(3)?);
@@ -89,12 +89,12 @@ async fn supers(call: &Call<'_>, predicate: SlicePredicate) -> Result<Vec<SuperC
     }
     let consistency = ConsistencyLevel::One;
     let columns = call.request(&table, consistency).reads().get_slice(&key, &parent, &predicate).await?;
-    // An absent row has none of either kind.
+    // A row that does not exist has neither columns nor super columns.
     let RowColumns::Supers(supers) = columns else { return Ok(Vec::new()) };
     Ok(supers)
 }
 
-/// 0.3 fails inside where a standard column family is asked for super columns.
+/// Refuses a standard column family, for which 0.3 fails with an internal error.
 fn check_super(call: &Call<'_>, path: &TextPath) -> Result<(), Failure> {
     if call.database.describe(call.behaviour).is_super(&call.args.bytes(1)?, &path.family)? {
         return Ok(());
@@ -103,7 +103,7 @@ fn check_super(call: &Call<'_>, path: &TextPath) -> Result<(), Failure> {
     Err(Error::invalid(format!("standard CF {family} has no super columns")).into())
 }
 
-/// A superColumn_t.
+/// Writes a superColumn_t.
 fn write_super(writer: &mut Writer<'_>, found: &mut SuperColumn) {
     newest_first(&mut found.cells);
     writer.field_string(1, &found.name);

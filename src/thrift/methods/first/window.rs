@@ -1,6 +1,6 @@
-//! The places of a slice that 0.3 asks for.
+//! The `start` and `count` of slices of 0.3.
 
-/// So many columns, after so many others.
+/// A number of columns after a number of skipped ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub skipped: usize,
@@ -8,7 +8,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// What a `start` and a `count` mean together: without a start, no count is every column; after one it is none.
+    /// Converts a `start` and a `count`. A count of 0 means all columns if nothing is skipped, and none otherwise.
     pub fn new(start: i32, count: i32) -> Window {
         let skipped = usize::try_from(start).unwrap_or(0);
         let count = match usize::try_from(count).unwrap_or(0) {
@@ -18,13 +18,13 @@ impl Window {
         Window { skipped, count }
     }
 
-    /// How many columns must be read to see them, as slices say it.
+    /// Returns how many columns a slice must read to cover the window.
     pub fn end(self) -> i32 {
         let end = if self.count == 0 { 0 } else { self.skipped.saturating_add(self.count) };
         i32::try_from(end).unwrap_or(i32::MAX)
     }
 
-    /// What of a list stands there.
+    /// Returns the items of a list that are in the window.
     pub fn of<T>(self, mut items: Vec<T>) -> Vec<T> {
         items.drain(..self.skipped.min(items.len()));
         items.truncate(self.count);

@@ -1,6 +1,6 @@
 //! insert, batch_insert, batch_insert_superColumn and remove of 0.3.
 //!
-//! 0.3 takes white space from both ends of the keys of writes, and leaves that of reads.
+//! 0.3 trims the keys of writes, but not those of reads.
 
 use std::collections::HashMap;
 
@@ -61,7 +61,7 @@ const fn block(id: i16) -> Arg {
     arg(id, "block", TType::Bool)
 }
 
-/// What `block` asks for: a quorum of the replicas, or nobody.
+/// Returns the consistency level for `block`: a quorum of the replicas, or none.
 fn consistency(call: &Call<'_>, id: i16) -> Result<ConsistencyLevel, WireError> {
     let waits = call.args.optional(id).map_or(Ok(false), |mut reader| reader.bool())?;
     Ok(if waits { ConsistencyLevel::Quorum } else { ConsistencyLevel::Zero })
@@ -121,7 +121,7 @@ fn batch_insert_super_column(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// What a batch writes, by column family.
+/// The changes of a batch, by column family.
 #[derive(Default)]
 struct Row {
     families: Vec<(Bytes, Vec<ColumnOrSuper>)>,
@@ -129,8 +129,8 @@ struct Row {
 }
 
 impl Row {
-    /// Adds a column by its names. 0.3 joins them to one text and cuts that again, so a name with a colon is two: a
-    /// client can write into a super column with batch_insert, and some did.
+    /// Adds a column by its names. 0.3 joins them to one text and splits that again, so a name with a colon becomes
+    /// two: clients can write into a super column with batch_insert, and some did.
     fn add(&mut self, names: &[&Bytes], column: NewColumn) -> Result<(), Failure> {
         let text = names.iter().map(|name| &name[..]).collect::<Vec<&[u8]>>().join(&b':');
         let ColumnPath { column_family, super_column, column: name } =
@@ -182,9 +182,9 @@ fn batch<'a, T>(
     Ok(Batch { table, key, families })
 }
 
-/// A column_t. Without a timestamp it is of the time 0.
+/// Reads a column_t. Without a timestamp its timestamp is 0.
 fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
-    // As 2.0 reads it, where nothing but the name is required.
+    // Read as in 2.0, which requires only the name.
     let column = types::column(reader, NEWEST)?;
     let Some(value) = column.value else { return types::missing("value", "column_t") };
     Ok(NewColumn {
@@ -195,7 +195,7 @@ fn column(reader: &mut Reader<'_>) -> Result<NewColumn, Failure> {
     })
 }
 
-/// A superColumn_t.
+/// Reads a superColumn_t.
 fn super_column(reader: &mut Reader<'_>) -> Result<NewSuper, Failure> {
     let (mut name, mut columns) = (None, Vec::new());
     while let Some((ttype, id)) = reader.field_begin()? {

@@ -47,7 +47,7 @@ pub const ROWS: &[Method] = &[
     ),
 ];
 
-/// Whether the session may use this version of the language. One that has said nothing may use both.
+/// Checks whether the session may use this major version of CQL. A session that has not set one may use both.
 pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<(), Failure> {
     let set = call.session.cql_major();
     if set.is_none_or(|set| set == major) {
@@ -61,7 +61,7 @@ pub(super) fn check_version(call: &Call<'_>, major: u32) -> Result<(), Failure> 
     .into())
 }
 
-/// The session's keyspace as text; one that is no text is nowhere.
+/// Returns the session's keyspace as text; `None` if it is not UTF-8.
 pub(super) fn keyspace_of(call: &Call<'_>) -> Option<String> {
     let keyspace = call.session.keyspace.as_ref()?;
     String::from_utf8(keyspace.to_vec()).ok()
@@ -87,12 +87,12 @@ fn options(consistency: ConsistencyLevel, values: Vec<Bytes>) -> QueryOptions {
     }
 }
 
-/// The consistency level in argument 3. It is required: no number stands for it.
+/// Returns the consistency level in argument 3, which is required and has no default.
 fn consistency(call: &Call<'_>) -> Result<ConsistencyLevel, Failure> {
     call.args.consistency_or(3, -1, call.behaviour)
 }
 
-/// Writes what a statement answers; after USE the session is in another keyspace.
+/// Writes the result of a statement; USE changes the session's keyspace.
 fn answer(mut call: Call<'_>, outcome: &Outcome) {
     if let Outcome::Keyspace(keyspace) = outcome {
         call.session.keyspace = Some(Bytes::copy_from_slice(keyspace.as_bytes()));

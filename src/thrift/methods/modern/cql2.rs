@@ -15,7 +15,7 @@ use crate::thrift::types;
 use crate::thrift::wire::TType;
 use crate::util::Release;
 
-/// What a client of CQL 2 is told by a cluster.
+/// The error for clients of CQL 2 if the store is a cluster.
 const NO_CQL2: &str = "CQL 2 is not there: the data are kept by a cluster of today, which runs CQL 3 alone (from 1.2 \
                        on execute_cql3_query and its kin, in 1.1 set_cql_version with 3.0.0)";
 
@@ -31,18 +31,19 @@ pub const ROWS: &[Method] = &[
     ),
 ];
 
-/// Whether the session's calls of CQL 2 are CQL 3: 1.1 has no others, and there a client says so first.
+/// Returns whether the CQL 2 calls of the session run CQL 3: 1.1 has no others, and its clients request CQL 3 with
+/// set_cql_version.
 fn means_cql3(call: &Call<'_>) -> bool {
     call.behaviour.wire.cql3_by_calls_of_cql2 && call.session.cql_major() == Some(3)
 }
 
-/// Whether the session's calls of CQL 2 can be run: a cluster has no such language.
+/// Checks that the session can run CQL 2, which clusters do not support.
 fn check_cql2(call: &Call<'_>) -> Result<(), Failure> {
     check_version(call, 2)?;
     check_has_cql2(call.database)
 }
 
-/// Refuses CQL 2 where statements are run by a cluster.
+/// Refuses CQL 2 if a cluster runs the statements.
 pub(super) fn check_has_cql2(database: &Database) -> Result<(), Failure> {
     match database.remote_cql() {
         Some(_) => Err(db::Error::invalid(NO_CQL2).into()),
@@ -50,7 +51,7 @@ pub(super) fn check_has_cql2(database: &Database) -> Result<(), Failure> {
     }
 }
 
-/// Writes what a statement answers; after USE the session is in another keyspace.
+/// Writes the result of a statement; USE changes the session's keyspace.
 fn answer(mut call: Call<'_>, outcome: &Cql2Outcome) {
     if let Cql2Outcome::Keyspace(keyspace) = outcome {
         call.session.keyspace = Some(Bytes::copy_from_slice(keyspace.as_bytes()));

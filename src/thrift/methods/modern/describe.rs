@@ -1,4 +1,4 @@
-//! The describe calls but those of splits.
+//! The describe calls except describe_splits and describe_splits_ex.
 
 use super::{INVALID, since};
 use crate::compat::Behaviour;
@@ -13,7 +13,7 @@ use crate::util::Release;
 
 const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
 
-/// Calls that need no login.
+/// Declares a call that needs no login.
 const fn open(
     release: Release,
     name: &'static str,
@@ -87,8 +87,8 @@ pub const ROWS: &[Method] = &[
     }),
 ];
 
-/// Whoever has said nothing yet by which his release is known may be one of 0.6: he is given both answers, and
-/// takes the one whose type he knows.
+/// A client whose calls so far do not show its release may be a 0.6 client: the reply contains both results, and the
+/// client uses the one whose type it knows.
 fn describe_keyspaces(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         call.database.stored_schema().refresh_if_possible().await;
@@ -117,7 +117,7 @@ fn describe_keyspace(mut call: Call<'_>) -> CallFuture<'_> {
         call.database.stored_schema().refresh_if_possible().await;
         if call.session.is_of_either() {
             match write_old_keyspace(&mut call, &name) {
-                // 0.6 does not know every keyspace that later releases show.
+                // 0.6 does not have every keyspace that later releases show.
                 Ok(()) | Err(db::Error::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,4 +1,4 @@
-//! The calls of 0.7 to 2.1, which name no keyspace: it is the session's.
+//! The calls of 0.7 to 2.1, which have no keyspace argument: they use the session's keyspace.
 
 mod counters;
 mod cql;
@@ -17,7 +17,7 @@ use crate::thrift::wire::TType;
 use crate::util::Release;
 use crate::util::meter::RequestKind;
 
-/// A call that came with a release and has stayed.
+/// Declares a call that a release introduced and all later ones have.
 const fn since(
     first: Release,
     name: &'static str,
@@ -28,7 +28,7 @@ const fn since(
     Method { name, releases: crate::compat::since(first), args, throws, needs_login: true, kind: None, run }
 }
 
-/// A call of data: it may be refused, find too few replicas or time out.
+/// Declares a call that reads or writes data: it may be refused, find too few replicas or time out.
 const fn data(
     kind: RequestKind,
     release: Release,
@@ -41,7 +41,7 @@ const fn data(
 
 const INVALID: &[(i16, DeclaredException)] = &[(1, DeclaredException::InvalidRequest)];
 
-/// Every row, the newer of two of one name last.
+/// All rows; if two have the same name, the newer one is last.
 pub const ROWS: &[&[Method]] = &[
     session::ROWS,
     reads::ROWS,
@@ -55,7 +55,7 @@ pub const ROWS: &[&[Method]] = &[
     cql2::ROWS,
 ];
 
-/// The argument that most calls end in.
+/// The last argument of most calls.
 const fn consistency(id: i16) -> Arg {
     arg(id, "consistency_level", TType::I32)
 }

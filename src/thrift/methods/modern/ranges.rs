@@ -53,7 +53,7 @@ fn get_range_slices(mut call: Call<'_>) -> CallFuture<'_> {
         let predicate = types::slice_predicate(&mut call.args.required(2)?)?;
         let mut range = types::key_range(&mut call.args.required(3)?)?;
         if !call.behaviour.wire.ranges_have_conditions {
-            // Those releases know no conditions here.
+            // Those releases have no conditions here.
             range.row_filter.clear();
         }
         let consistency = call.args.consistency(4, false, call.behaviour)?;

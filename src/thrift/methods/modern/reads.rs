@@ -88,8 +88,7 @@ fn get_slice(mut call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// What multiget_slice and multiget_count share.
-/// What multiget_slice and multiget_count ask.
+/// The common arguments of multiget_slice and multiget_count.
 struct Slices {
     keyspace: Bytes,
     keys: Vec<Bytes>,

@@ -1,7 +1,7 @@
-//! The system_ calls: changes of the schema. Each answers with the new schema's version.
+//! The system_ calls, which change the schema. Each returns the version of the new schema.
 //!
-//! A right is asked for where the change is made. Cassandra to 1.1, and 1.2 to 2.1 for a new column family, ask for it
-//! in the session's keyspace and then change the one that the definition names.
+//! Permissions are checked on the keyspace that changes. Cassandra up to 1.1, and 1.2 to 2.1 for a new column family,
+//! checks the session's keyspace instead, and then changes the one in the definition.
 
 use super::{INVALID, since};
 use crate::compat::only;
@@ -18,7 +18,7 @@ const CF_DEF: &[Arg] = &[arg(1, "cf_def", TType::Struct)];
 const KEYSPACE: &[Arg] = &[arg(1, "keyspace", TType::String)];
 const COLUMN_FAMILY: &[Arg] = &[arg(1, "column_family", TType::String)];
 
-/// From 0.8 on nodes that disagree about the schema have an exception of their own. One node never does.
+/// From 0.8 on there is an exception for nodes that disagree about the schema. A single node never returns it.
 const MAY_DISAGREE: &[(i16, DeclaredException)] =
     &[(1, DeclaredException::InvalidRequest), (2, DeclaredException::SchemaDisagreement)];
 

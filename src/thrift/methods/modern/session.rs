@@ -22,7 +22,7 @@ pub const ROWS: &[Method] = &[
         )
     },
     Method {
-        // Several client libraries choose the keyspace before they log in.
+        // Several client libraries call set_keyspace before they log in.
         needs_login: false,
         ..since(Release::V0_7, "set_keyspace", &[arg(1, "keyspace", TType::String)], INVALID, set_keyspace)
     },
@@ -42,7 +42,7 @@ pub const ROWS: &[Method] = &[
 fn login(call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
         let credentials = types::credentials(&mut call.args.required(1)?)?;
-        // One that fails leaves the session to whom it belonged, as ClientState does.
+        // A failed login does not change the session's user, as in ClientState.
         let logins = call.database.logins();
         let login = logins.authenticate(&credentials, call.behaviour.release);
         call.session.user = logins.guarded(call.session.address, &credentials, login).await?;
@@ -81,7 +81,7 @@ fn set_cql_version(call: Call<'_>) -> CallFuture<'_> {
 
 fn trace_next_query(mut call: Call<'_>) -> CallFuture<'_> {
     Box::pin(async move {
-        // Nothing is kept of a trace but that there was one: the session's id is all that a client is given.
+        // Only the fact that the request is traced is recorded: the client receives nothing but the session's id.
         let id = call.database.new_time_uuid();
         call.writer().field_string(0, &id);
         Ok(())

@@ -60,7 +60,7 @@ pub const ROWS: &[Method] = &[
         ],
         cas,
     ),
-    // Up to 1.0 a time-out is told as unavailability: their clients would take it for success.
+    // Up to 1.0 a time-out is reported as UnavailableException, because these clients would take it for success.
     Method { releases: Span::between(V0_7, V1_0), throws: WITHOUT_TIMEOUT, ..TRUNCATE },
     TRUNCATE,
 ];
@@ -77,8 +77,8 @@ fn insert(call: Call<'_>) -> CallFuture<'_> {
     })
 }
 
-/// What both kinds of batch are told: the keyspace, the rows that they change, and the consistency level. The user
-/// may write all of the column families.
+/// Reads the arguments of both kinds of batch: the keyspace, the changed rows, and the consistency level. Checks that
+/// the user may write all of the column families.
 fn batch(call: &Call<'_>) -> Result<(Bytes, Vec<RowBatch>, ConsistencyLevel), Failure> {
     let rows = types::mutation_map(&mut call.args.required(1)?, call.behaviour.release)?;
     let consistency = call.args.consistency(2, true, call.behaviour)?;
@@ -114,7 +114,7 @@ fn remove(call: Call<'_>) -> CallFuture<'_> {
         let consistency = call.args.consistency(4, true, call.behaviour);
         let keyspace = call.keyspace_to_write(&path.column_family)?;
         if consistency.is_err() {
-            // The interface has a default for this one, so a number that means nothing is met after all else.
+            // The level has a default in the interface, so an invalid one is only reported after all other errors.
             call.request(&keyspace, ConsistencyLevel::One).writes().check_removal(&key, &path)?;
         }
         let consistency = consistency?;
@@ -135,7 +135,7 @@ fn cas(mut call: Call<'_>) -> CallFuture<'_> {
         };
         let consistency = call.args.consistency_or(6, 2, call.behaviour)?;
         let keyspace = call.keyspace_to_write(&request.column_family)?;
-        // A refusal tells what is there.
+        // A refused update returns the current columns, so the user needs read access.
         call.keyspace_to_read(&request.column_family)?;
         let outcome = call.request(&keyspace, consistency).writes().cas(request).await?;
         let mut writer = call.writer();
